@@ -5,7 +5,7 @@ import PushSupport
 extension Dashboard {
     /// Creates the dashboard.
     /// - Throws: An error in a template or in a file of localized texts. The tests of this module detect such errors.
-    package init(_ interface: ProviderInterface) throws {
+    package init(_ interface: PageComponents) throws {
         self.interface = interface
         // The order of the areas is the order of their entries in the navigation.
         self.areas = [

@@ -19,7 +19,6 @@ public struct Rejection: Hashable, Sendable {
         case fixNotification
     }
 
-    /// The HTTP status.
     public var status: Int
     /// The member `reason` of the response. It may be empty, or a text that is not a case of `Reason`.
     public var reasonText: String

@@ -65,7 +65,7 @@ package func withProvider<Value: Sendable>(
     compatibility: CompatibilityConfiguration = CompatibilityConfiguration(),
     logger: Logger = silentLogger,
     addition: (ProviderComponents) throws -> (any ProviderExtension)? = { _ in nil },
-    pages: (ProviderInterface) throws -> (any ProviderPages)? = { _ in nil },
+    pages: (PageComponents) throws -> (any ProviderPages)? = { _ in nil },
     configure: (inout ProviderConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningProvider) async throws -> Value
 ) async throws -> Value {

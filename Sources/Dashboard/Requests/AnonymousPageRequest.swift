@@ -14,9 +14,9 @@ struct AnonymousPageRequest: Sendable {
     let http: Request
     let context: APIContext
     let renderer: PageRenderer
-    let interface: ProviderInterface
+    let interface: PageComponents
 
-    init(_ http: Request, _ context: APIContext, renderer: PageRenderer, interface: ProviderInterface) {
+    init(_ http: Request, _ context: APIContext, renderer: PageRenderer, interface: PageComponents) {
         (self.http, self.context, self.renderer, self.interface) = (http, context, renderer, interface)
     }
 

@@ -18,7 +18,7 @@ package struct Dashboard: ProviderPages {
 
     let areas: [any PageArea]
     let renderer: PageRenderer
-    let interface: ProviderInterface
+    let interface: PageComponents
 
     package func addRoutes(to router: Router<APIContext>) {
         router.get("/") { _, _ in Response.redirect(to: Self.root) }

@@ -34,7 +34,7 @@ final class PageRequest: Sendable {
 
     var http: Request { self.visitor.http }
     var context: APIContext { self.visitor.context }
-    var interface: ProviderInterface { self.visitor.interface }
+    var interface: PageComponents { self.visitor.interface }
 
     /// Returns the value of a path parameter; an empty string if the route has no such parameter.
     func parameter(_ name: String) -> String { self.context.path(name) }

@@ -72,28 +72,6 @@ struct StoredReceipt: Codable, Hashable, Sendable {
     }
 }
 
-/// The level of privacy of receipts, from the strictest.
-///
-/// The user, the app and each notification have a level each. The strictest of them applies.
-public enum ReceiptPrivacy: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
-    /// No receipts are sent.
-    case none
-    /// The provider counts receipts, and does not record which devices sent them.
-    case counts
-    /// The provider records each receipt with the device that sent it.
-    case device
-
-    public static func < (left: ReceiptPrivacy, right: ReceiptPrivacy) -> Bool { left.rank < right.rank }
-
-    private var rank: Int {
-        switch self {
-        case .none: 0
-        case .counts: 1
-        case .device: 2
-        }
-    }
-}
-
 /// An event of a notification on the device that a receipt reports.
 enum ReportedEvent: String, Hashable, Sendable, Codable, CaseIterable {
     /// The app or its notification service extension has received the notification.

@@ -22,7 +22,7 @@ struct BroadcastsController: Controller {
         [
             .init(.post, "/v1/apps/{app}/broadcasts", .unaudited, id: "broadcast", self.broadcast)
                 .summary("Accepts a broadcast as a notification with one recipient: it is on disk before the response.")
-                .tag(.channels).scope(.send).parameters(SendingController.idempotencyParameter)
+                .tag(.channels).scope(.send).parameters(IdempotencyKey.parameter)
                 .body(BroadcastRequest.object.schema).responses(SendingController.accepted).errors(.conflict)
         ]
     }
@@ -30,7 +30,7 @@ struct BroadcastsController: Controller {
     private func broadcast(_ request: OperationRequest) async throws -> Response {
         let (receivedAt, begin) = (self.time.now, ContinuousClock.now)
         let app = try await request.app(self.store)
-        let key = try SendingController.idempotencyKey(request.http)
+        let key = try IdempotencyKey.of(request.http)
         let body = try JSONValue(parsing: try await request.body())
         let idempotency = try key.map { key in
             // The member `broadcast` makes the fingerprint differ from that of any notification.
@@ -39,7 +39,7 @@ struct BroadcastsController: Controller {
         }
         // A repeated request is answered before all checks that depend on the time or the push service.
         if let idempotency, let earlier = try await self.store.accepted(idempotency, app: app.id) {
-            guard case .repeated(let notification) = earlier else { throw SendingController.conflict }
+            guard case .repeated(let notification) = earlier else { throw IdempotencyKey.conflict }
             return try self.accepted(notification, app, isRepeated: true, request)
         }
         let wanted = try BroadcastRequest(JSONFields(body, known: BroadcastRequest.object.known))
@@ -64,7 +64,7 @@ struct BroadcastsController: Controller {
         case .repeated(let earlier): return try self.accepted(earlier, app, isRepeated: true, request)
         case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn,
             .sessionRemoved:
-            throw SendingController.conflict
+            throw IdempotencyKey.conflict
         }
     }
 

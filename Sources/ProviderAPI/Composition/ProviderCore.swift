@@ -7,7 +7,6 @@ import PushSender
 import PushStore
 import PushSupport
 import ServiceLifecycle
-import Synchronization
 
 /// The components of a provider that all its features share: the database, the budgets, clocks and signals.
 struct ProviderCore: Sendable {
@@ -150,30 +149,4 @@ protocol ProviderFeature: Sendable {
     var services: [any Service] { get }
     /// The controllers with the operations of the feature.
     var controllers: [any Controller<APIScope>] { get }
-}
-
-/// The lock on a data directory, which prevents a second provider from using it.
-final class LockedDirectory: Sendable {
-    private let lock: Mutex<DirectoryLock?>
-
-    /// Creates the directory if it does not exist, and locks it until ``release()``.
-    /// - Throws: ``ProviderError/dataDirectoryInUse(_:)`` if another process has locked it, `StoreError` if it cannot
-    ///   be created or locked.
-    init(_ directory: String) throws {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
-            self.lock = Mutex(try DirectoryLock(folder: directory))
-        } catch DirectoryLock.Failure.taken {
-            throw ProviderError.dataDirectoryInUse(directory)
-        } catch {
-            throw StoreError.cannotOpen(path: directory, why: ErrorDescription.of(error))
-        }
-    }
-
-    /// Unlocks the directory, so that other providers can use it.
-    func release() { self.lock.withLock { $0 = nil } }
 }

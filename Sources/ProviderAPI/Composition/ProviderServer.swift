@@ -55,7 +55,7 @@ package final class ProviderServer: Service {
         policy: RetryPolicy = RetryPolicy(),
         metrics: PrometheusRegistry = PrometheusRegistry(ProviderServer.metricDescriptions),
         addition: (ProviderComponents) throws -> (any ProviderExtension)? = { _ in nil },
-        pages: (ProviderInterface) throws -> (any ProviderPages)? = { _ in nil },
+        pages: (PageComponents) throws -> (any ProviderPages)? = { _ in nil },
         showAdminKey: @escaping @Sendable (String) -> Void = { _ in },
         showAdminLink: @escaping @Sendable (String) -> Void = { _ in },
         time: any TimeSource = SystemTime(),
@@ -108,7 +108,7 @@ package final class ProviderServer: Service {
             ),
             logger: logger
         )
-        self.pages = try pages(ProviderInterface(core, callers, api: self.api.responder))
+        self.pages = try pages(PageComponents(core, callers, api: self.api.responder))
     }
 
     /// Waits until requests are served, and returns the port of the API; 0 for a provider without a listener.

@@ -159,24 +159,22 @@ struct LibraryOperations {
 
     // MARK: Changes
 
-    /// Adds or replaces the named audience or template that a request body describes.
+    /// Saves the item that a request body describes.
     /// - Parameters:
     ///   - isNew: `true` to add an item, whose name is in the body and must not exist yet. `false` if the path names
-    ///     the item, which is replaced, or added if it does not exist.
-    ///   - bodies: The descriptions of the body of a request that adds an item, and of one that replaces it.
-    ///   - member: The name of the member with the item's content, for the error if the content is too long.
+    ///     the item.
+    ///   - objects: The descriptions of both request bodies.
+    ///   - member: The name of the member with the item's content.
     ///   - check: Validates and returns the content, which is required.
-    /// - Returns: The saved item, its app, and whether the item was added.
-    /// - Throws: ``RequestError`` for an invalid body, a name in use, or a version that is not the one in the body.
     func save(
         _ request: OperationRequest,
         isNew: Bool,
-        _ bodies: LibraryItemRequest.Bodies,
+        _ objects: LibraryItemRequest.Objects,
         member: String,
         _ check: (JSONFields, AppRecord) throws -> [String: JSONValue]
     ) async throws -> (item: LibraryItem, app: AppRecord, isNew: Bool) {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(isNew ? bodies.new : bodies.saved)
+        let fields = try await request.fields(isNew ? objects.new : objects.saved)
         let name = try fields.value(LibraryItemRequest.name)
         let item: LibraryItemName
         if isNew {

@@ -24,11 +24,11 @@ struct TemplatesController: Controller {
             .init(.post, "/v1/apps/{app}/templates", .audited, id: "addTemplate", "Adds a template.") {
                 try await self.save($0, isNew: true)
             }
-            .scope(.send).body(TemplateRequest.bodies.new.schema).responses(.created(TemplateResponse.schema))
+            .scope(.send).body(TemplateRequest.objects.new.schema).responses(.created(TemplateResponse.schema))
             .errors(.conflict),
             .init(.put, self.items.path, .audited, id: "saveTemplate") { try await self.save($0, isNew: false) }
                 .summary("Adds a version of a template, or a template of that name.")
-                .scope(.send).body(TemplateRequest.bodies.saved.schema)
+                .scope(.send).body(TemplateRequest.objects.saved.schema)
                 .responses(.ok(TemplateResponse.schema), .created(TemplateResponse.schema)).errors(.conflict),
             .init(.post, "\(self.items.path):preview", .readOnly, id: "previewTemplate", self.preview)
                 .summary("Renders a template for a device or a user; sends nothing.")
@@ -44,7 +44,7 @@ struct TemplatesController: Controller {
         let (item, app, isNew) = try await self.items.save(
             request,
             isNew: isNew,
-            TemplateRequest.bodies,
+            TemplateRequest.objects,
             member: TemplateRequest.content.name
         ) { fields, app in
             let content = try TemplateRequest.content(fields)

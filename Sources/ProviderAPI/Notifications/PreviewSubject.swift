@@ -31,7 +31,7 @@ struct PreviewSubjectResolver {
         guard let device = try await self.registered(fields, app, push) else { return try Self.invented(fields) }
         var count = 0
         if let user = device.profile.user {
-            count = try await self.store.badge(app: app.id, holder: BadgeOwner.user(user))
+            count = try await self.store.badge(app: app.id, holder: BadgeHolder.user(user))
         }
         return PreviewSubject(
             profile: try RecipientProfile(device.profile),

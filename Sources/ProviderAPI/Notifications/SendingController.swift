@@ -11,9 +11,6 @@ import PushTypes
 
 /// The operations that send and preview an app's notifications, and that resend failed ones.
 struct SendingController: Controller {
-    /// The maximum length of an idempotency key, in bytes.
-    private static let maximumIdempotencyKey = 200
-
     /// The stores that sending and previews need.
     typealias Store = AppStore & DeviceStore & LibraryStore & NotificationStore & UserStore & WebPushStore
 
@@ -23,12 +20,6 @@ struct SendingController: Controller {
     let outcomes: OutcomeSignals
     let faults: ConfigurationFaultTracker
     let time: any TimeSource
-
-    static let idempotencyParameter = ParameterDescription.header(
-        "idempotency-key",
-        "The same request with the same key is accepted once.",
-        .string(length: 1...maximumIdempotencyKey, pattern: "^[!-~]+$")
-    )
 
     /// The description of the response to an accepted notification, which is on disk by then.
     static let accepted = ResponseDescription(
@@ -42,7 +33,7 @@ struct SendingController: Controller {
     )
 
     var operations: [ProviderOperation] {
-        let key = Self.idempotencyParameter
+        let key = IdempotencyKey.parameter
         return [
             .init(.post, "/v1/apps/{app}/notifications", .unaudited, id: "send", self.send)
                 .summary("Accepts a notification: it is on disk before the response.")
@@ -72,7 +63,7 @@ struct SendingController: Controller {
     private func send(_ request: OperationRequest) async throws -> Response {
         let (receivedAt, begin) = (self.time.now, ContinuousClock.now)
         let app = try await request.app(self.store)
-        let key = try Self.idempotencyKey(request.http)
+        let key = try IdempotencyKey.of(request.http)
         let waiting = try WaitParameter(request)
         let body = try JSONValue(parsing: try await request.body())
         // The JSON is in canonical form, so that the order of members does not change the fingerprint.
@@ -106,7 +97,7 @@ struct SendingController: Controller {
         case .repeated(let earlier): return try await self.repeated(earlier, app, body, waiting, request)
         case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn,
             .sessionRemoved:
-            throw Self.conflict
+            throw IdempotencyKey.conflict
         }
     }
 
@@ -129,19 +120,13 @@ struct SendingController: Controller {
         }
     }
 
-    static let conflict = RequestError.conflict(
-        "idempotency_conflict",
-        "this key was used for another request: choose a new one",
-        at: "idempotency-key"
-    )
-
     /// Returns the notification that an earlier request with the same idempotency key has created; `nil` for a new
     /// request.
     /// - Throws: A conflict if the earlier request had a different body.
     private func earlier(_ idempotency: Idempotency, _ app: AppRecord) async throws -> NotificationRecord? {
         switch try await self.store.accepted(idempotency, app: app.id) {
         case .repeated(let earlier): earlier
-        case .conflict: throw Self.conflict
+        case .conflict: throw IdempotencyKey.conflict
         case .accepted, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn,
             .sessionRemoved, nil:
             nil
@@ -217,7 +202,7 @@ struct SendingController: Controller {
     /// Sends a notification again, as a new one. A repetition of the request creates no second notification, even
     /// without an idempotency key.
     private func resend(_ request: OperationRequest) async throws -> Response {
-        let key = try Self.idempotencyKey(request.http)
+        let key = try IdempotencyKey.of(request.http)
         let original = try await request.object("notification") { try await self.store.notification($0) }
         guard let app = try await self.store.app(id: original.app) else { throw RequestError.noSuch("notification") }
         let data = try await request.body()
@@ -255,7 +240,7 @@ struct SendingController: Controller {
         case .repeated(let earlier): return try await self.repeated(earlier, app, .null, nil, request)
         case .originalForgotten: throw ResendRequest.forgotten
         case .conflict, .scheduleChanged, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn, .sessionRemoved:
-            throw Self.conflict
+            throw IdempotencyKey.conflict
         }
     }
 
@@ -276,24 +261,6 @@ struct SendingController: Controller {
                 at: "environment"
             )
         }
-    }
-
-    private static let keyField = HTTPField.Name("idempotency-key")
-
-    /// Returns the idempotency key in the header of a request; `nil` without one.
-    /// - Throws: ``RequestError`` for a key that is empty, too long, or contains characters other than visible ASCII.
-    static func idempotencyKey(_ request: Request) throws -> String? {
-        guard let name = Self.keyField, let key = request.headers[name] else { return nil }
-        guard !key.isEmpty, key.utf8.count <= Self.maximumIdempotencyKey else {
-            let message = "an idempotency key has 1 to \(Self.maximumIdempotencyKey) bytes"
-            throw RequestError(.invalid, code: "invalid_idempotency_key", message: message, path: "idempotency-key")
-        }
-        guard key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            // The provider's own idempotency keys contain a space, so that keys of callers never equal them.
-            let message = "an idempotency key has visible characters of ASCII only, and no spaces"
-            throw RequestError(.invalid, code: "invalid_idempotency_key", message: message, path: "idempotency-key")
-        }
-        return key
     }
 }
 

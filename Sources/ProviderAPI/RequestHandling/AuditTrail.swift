@@ -100,3 +100,30 @@ final class AuditTrail: Sendable {
         return try await self.store.addAudit(record)
     }
 }
+
+extension AuditTrail {
+    /// Returns `true` for an operation whose changes share audit entries, and `nil` for one that changes nothing.
+    static func isFrequent(_ effect: OperationEffect) -> Bool? {
+        switch effect {
+        case .readOnly: nil
+        case .audited: false
+        case .unaudited: true
+        }
+    }
+
+    /// The names of the path parameters whose values identify a person.
+    private static let hidden: Set<String> = ["user", "token", "installation"]
+
+    /// Returns the path for the audit trail without users, tokens and installations, which must not remain there after
+    /// their erasure.
+    ///
+    /// Consecutive slashes are treated as one, as by the router.
+    static func path(_ path: String, of operation: ProviderOperation) -> String {
+        guard operation.pathParameters.contains(where: Self.hidden.contains) else { return path }
+        let hidden = Set(Self.hidden.map { "{\($0)}"[...] })
+        let names = operation.path.split(separator: "/")
+        return path.split(separator: "/").enumerated().map { index, part in
+            "/\(index < names.count && hidden.contains(names[index]) ? names[index] : part)"
+        }.joined()
+    }
+}

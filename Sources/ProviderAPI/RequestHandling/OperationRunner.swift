@@ -80,11 +80,11 @@ package struct OperationRunner: Sendable {
             response = await self.failures.response(to: error, request)
         }
         effects.end()
-        if let known, let isFrequent = Self.isFrequent(operation.effect) {
+        if let known, let isFrequent = AuditTrail.isFrequent(operation.effect) {
             let status = response.status.code
             // Failed requests for frequent changes are not audited.
             if !isFrequent || status < 400 {
-                let path = Self.audited(request.uri.path, of: operation).prefix(300)
+                let path = AuditTrail.path(request.uri.path, of: operation).prefix(300)
                 let action = "\(request.method.rawValue) \(path)"
                 let made = effects.resource
                 await self.audit.record(action, resource: made, status: status, by: known, isFrequent: isFrequent)
@@ -123,31 +123,6 @@ package struct OperationRunner: Sendable {
             guard let held = effects.handOver() else { return response }
             return response.holding(held)
         }
-    }
-
-    /// Returns `true` for an operation whose changes share audit entries, and `nil` for one that changes nothing.
-    private static func isFrequent(_ effect: OperationEffect) -> Bool? {
-        switch effect {
-        case .readOnly: nil
-        case .audited: false
-        case .unaudited: true
-        }
-    }
-
-    /// The names of the path parameters whose values identify a person.
-    private static let hidden: Set<String> = ["user", "token", "installation"]
-
-    /// Returns the path for the audit trail without users, tokens and installations, which must not remain there after
-    /// their erasure.
-    ///
-    /// Consecutive slashes are treated as one, as by the router.
-    private static func audited(_ path: String, of operation: ProviderOperation) -> String {
-        guard operation.pathParameters.contains(where: Self.hidden.contains) else { return path }
-        let hidden = Set(Self.hidden.map { "{\($0)}"[...] })
-        let names = operation.path.split(separator: "/")
-        return path.split(separator: "/").enumerated().map { index, part in
-            "/\(index < names.count && hidden.contains(names[index]) ? names[index] : part)"
-        }.joined()
     }
 
     /// Returns the caller of a request: the one in its context, if a page made the request, or that of its API key;

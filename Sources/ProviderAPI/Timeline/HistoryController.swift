@@ -115,7 +115,7 @@ struct HistoryController: Controller {
     /// Returns the badge count of a user, which is 0 if none is stored.
     private func showBadge(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let count = try await self.store.badge(app: app.id, holder: BadgeOwner.user(try request.user()))
+        let count = try await self.store.badge(app: app.id, holder: BadgeHolder.user(try request.user()))
         return try .json(["count": count])
     }
 
@@ -124,7 +124,7 @@ struct HistoryController: Controller {
         let app = try await request.app(self.store)
         let user = try request.user()
         let count = try await request.fields(BadgeRequest.object).required(BadgeRequest.count)
-        guard try await self.store.setBadge(Int(count), app: app.id, holder: BadgeOwner.user(user)) else {
+        guard try await self.store.setBadge(Int(count), app: app.id, holder: BadgeHolder.user(user)) else {
             throw RequestError.noSuch("app", by: "bundle id")
         }
         return try .json(["count": count])

@@ -39,20 +39,6 @@ package struct EnvironmentPauseRequest: Hashable, Sendable {
     }
 }
 
-/// A credential as it is stored.
-package struct StoredCredential: Hashable, Sendable {
-    package var credential: CredentialRecord
-    /// A number that rises with each change of the environment's credential, so that late responses to an earlier one
-    /// are ignored.
-    package var epoch: Int64
-    /// The protocol of pushes that use the credential.
-    package var transport: PushTransport
-
-    package init(_ credential: CredentialRecord, epoch: Int64, transport: PushTransport = .http2) {
-        (self.credential, self.epoch, self.transport) = (credential, epoch, transport)
-    }
-}
-
 /// The environments whose pause delays the sending to a recipient or a shard, which is a part of an audience.
 package enum HoldingEnvironments: Hashable, Sendable {
     case one(PushEnvironment)

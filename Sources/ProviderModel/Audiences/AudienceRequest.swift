@@ -13,7 +13,7 @@ package enum AudienceRequest {
     )
 
     /// The bodies of the requests that add and save a named audience.
-    package static let named = LibraryItemRequest.Bodies(Self.audience)
+    package static let named = LibraryItemRequest.Objects(Self.audience)
 
     /// An audience of devices, as JSON that is not parsed yet.
     package static let audience = Member.openObject("audience", as: AudienceExpression.object.schema)

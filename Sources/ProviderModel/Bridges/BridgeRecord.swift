@@ -2,25 +2,6 @@ package import Foundation
 package import PushSupport
 package import PushTypes
 
-/// The protocol of another system that a bridge translates into notifications. Each bridge declares its own.
-package struct BridgeKind: RawRepresentable, Hashable, Sendable {
-    /// The Matrix push gateway API. The name of a bridge is the `app_id`, or a pattern with `*` and `?`.
-    package static let matrix = BridgeKind("matrix")
-    /// The legacy binary interface for old providers. The name is the topic.
-    package static let binary = BridgeKind("binary")
-
-    /// The name of the kind, in lower case.
-    package let rawValue: String
-
-    package init(_ name: String) { self.rawValue = name }
-
-    /// Reads the name of a kind; `nil` for a text that is not a valid name.
-    package init?(rawValue: String) {
-        guard !rawValue.isEmpty, rawValue.utf8.allSatisfy({ (0x61...0x7a).contains($0) }) else { return nil }
-        self.rawValue = rawValue
-    }
-}
-
 /// A configured bridge, which translates the requests of another system for one app.
 package struct BridgeRecord: Hashable, Sendable {
     /// The maximum length of a name, in bytes. A longer one is rejected.
@@ -74,24 +55,6 @@ package struct BridgeRecord: Hashable, Sendable {
     }
 }
 
-/// A bridge that another app overrules, because the bridge's name begins with the bundle id of that app. The bridge was
-/// set before that app was added, or by an earlier version.
-///
-/// A binary bridge loses all its pushes, and a Matrix bridge those that also match a bridge of the other app.
-package struct OverruledBridge: Hashable, Sendable {
-    package var kind: BridgeKind
-    package var name: String
-    /// The number of the app that has the bridge.
-    package var app: Int64
-    package var bundleID: Topic
-    /// The bundle id of the app that overrules the bridge.
-    package var owner: Topic
-
-    package init(kind: BridgeKind, name: String, app: Int64, bundleID: Topic, owner: Topic) {
-        (self.kind, self.name, self.app, self.bundleID, self.owner) = (kind, name, app, bundleID, owner)
-    }
-}
-
 /// The result of setting a bridge.
 package enum BridgeChangeResult: Hashable, Sendable {
     /// The bridge is stored. `displaced` is the other app whose bridge it has replaced; `nil` if it has replaced none.
@@ -105,115 +68,4 @@ package enum BridgeChangeResult: Hashable, Sendable {
     case topicTaken
     /// Nothing is added: the app has ``BridgeRecord/maximumOfApp`` bridges.
     case tooMany
-}
-
-/// The bridge through which a notification arrived.
-package struct NotificationOrigin: Hashable, Sendable, CustomStringConvertible {
-    package var kind: BridgeKind
-    /// The name of the bridge.
-    package var bridge: String
-
-    package init(_ kind: BridgeKind, bridge: String) { (self.kind, self.bridge) = (kind, bridge) }
-
-    /// Reads the text of an origin; `nil` for any other text.
-    package init?(_ text: String) {
-        let parts = text.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, let kind = BridgeKind(rawValue: String(parts[0])) else { return nil }
-        self.init(kind, bridge: String(parts[1]))
-    }
-
-    /// The kind and the name, such as `matrix com.example.MyApp.ios.prod`.
-    package var description: String { "\(self.kind.rawValue) \(self.bridge)" }
-}
-
-/// An entry for the feedback list of an old provider: a token that the push service has called invalid.
-package struct LegacyToken: Hashable, Sendable {
-    package var token: DeviceToken
-    /// The time from which the token is invalid, according to the push service.
-    package var since: Timestamp
-
-    package init(token: DeviceToken, since: Timestamp) { (self.token, self.since) = (token, since) }
-}
-
-/// A token that a request named without registering it, and that a response has proven invalid. It is stored for the
-/// bridge through which the notification arrived.
-package struct InvalidNamedToken: Hashable, Sendable {
-    package var token: DeviceToken
-    package var environment: PushEnvironment
-    /// The time from which the token is invalid, according to the push service.
-    package var since: Timestamp
-    /// `true` if the push service called the token unregistered, which the feedback list reports; `false` if it called
-    /// the token bad.
-    package var isUnregistered: Bool
-
-    package init(token: DeviceToken, environment: PushEnvironment, since: Timestamp, isUnregistered: Bool) {
-        (self.token, self.environment) = (token, environment)
-        (self.since, self.isUnregistered) = (since, isUnregistered)
-    }
-}
-
-/// A push that arrived through the legacy bridge. It is compared with later ones to recognize repetitions.
-package struct LegacyPush: Hashable, Sendable {
-    package var app: Int64
-    package var token: DeviceToken
-    package var payload: Data
-    /// The value of the header `apns-expiration`; `nil` for a push without it.
-    package var expiration: String?
-
-    package init(app: Int64, token: DeviceToken, payload: Data, expiration: String? = nil) {
-        (self.app, self.token, self.payload, self.expiration) = (app, token, payload, expiration)
-    }
-}
-
-/// The comparison of the bridge's result for one request with the response of the old server, which it is to replace.
-package struct ShadowComparison: Hashable, Sendable {
-    /// The maximum number of differences of one request that are kept. Further ones are only counted.
-    package static let maximumDifferences = 100
-
-    /// The differences, one for each field; empty if the bridge and the old server agree.
-    package var differences: [ShadowDifference] = []
-
-    package init() {}
-}
-
-/// A difference between the result of a bridge and the response of the old server. It contains nothing of a
-/// notification's content.
-package struct ShadowDifference: Hashable, Sendable {
-    /// The maximum length of ``ours`` and ``theirs``, in bytes; the rest is cut off.
-    package static let maximumText = 120
-
-    /// The time of the request.
-    package var at: Timestamp
-    /// The part of the response that differs, such as `status`, `counts`, `token` or `notification`.
-    package var subject: String
-    /// The beginning of the token, or the member of the request at fault; `nil` for the whole request.
-    package var field: String?
-    /// The result of the bridge: a reason or a number.
-    package var ours: String
-    /// The result of the old server: a reason or a number.
-    package var theirs: String
-
-    package init(at: Timestamp, subject: String, field: String? = nil, ours: String, theirs: String) {
-        (self.at, self.subject, self.field, self.ours, self.theirs) = (at, subject, field, ours, theirs)
-    }
-}
-
-/// The report of a bridge in shadow mode, which sends no pushes and compares its results with the old server's
-/// responses.
-package struct ShadowReport: Hashable, Sendable {
-    /// The maximum number of differences that are kept for a bridge; the newest replace the oldest.
-    package static let maximumDifferences = 1000
-
-    /// The time of the first request that was compared.
-    package var since: Timestamp
-    package var requests: Int
-    /// The number of requests without any difference.
-    package var agreements: Int
-    /// The most recent differences, newest first.
-    package var differences: [ShadowDifference]
-
-    package init(since: Timestamp, requests: Int, agreements: Int, differences: [ShadowDifference]) {
-        (self.since, self.requests, self.agreements) = (since, requests, agreements)
-        self.differences = differences
-    }
 }

@@ -1,5 +1,3 @@
-package import PushSupport
-
 /// The change that a notification makes to the badge count of a user.
 package struct BadgeChange: Hashable, Sendable {
     /// The range of increments that are allowed.
@@ -22,10 +20,4 @@ package struct BadgeChange: Hashable, Sendable {
         let before = min(max(count, 0), Self.maximumCount)
         return min(max(before + self.increment, 0), Self.maximumCount)
     }
-}
-
-/// The request that sets the badge count of a user, and its response.
-package enum BadgeRequest {
-    package static let count = Member.integer("count", BadgeChange.counts)
-    package static let object = RequestObject(required: [Self.count]) { $0.named("Badge") }
 }

@@ -87,7 +87,7 @@ extension NotificationContent {
         // Neither the service worker of a page nor a pass sends receipts.
         let isSilent = headers.isWallet || isWeb
         let receipts = try ReceiptSetting(fields, pushType, isWallet: isSilent, standard: standard)
-        content.receipts = try Self.receipts(receipts, variants, content, &warnings)
+        content.receipts = try receipts.level(variants, content, &warnings)
         // The payload may be nested too deeply to be read again.
         guard let sizes = try? Self.sizes(content) else { throw unwritable }
         try Self.checkSizes(variants, localizations, sizes, content)
@@ -95,26 +95,10 @@ extension NotificationContent {
         return (content, warnings)
     }
 
-    /// The maximum size of a payload before variables are filled in, in bytes. Larger payloads are rejected.
-    ///
-    /// It keeps a request small in memory: each localization is a copy of the default payload, so that a megabyte could
-    /// become a hundred.
-    private static let maximumText = 32 * 1024
-
     /// The payload for the devices of one locale.
-    private struct Variant {
+    struct Variant {
         var names: FieldNames
         var payload: [String: JSONValue]
-
-        /// Checks the size of the payload's text before anything is copied.
-        func checkTextSize() throws(RequestError) {
-            guard let text = try? JSONValue.object(self.payload).text
-            else { throw self.error("invalid_value", "the payload cannot be written as JSON") }
-            guard text.count <= NotificationContent.maximumText else {
-                let message = "the payload has \(text.count) bytes, far more than any device may get"
-                throw self.error("payload_too_large", message)
-            }
-        }
 
         /// A Boolean value that indicates whether the payload starts a Live Activity.
         var startsActivity: Bool {
@@ -160,69 +144,6 @@ extension NotificationContent {
             payload["aps"] = .object(aps)
         }
         return payload
-    }
-
-    /// Returns the minimum size of each variant as it is sent, in bytes.
-    /// - Throws: ``PayloadTemplate/Damage`` for content that cannot be read again.
-    private static func sizes(_ content: NotificationContent) throws -> [(locale: String?, size: Int)] {
-        var lengths: [(locale: String?, length: Int)] = [(nil, content.payload.count)]
-        if content.isTemplate { lengths = try PayloadTemplate(stored: content.payload).minimumLengths() }
-        let marker = PayloadMarker(content, notification: PayloadMarker.sampleID)
-        let envelope = try? EnvelopeText(content, notification: PayloadMarker.sampleID)
-        return lengths.map { locale, length in
-            let marked = marker?.length(ofMarked: length) ?? length
-            return (locale, envelope?.size(ofPayload: marked) ?? marked)
-        }
-    }
-
-    /// Checks that the minimum size of each payload is within the limit. The values of variables are checked when the
-    /// payload is rendered.
-    private static func checkSizes(
-        _ variants: [Variant],
-        _ localizations: [LocalizationBuilder.Localization],
-        _ sizes: [(locale: String?, size: Int)],
-        _ content: NotificationContent
-    ) throws(RequestError) {
-        // Only a broadcast has no kind of tokens.
-        let isBroadcast = content.tokenKind == nil
-        let name = content.isWeb ? WebContent.member : content.pushType.rawValue
-        let limit = isBroadcast ? Broadcast.maximumPayloadSize : content.maximumPayloadSize
-        for (locale, size) in sizes where size > limit {
-            let what = content.placeholder == nil ? "" : " once it is encrypted"
-            let index = localizations.firstIndex { $0.tag.name == locale }.map { $0 + 1 } ?? 0
-            throw variants[index].error(
-                "payload_too_large",
-                "the payload has \(size) bytes\(what), \(name) allows \(limit)"
-            )
-        }
-    }
-
-    /// Returns the level of receipts. It is none, with a warning, if the payloads have no room for the member `martlet`
-    /// and the request names no level.
-    private static func receipts(
-        _ setting: ReceiptSetting,
-        _ variants: [Variant],
-        _ plain: NotificationContent,
-        _ warnings: inout [ContentWarning]
-    ) throws(RequestError) -> ReceiptLevel {
-        guard setting.privacy != .none else { return .none }
-        for variant in variants where variant.payload[PayloadMarker.name] != nil {
-            let message = "with receipts the provider makes this member: choose another name, or receipts none"
-            throw RequestError(
-                .invalid,
-                code: "reserved_field",
-                message: message,
-                path: variant.names.name([PayloadMarker.name])
-            )
-        }
-        var content = plain
-        content.receipts = setting.privacy
-        let limit = plain.maximumPayloadSize
-        let isTooLarge = (try? Self.sizes(content))?.contains { $0.size > limit } ?? false
-        guard isTooLarge, let warning = setting.warning(limit: limit)
-        else { return setting.privacy }
-        warnings.append(warning)
-        return .none
     }
 
     private static func warnAboutVariables(

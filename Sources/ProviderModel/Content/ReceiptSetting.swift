@@ -23,9 +23,36 @@ struct ReceiptSetting {
         self.privacy = isPossible ? self.wanted ?? standard : .none
     }
 
+    /// Returns the level of receipts. It is none, with a warning, if the payloads have no room for the member `martlet`
+    /// and the request names no level.
+    func level(
+        _ variants: [NotificationContent.Variant],
+        _ plain: NotificationContent,
+        _ warnings: inout [ContentWarning]
+    ) throws(RequestError) -> ReceiptLevel {
+        guard self.privacy != .none else { return .none }
+        for variant in variants where variant.payload[PayloadMarker.name] != nil {
+            let message = "with receipts the provider makes this member: choose another name, or receipts none"
+            throw RequestError(
+                .invalid,
+                code: "reserved_field",
+                message: message,
+                path: variant.names.name([PayloadMarker.name])
+            )
+        }
+        var content = plain
+        content.receipts = self.privacy
+        let limit = plain.maximumPayloadSize
+        let isTooLarge = (try? NotificationContent.sizes(content))?.contains { $0.size > limit } ?? false
+        guard isTooLarge, let warning = self.warning(limit: limit)
+        else { return self.privacy }
+        warnings.append(warning)
+        return .none
+    }
+
     /// Returns the warning for a payload that exceeds `limit` bytes with the member `martlet`, so that the notification
     /// is sent without receipts; `nil` if the app's setting wants none, or the request names a level itself.
-    func warning(limit: Int) -> ContentWarning? {
+    private func warning(limit: Int) -> ContentWarning? {
         guard self.wanted == nil, self.privacy != .none else { return nil }
         let message = "it is sent without the app's receipts: with the member martlet it would exceed \(limit) bytes"
         return ContentWarning(field: Self.member.name, message: message)

@@ -7,7 +7,7 @@ package enum TemplateRequest {
         .object(isOpen: true)
             .described("The members of the content, as those of a notification; see docs/content.md.")
     ) { (fields, name) throws(RequestError) in try fields.fields(name, known: NotificationContent.object.known) }
-    package static let bodies = LibraryItemRequest.Bodies(Self.content)
+    package static let objects = LibraryItemRequest.Objects(Self.content)
 
     /// Reads the content of a template. The content is required, and must not expire at a fixed time.
     /// - Throws: ``RequestError`` that names the member at fault.

@@ -90,7 +90,7 @@ package enum DeviceRequest {
     /// - Throws: As ``parse(_:)``.
     package static func registration(_ fields: JSONFields) throws(RequestError) -> DeviceRegistration {
         var registration = try Self.read(fields)
-        Self.followCapabilities(&registration)
+        registration.followCapabilities()
         return registration
     }
 
@@ -130,41 +130,9 @@ package enum DeviceRequest {
     package static func ownRegistration(_ fields: JSONFields, app: AppRecord) throws(RequestError) -> DeviceRegistration
     {
         var registration = try Self.read(fields)
-        if fields.nulls.contains("tags") { registration.tags = [] }
-        if let tags = registration.tags {
-            registration.ownTags = app.installationTags
-            for tag in tags.sorted().map(\.text) where !app.installationTags.match(tag) {
-                throw Self.notAllowed("tag", tag, field: "tags", setting: "installationTags")
-            }
-        }
-        if fields.nulls.contains("attributes") { registration.clearedAttributes = app.installationAttributes }
-        for name in registration.attributes.keys.sorted() where !app.installationAttributes.match(name) {
-            let field = "attributes.\(name)"
-            throw Self.notAllowed("attribute", name, field: field, setting: "installationAttributes")
-        }
-        Self.followCapabilities(&registration)
+        try InstallationPermissions.apply(to: &registration, fields, of: app)
+        registration.followCapabilities()
         return registration
-    }
-
-    /// The attribute by which *Notify* finds the devices with Newsstand, and the attribute that holds the publisher's
-    /// account.
-    package static let (newsstandAttribute, accountAttribute) = ("newsstand", "accountId")
-
-    /// Sets the Newsstand attribute according to the capabilities, unless the request sets the attribute itself.
-    ///
-    /// A device that registers without the capability gets no notifications of issues any more.
-    private static func followCapabilities(_ registration: inout DeviceRegistration) {
-        guard let capabilities = registration.capabilities, registration.attributes[Self.newsstandAttribute] == nil
-        else { return }
-        registration.attributes[Self.newsstandAttribute] =
-            capabilities.contains(.newsstand) ? .set(.bool(true)) : .clear
-    }
-
-    private static func notAllowed(_ what: String, _ name: String, field: String, setting: String) -> RequestError {
-        let message = """
-            the app does not let installations write the \(what) \(name): add it to the app's setting \(setting)
-            """
-        return RequestError(.forbidden, code: "\(what)_not_allowed", message: message, path: field)
     }
 
     /// Reads the kind of the token, and the Live Activity to which an update token belongs.
@@ -216,28 +184,6 @@ package enum DeviceRequest {
     }
 }
 
-/// The request that registers several devices.
-package enum DeviceBatchRequest {
-    /// The maximum number of registrations in one request. A request with more is rejected.
-    package static let maximumCount = 1000
-    package static let devices = Member.json(
-        "devices",
-        as: .array(of: DeviceRequest.object.schema, count: 1...Self.maximumCount)
-    )
-    package static let object = RequestObject(required: [Self.devices])
-
-    /// Returns the registration of one entry of the member `devices`. Its errors name the entry by `index`.
-    package static func registration(_ value: JSONValue, _ index: Int) throws(RequestError) -> DeviceRegistration {
-        let path = "devices[\(index)]"
-        guard case .object(let members) = value else {
-            throw RequestError(.invalid, code: "wrong_type", message: "it must be an object", path: path)
-        }
-        return try DeviceRequest.registration(
-            JSONFields(members: members, path: path, known: DeviceRequest.object.known)
-        )
-    }
-}
-
 extension RequestError {
     /// The error of a registration with which the device would exceed one of its limits.
     package init(_ excess: ExceededDeviceBound) {
@@ -248,13 +194,6 @@ extension RequestError {
             path: excess.field
         )
     }
-}
-
-extension DeviceCapabilities {
-    /// The capabilities by their names in the API.
-    package static let named: [String: DeviceCapabilities] = [
-        "alert": .alert, "badge": .badge, "sound": .sound, "newsstand": .newsstand, "background": .background,
-    ]
 }
 
 extension Schema {

@@ -26,7 +26,7 @@ package enum LibraryItemRequest {
     package static let restore = RequestObject(required: [Self.restored], optional: [Self.expectedVersion])
 
     /// The descriptions of two request bodies: `new` adds an item, `saved` replaces one that the path names.
-    package struct Bodies: Sendable {
+    package struct Objects: Sendable {
         package let new, saved: RequestObject
 
         package init(_ contents: any ObjectMember) {

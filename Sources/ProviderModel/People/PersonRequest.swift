@@ -1,4 +1,3 @@
-import Foundation
 package import PushSupport
 package import PushTypes
 
@@ -56,13 +55,4 @@ package struct PersonRequest: Sendable {
         if let isDisabled { person.isDisabled = isDisabled }
         if let language { person.language = language.value }
     }
-}
-
-/// The requests of a person that concern the person's own account.
-package enum AccountRequest {
-    package static let change = RequestObject(optional: [PersonRequest.language])
-
-    package static let current = Member.text("current", 1...PasswordPolicy.maximumBytes)
-    package static let password = Member.text("password", 1...PasswordPolicy.maximumBytes)
-    package static let passwordChange = RequestObject(required: [Self.current, Self.password])
 }

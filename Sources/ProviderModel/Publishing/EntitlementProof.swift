@@ -51,12 +51,3 @@ extension EntitlementProof {
         self.authToken = try fields.value(Self.tokenMember)
     }
 }
-
-/// The request that sends a test query to the publisher's server.
-package enum EntitlementTestRequest {
-    package static let products = Member.texts("productIds", 1...100, maximum: IssueRecord.maximumProductID)
-    package static let object = RequestObject(
-        required: [Self.products],
-        optional: [EntitlementProof.accountMember, EntitlementProof.tokenMember]
-    ) { $0.requiringOne(of: "account", "authToken") }
-}

@@ -65,13 +65,6 @@ package struct IssueRecord: Hashable, Sendable {
 
     /// The position of the issue in lists, which have the newest first.
     package var cursor: IssueCursor { IssueCursor(day: self.date.dayNumber, position: self.position) }
-
-    /// Returns the rendition for a screen: that of its size, or else the largest one that fits; `nil` if none fits.
-    package func rendition(for screen: ScreenSize) -> RenditionRecord? {
-        self.renditions.last { $0.screenSize == screen }
-            ?? self.renditions.filter { $0.screenSize.fits(on: screen) }
-            .max { $0.screenSize < $1.screenSize }
-    }
 }
 
 /// A position in a list of issues.
@@ -81,14 +74,6 @@ package struct IssueCursor: Hashable, Sendable {
     package let position: Int64
 
     package init(day: Int64, position: Int64) { (self.day, self.position) = (day, position) }
-}
-
-/// The file of an issue for one screen size.
-package struct RenditionRecord: Hashable, Sendable {
-    package let screenSize: ScreenSize
-    package let file: FileRecord
-
-    package init(screenSize: ScreenSize, file: FileRecord) { (self.screenSize, self.file) = (screenSize, file) }
 }
 
 /// The order of a list of issues, by date.
@@ -128,42 +113,4 @@ package enum IssueDeletionResult: Hashable, Sendable {
     case deleted, missing
     /// Nothing is removed, because the issue is published.
     case isPublished
-}
-
-/// The size of a screen in pixels, such as 2048x1536.
-///
-/// The longer side comes first, so that both orientations of a screen are one size.
-package struct ScreenSize: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The allowed lengths of a side, in pixels.
-    package static let sides = 1...99_999
-
-    package let longer, shorter: Int
-
-    /// Creates a size; `nil` unless both sides are in ``sides``.
-    package init?(_ one: Int, _ other: Int) {
-        guard Self.sides.contains(one), Self.sides.contains(other) else { return nil }
-        (self.longer, self.shorter) = (max(one, other), min(one, other))
-    }
-
-    /// Reads two numbers without leading zeros around an `x`; `nil` for any other text.
-    package init?(_ text: String) {
-        let parts = text.split(separator: "x", omittingEmptySubsequences: false)
-        guard parts.count == 2, let one = Self.side(parts[0]), let other = Self.side(parts[1]) else { return nil }
-        self.init(one, other)
-    }
-
-    private static func side(_ text: Substring) -> Int? {
-        let isNumber = text.utf8.count <= 5 && text.first != "0" && text.utf8.allSatisfy { (48...57).contains($0) }
-        return isNumber ? Int(text) : nil
-    }
-
-    package var description: String { "\(self.longer)x\(self.shorter)" }
-
-    /// Returns `true` if content of this size fits on a screen of another one.
-    package func fits(on other: ScreenSize) -> Bool { self.longer <= other.longer && self.shorter <= other.shorter }
-
-    /// Compares by the number of pixels, then by the longer side.
-    package static func < (left: ScreenSize, right: ScreenSize) -> Bool {
-        (left.longer * left.shorter, left.longer) < (right.longer * right.shorter, right.longer)
-    }
 }

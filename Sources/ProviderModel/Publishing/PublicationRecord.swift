@@ -33,20 +33,6 @@ package struct PublicationRecord: Hashable, Sendable {
     }
 }
 
-/// The waves in which devices are notified of an issue, and the limits on downloads beyond which a wave waits.
-package struct NotifyWaves: Hashable, Sendable {
-    /// The number of devices in a wave. Default 10,000.
-    package var size = 10_000
-    /// The time between two waves, in seconds. Default 300.
-    package var interval = 300
-    /// The bandwidth of the app's downloads beyond which the next wave waits, in bytes per second; `nil` for no limit.
-    package var maximumBandwidth: Int?
-    /// The number of open downloads of the app beyond which the next wave waits; `nil` for no limit.
-    package var maximumDownloads: Int?
-
-    package init() {}
-}
-
 /// Changes to a publication. A property that is `nil` is kept.
 package struct PublicationChanges: Hashable, Sendable {
     package var name: String?

@@ -1,5 +1,4 @@
 package import Foundation
-package import PushSupport
 package import PushTypes
 
 /// A receipt as it is stored.
@@ -129,46 +128,6 @@ package enum ReceiptSource: Int64, Hashable, Sendable, CaseIterable {
     package var word: String { self == .app ? "app" : "gateway" }
 }
 
-/// The level of detail of receipts that are reported and kept.
-package enum ReceiptLevel: Int64, Hashable, Sendable, CaseIterable, Comparable {
-    /// No receipts are reported or kept.
-    case none = 0
-    /// Only counts are kept. No row names a device, and times are rounded.
-    case counts = 1
-    /// The receipts of each device are kept.
-    case device = 2
-
-    /// The name in the API, and in a payload.
-    package var word: String {
-        switch self {
-        case .none: "none"
-        case .counts: "counts"
-        case .device: "device"
-        }
-    }
-
-    package init?(word: String) {
-        guard let privacy = Self.allCases.first(where: { $0.word == word }) else { return nil }
-        self = privacy
-    }
-
-    /// Returns `true` if the first level has less detail.
-    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-}
-
-/// The limits on receipts.
-package enum ReceiptLimits {
-    /// The maximum time after a notification's end at which its receipts are accepted. Later ones are refused.
-    package static let latest: Duration = .seconds(30 * 86_400)
-    /// The maximum number of receipts of one installation for one event of a notification. Further ones are refused.
-    package static let perEvent = 20
-    /// The maximum number of different names of actions and conversions of a notification. Receipts with others are
-    /// refused.
-    package static let actions = 50
-    /// The unit to which times are rounded where only counts are kept: an hour, in milliseconds.
-    package static let rounding: Int64 = 3_600_000
-}
-
 /// The place up to which the events of a gateway have been read: the newest event that was read.
 package struct GatewayCursor: Hashable, Sendable {
     /// The number of the newest event that was read; 0 before the first one.
@@ -178,16 +137,4 @@ package struct GatewayCursor: Hashable, Sendable {
     package var at: Timestamp?
 
     package init(position: Int64, at: Timestamp? = nil) { (self.position, self.at) = (position, at) }
-}
-
-extension Member {
-    /// Creates a request member that holds a level of receipts.
-    package static func receiptPrivacy(
-        _ name: String,
-        of levels: [ReceiptLevel] = ReceiptLevel.allCases
-    ) -> RequestMember<ReceiptLevel> {
-        let all = ReceiptLevel.allCases.map(\.word).joined(separator: ", ")
-        return Self.text(name, maximum: 16, as: .choice(levels.map(\.word)))
-            .parsed("invalid_value", "use one of \(all)") { ReceiptLevel(word: $0) }
-    }
 }

@@ -1,10 +1,7 @@
-import Foundation
 import Logging
 import NIOCore
 import NIOSSL
 import PushHTTP
-import PushSupport
-import Synchronization
 
 /// A TLS listener: binds a port, limits and tracks connections, and closes all of them on shutdown.
 final class Listener: Sendable {
@@ -130,52 +127,6 @@ private final class ReadThrottleHandler: ChannelDuplexHandler {
         context.eventLoop.assumeIsolated().scheduleTask(deadline: self.next) {
             self.isWaiting = false
             context.read()
-        }
-    }
-}
-
-/// Returns the memory of closed connections to the operating system.
-///
-/// The C library of Linux keeps freed memory: after ten thousand concurrent connections it would keep 230 MB from then
-/// on.
-final class MemoryTrimmer: Sendable {
-    /// Counts closed connections and decides whether to trim.
-    struct Count: Sendable {
-        /// The number of closed connections after which memory is returned.
-        static let threshold = 500
-
-        private var closed = 0
-        private var isScheduled = false
-
-        /// Counts a closed connection.
-        /// - Returns: Whether to trim after ``MemoryTrimmer/delay``.
-        mutating func connectionClosed() -> Bool {
-            self.closed += 1
-            guard self.closed >= Self.threshold, !self.isScheduled else { return false }
-            self.isScheduled = true
-            return true
-        }
-
-        /// Resets the count, as memory is returned now.
-        mutating func willTrim() { self = Count() }
-    }
-
-    /// The delay before memory is returned, so that connections that close together cause one pass over the heap.
-    private static let delay = DispatchTimeInterval.seconds(2)
-
-    /// `malloc_trim`, which is in no header that Swift sees, and only in the C library that needs it.
-    private static let trim: (@convention(c) (Int) -> CInt)? = dlsym(nil, "malloc_trim").map {
-        unsafeBitCast($0, to: (@convention(c) (Int) -> CInt).self)
-    }
-
-    private let count = Mutex(Count())
-
-    func connectionClosed() {
-        guard self.count.withLock({ $0.connectionClosed() }) else { return }
-        // Not on an event loop: the walk takes milliseconds.
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.delay) {
-            self.count.withLock { $0.willTrim() }
-            _ = Self.trim?(0)
         }
     }
 }

@@ -32,39 +32,6 @@ package struct ParameterDescription: Sendable {
     )
 }
 
-/// The number of entries in one page of a list, which a request chooses with the query item `limit`.
-package enum PageSize {
-    package static let standard: Int64 = 100
-    package static let range: ClosedRange<Int64> = 1...1000
-}
-
-/// The request body of an operation.
-package struct BodyDescription: Sendable {
-    let schema: Schema
-    /// The maximum length of a body, in bytes.
-    let maximum: Int
-    let contentTypes: [String]
-    /// Indicates whether a body is required. If not, a missing body is equivalent to an empty object.
-    let isRequired: Bool
-    /// The minimum rate of a body that is read while it arrives; `nil` for a body that is read as a whole before the
-    /// deadline of the request.
-    let stream: StreamedBody?
-
-    /// The maximum length of a body for which no other maximum is given: 1 MiB.
-    package static let defaultMaximum = 1024 * 1024
-
-    package init(
-        _ schema: Schema,
-        maximum: Int = BodyDescription.defaultMaximum,
-        contentTypes: [String] = ["application/json"],
-        isRequired: Bool = true,
-        stream: StreamedBody? = nil
-    ) {
-        (self.schema, self.maximum, self.contentTypes) = (schema, maximum, contentTypes)
-        (self.isRequired, self.stream) = (isRequired, stream)
-    }
-}
-
 /// A response to a successful request.
 package struct ResponseDescription: Sendable {
     let status: Int

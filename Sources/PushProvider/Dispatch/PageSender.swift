@@ -172,7 +172,7 @@ struct PageSender: Sendable {
             by: change.increment,
             notification: notification.number,
             app: notification.record.app,
-            holders: recipients.compactMap { notification.isSent($0, at: now) ? BadgeOwner.recipient($0) : nil }
+            holders: recipients.compactMap { notification.isSent($0, at: now) ? BadgeHolder.recipient($0) : nil }
         )
     }
 

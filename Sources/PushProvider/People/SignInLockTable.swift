@@ -10,9 +10,9 @@ import Synchronization
 final class SignInLockTable: Sendable {
     /// The network or user whose failed attempts a lock counts.
     enum Subject: Hashable, Sendable {
-        /// All networks of one site (``NetworkAddress/site``). A site may have 65,536 IPv6 networks.
+        /// All networks of one site (``SignInNetwork/site``). A site may have 65,536 IPv6 networks.
         case network(site: [UInt8])
-        case known(UUID, NetworkAddress)
+        case known(UUID, SignInNetwork)
         case password(UUID)
 
         fileprivate var limits: SignInLock.Limits {
@@ -50,25 +50,5 @@ final class SignInLockTable: Sendable {
         let surplus = locks.count - Self.maximum * 9 / 10
         guard surplus > 0 else { return }
         for (subject, _) in locks.sorted(by: { $0.value.at < $1.value.at }).prefix(surplus) { locks[subject] = nil }
-    }
-}
-
-/// The network from which a user signs in: an IPv4 address, or the first 64 bits of an IPv6 address, which identify one
-/// customer's network.
-struct NetworkAddress: Hashable, Sendable {
-    /// The 4 or 8 bytes of the network; for text that is not an address, the first 64 bytes of its UTF-8.
-    let bytes: [UInt8]
-
-    /// The site of the network: the IPv4 address, or the first 48 bits of an IPv6 address.
-    var site: [UInt8] { self.bytes.count == 8 ? Array(self.bytes.prefix(6)) : self.bytes }
-
-    /// Reads the text of an IP address. Any other text counts as a network of its own.
-    init(_ address: String) {
-        guard let bytes = IPAddress(address)?.bytes else {
-            self.bytes = Array(address.utf8.prefix(64))
-            return
-        }
-        let isMapped = bytes.count == 16 && bytes.starts(with: [UInt8](repeating: 0, count: 10) + [0xff, 0xff])
-        self.bytes = bytes.count == 4 ? bytes : isMapped ? Array(bytes.suffix(4)) : Array(bytes.prefix(8))
     }
 }

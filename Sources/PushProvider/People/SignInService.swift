@@ -52,7 +52,7 @@ package struct SignInService: Sendable {
         guard name.utf8.count <= PersonRecord.maximumName, password.utf8.count <= PasswordPolicy.maximumBytes,
             !name.isEmpty, !password.isEmpty, !name.utf8.contains(0)
         else { throw Self.wrong }
-        let network = NetworkAddress(address)
+        let network = SignInNetwork(address)
         // An attempt that is refused because too many requests wait is not counted.
         let (candidate, subject, verdict) = try await self.hasher.admitted(try await self.caller(at: network)) {
             place in
@@ -105,7 +105,7 @@ package struct SignInService: Sendable {
             throw RequestError(.forbidden, code: "missing_scope", message: message, path: "key")
         }
         let token = SessionToken.make()
-        let signIn = self.record(.key(key.id), token, NetworkAddress(address), agent)
+        let signIn = self.record(.key(key.id), token, SignInNetwork(address), agent)
         guard try await self.store.signIn(signIn, key: key.id) else { throw Self.wrong }
         let stored = StoredSession(record: signIn.session, holder: .key(key))
         return try await self.begin(stored, token, replacing: old, "sign in with an API key")
@@ -147,7 +147,7 @@ extension SignInService {
 
     /// Returns the caller to which hashing for a sign-in is charged. It depends on the network only, so that it reveals
     /// nothing about names.
-    private func caller(at network: NetworkAddress) async throws -> PasswordHasher.Caller {
+    private func caller(at network: SignInNetwork) async throws -> PasswordHasher.Caller {
         try await self.store.isKnownNetwork(network.bytes)
             ? .known(.network(network.bytes)) : .stranger(.network(network.site))
     }
@@ -161,7 +161,7 @@ extension SignInService {
     private func admit(
         _ name: String,
         _ candidate: SignInCandidate?,
-        _ network: NetworkAddress,
+        _ network: SignInNetwork,
         _ address: String
     ) async throws -> SignInLockTable.Subject {
         let now = self.time.steady
@@ -190,7 +190,7 @@ extension SignInService {
     }
 
     /// Returns the record of a session that begins now.
-    private func record(_ holder: SessionHolder, _ token: String, _ network: NetworkAddress, _ agent: String)
+    private func record(_ holder: SessionHolder, _ token: String, _ network: SignInNetwork, _ agent: String)
         -> SignInRecord
     {
         let now = self.time.steady
@@ -261,7 +261,7 @@ extension SignInService {
         let caller = PasswordHasher.Caller.known(.principal(person.id))
         let stored = try await self.hasher.hash(password, for: caller)
         let token = SessionToken.make()
-        let signIn = self.record(.person(person.id), token, NetworkAddress(address), agent)
+        let signIn = self.record(.person(person.id), token, SignInNetwork(address), agent)
         let hash = SessionToken.hash(link)
         guard let redeemed = try await self.store.redeem(link: hash, for: person, password: stored, signIn) else {
             throw Self.noLink

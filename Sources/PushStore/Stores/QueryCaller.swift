@@ -37,19 +37,3 @@ package struct QueryCaller: Hashable, Sendable {
     /// The same caller, for the pages of an export.
     package var exporting: QueryCaller { QueryCaller(budget: self.budget, purpose: .export, account: self.account) }
 }
-
-/// The limits on queries, besides the time budget of each ``QueryCaller`` and `BudgetedResource.queries`.
-package struct QueryLimits: Hashable, Sendable {
-    /// The maximum time of the first attempt at a query, which does not wait. A query that takes longer is interrupted
-    /// and runs again in the queue. Default 50 ms.
-    package var attempt: Duration = .milliseconds(50)
-    /// The time after which a query of several steps yields to waiting queries. Default 500 ms.
-    package var turn: Duration = .milliseconds(500)
-    /// The maximum number of consecutive times that a query, or a step of it, may be interrupted by truncating
-    /// checkpoints of the write-ahead log. Default 3.
-    package var renewals = 3
-    /// The maximum time of a look-up or a short list, including the wait for a connection. Default 5 s.
-    package var lookup: Duration = .seconds(5)
-
-    package init() {}
-}

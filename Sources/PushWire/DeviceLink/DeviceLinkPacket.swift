@@ -44,7 +44,8 @@ package enum DeviceLinkPacketError: Error, Hashable, Sendable {
 }
 
 extension DeviceLinkPacket {
-    /// Consumes one packet from the front of `buffer`. Returns `nil` while the packet is incomplete.
+    /// Consumes one packet from the front of `buffer`. Returns `nil` while it is incomplete. Throws for another
+    /// command.
     package static func read(from buffer: inout ByteBuffer) throws(DeviceLinkPacketError) -> DeviceLinkPacket? {
         guard let command = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self),
             let length = buffer.getInteger(at: buffer.readerIndex + 1, as: UInt32.self)

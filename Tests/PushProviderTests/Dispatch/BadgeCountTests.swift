@@ -10,7 +10,7 @@ import Testing
 /// The badge counts that notifications change: those of the recipients that are sent to.
 @Suite(.timeLimit(.patience)) struct BadgeCountTests {
     private func badge(_ fixture: DispatchFixture) async throws -> Int {
-        try await fixture.store.badge(app: fixture.app, holder: BadgeOwner.user("alice"))
+        try await fixture.store.badge(app: fixture.app, holder: BadgeHolder.user("alice"))
     }
 
     @Test(arguments: StoreBackend.available)

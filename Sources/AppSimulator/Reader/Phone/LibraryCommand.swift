@@ -9,7 +9,7 @@ package enum LibraryCommand: TypedCommand {
     /// Brings the app to the foreground, which registers again and loads the catalogue.
     case activate
     case network(ReaderNetwork)
-    /// Waits for events of one name that no earlier wait has consumed.
+    /// Waits for `count` events of one name that no earlier wait has consumed, and fails after `seconds`.
     case wait(SimulatorEvent.Name, count: Int, seconds: Int)
     /// Keeps the simulator running until the process is interrupted.
     case stay

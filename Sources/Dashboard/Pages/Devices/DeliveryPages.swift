@@ -42,7 +42,8 @@ struct DeliveryPages: PageArea {
         model["stateLabel"] = StateLabel.model(state, request.texts)
         model["reason"] = reason.isEmpty ? false : reason
         model["explanation"] =
-            ReasonText.explanation(reason, request.texts) ?? request.texts.text("delivery.because.\(state)") ?? false
+            DeliveryReasonText.explanation(reason, request.texts) ?? request.texts.text("delivery.because.\(state)")
+            ?? false
         model["isPending"] = state == "pending" || state == "sending"
         model["steps"] = response.steps.map { step -> PageModel in
             var model = PageValue.members(step)

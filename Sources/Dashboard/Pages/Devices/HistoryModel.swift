@@ -1,8 +1,5 @@
 import Foundation
 import ProviderAPI
-import ProviderModel
-import PushSupport
-import PushTypes
 import WebPages
 
 /// The variables of the template `history`, for the deliveries and the token events of a device or a user.
@@ -32,7 +29,7 @@ enum HistoryModel {
         model["stateLabel"] = StateLabel.model(delivery.state.word, request.texts)
         let reason = delivery.reason ?? ""
         model["reason"] = reason.isEmpty ? false : reason
-        model["explanation"] = ReasonText.explanation(reason, request.texts) ?? false
+        model["explanation"] = DeliveryReasonText.explanation(reason, request.texts) ?? false
         model["environment"] = delivery.environment?.rawValue ?? ""
         model["token"] = delivery.token?.description ?? ""
         return model
@@ -48,7 +45,7 @@ enum HistoryModel {
         model["shortToken"] = DeviceModel.short(token)
         let reason = event.reason ?? ""
         model["reason"] = reason.isEmpty ? false : reason
-        model["explanation"] = ReasonText.explanation(reason, request.texts) ?? false
+        model["explanation"] = DeliveryReasonText.explanation(reason, request.texts) ?? false
         model["notificationPath"] =
             event.notification.map { "\(Dashboard.root)\(request.appPath)/notifications/\($0)" } ?? false
         return model
@@ -80,16 +77,4 @@ enum NotificationName {
         if let name = notification.name, !name.isEmpty { return String(name.prefix(80)) }
         return "\(notification.content.pushType.rawValue) \(notification.id.uuidString.prefix(8))…"
     }
-}
-
-/// The explanations for the reasons of deliveries, in plain language and with the remedy.
-enum ReasonText {
-    /// Returns the explanation for a reason; `nil` for a reason that needs none.
-    static func explanation(_ reason: String, _ texts: LocalizedTexts) -> String? {
-        if let text = texts.text("reasons.\(reason)") { return text }
-        return Self.beginnings.first { reason.hasPrefix($0) }.flatMap { texts.text("reasons.\($0)") }
-    }
-
-    /// The constant prefixes of reasons that end with a name or a number.
-    private static let beginnings = ["opted out of", "BadDeviceToken", "expired before it could be sent"]
 }

@@ -8,7 +8,7 @@ import PushSupport
 struct ComponentConnector: Sendable {
     typealias Channel = NIOAsyncChannel<ComponentEvent, ComponentResponse>
 
-    let bridge: ComponentBridge
+    let bridge: ConfiguredComponent
     /// The maximum time for resolving a name, and the maximum time for connecting.
     let timeout: Duration
     /// The rules for the addresses of servers that callers with API keys for single apps have named.
@@ -54,7 +54,7 @@ struct ComponentConnector: Sendable {
         return address
     }
 
-    private static func stateMachine(_ bridge: ComponentBridge) -> ComponentStateMachine {
+    private static func stateMachine(_ bridge: ConfiguredComponent) -> ComponentStateMachine {
         ComponentStateMachine(domain: bridge.name, secret: bridge.secret, dialects: bridge.settings.dialects)
     }
 

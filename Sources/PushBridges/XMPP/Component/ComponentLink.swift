@@ -12,11 +12,11 @@ struct ComponentLink: Sendable {
     private static let width = 32
 
     let connector: ComponentConnector
-    let answer: @Sendable (ComponentRequest, ComponentBridge) async -> StanzaResponse
+    let answer: @Sendable (ComponentRequest, ConfiguredComponent) async -> StanzaResponse
     let metrics: ComponentMetrics
     let logger: Logger
 
-    private var bridge: ComponentBridge { self.connector.bridge }
+    private var bridge: ConfiguredComponent { self.connector.bridge }
 
     /// Runs until `stop` is resolved and the link has replied to the requests in flight, or until the task is
     /// cancelled.

@@ -12,12 +12,6 @@ import ServiceLifecycle
 struct ComponentService: Service {
     /// The time between two checks for changes of the configuration.
     private static let interval = Duration.seconds(1)
-    /// The time between two removals of unused nodes.
-    private static let cleaning = Duration.seconds(86_400)
-    /// The age from which a node whose owner has no device is removed.
-    private static let unusedAge = Duration.seconds(30 * 86_400)
-    /// The maximum number of nodes that one transaction removes.
-    private static let removedAtOnce = 500
 
     private let store: any AppStore & BridgeStore & XMPPNodeStore
     private let publishes: PublishResponder
@@ -52,14 +46,15 @@ struct ComponentService: Service {
     }
 
     private struct Running {
-        var bridge: ComponentBridge
+        var bridge: ConfiguredComponent
         let stop: OneShotValue<Void>
     }
 
     /// Runs until graceful shutdown. The links then still reply to the requests in flight.
     func run() async throws {
+        let cleaner = XMPPNodeCleaner(store: self.store, time: self.time, logger: self.logger)
         await withDiscardingTaskGroup { group in
-            group.addTask { await cancelWhenGracefulShutdown { await self.clean() } }
+            group.addTask { await cancelWhenGracefulShutdown { await cleaner.run() } }
             var running: [String: Running] = [:]
             var generation: Int?
             while !Task.isShuttingDownGracefully, !Task.isCancelled {
@@ -75,13 +70,13 @@ struct ComponentService: Service {
     }
 
     /// Returns the configured components, or `nil` if they cannot be read now.
-    private func bridges() async -> [ComponentBridge]? {
+    private func bridges() async -> [ConfiguredComponent]? {
         do {
-            var bridges: [ComponentBridge] = []
+            var bridges: [ConfiguredComponent] = []
             for record in try await self.store.bridges(kind: .xmpp) {
                 guard let app = try await self.store.app(id: record.app) else { continue }
                 do throws(RequestError) {
-                    bridges.append(try ComponentBridge(record, bundleID: app.bundleID))
+                    bridges.append(try ConfiguredComponent(record, bundleID: app.bundleID))
                 } catch {
                     let metadata: Logger.Metadata = ["bridge": "\(record.name)", "error": "\(error.message)"]
                     self.logger.error("XMPP component cannot be used", metadata: metadata)
@@ -96,7 +91,7 @@ struct ComponentService: Service {
 
     /// Stops the links of removed and changed components, and starts links for new and changed ones.
     private func follow(
-        _ bridges: [ComponentBridge],
+        _ bridges: [ConfiguredComponent],
         _ running: inout [String: Running],
         _ group: inout DiscardingTaskGroup
     ) {
@@ -121,22 +116,10 @@ struct ComponentService: Service {
         }
     }
 
-    private func answer(_ request: ComponentRequest, over bridge: ComponentBridge) async -> StanzaResponse {
+    private func answer(_ request: ComponentRequest, over bridge: ConfiguredComponent) async -> StanzaResponse {
         switch request.kind {
         case .publish(let publish): await self.publishes.answer(publish, from: request.from, over: bridge)
         case .command(let command): await self.registrations.answer(command, from: request.from, over: bridge)
-        }
-    }
-
-    /// Removes nodes whose installations and users no longer have devices, once a day.
-    private func clean() async {
-        while (try? await Task.sleep(for: Self.cleaning)) != nil {
-            do {
-                let limit = self.time.reading.earlier.advanced(by: .zero - Self.unusedAge)
-                while try await self.store.forgetXMPPNodes(before: limit, limit: Self.removedAtOnce) > 0 {}
-            } catch {
-                self.logger.warning("unused XMPP nodes could not be removed", metadata: ["error": "\(error)"])
-            }
         }
     }
 }

@@ -2,15 +2,8 @@ import Foundation
 import NIOSSL
 import ProviderModel
 import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
-
-extension BridgeKind {
-    /// The kind of bridge that is an XMPP push component (XEP-0114, XEP-0357). A bridge's name is the component's
-    /// domain.
-    static let xmpp = BridgeKind("xmpp")
-}
 
 /// The settings of an XMPP push component: its server, and the content of its pushes.
 struct ComponentSettings: BridgeSettings, Hashable {
@@ -122,7 +115,7 @@ struct ComponentSettings: BridgeSettings, Hashable {
 }
 
 /// A configured component, with its app.
-struct ComponentBridge: Hashable, Sendable {
+struct ConfiguredComponent: Hashable, Sendable {
     /// The domain of the component.
     var name: String
     var app: Int64

@@ -9,7 +9,8 @@ enum PublishAuthorization: Hashable, Sendable {
 
     /// Allows a publish with the node's secret from the node's domain, and refuses any other.
     /// - Parameter node: The stored node that the publish names, or `nil` if it does not exist.
-    init(_ publish: PushPublish, from sender: JabberAddress, over bridge: ComponentBridge, _ node: XMPPNodeRecord?) {
+    init(_ publish: PushPublish, from sender: JabberAddress, over bridge: ConfiguredComponent, _ node: XMPPNodeRecord?)
+    {
         guard let node, node.app == bridge.app, node.component == bridge.name else {
             self = .refused(.itemNotFound)
             return

@@ -12,7 +12,7 @@ struct PublishContent {
     private static let importantExpiry: Int64 = 7 * 86_400
     private static let otherExpiry: Int64 = 3600
 
-    let bridge: ComponentBridge
+    let bridge: ConfiguredComponent
     let node: XMPPNodeRecord
     let isImportant: Bool
 

@@ -36,7 +36,7 @@ final class PublishResponder: Sendable {
         (self.time, self.log) = (time, RateLimitedLog(logger, budgets[.logLines]))
     }
 
-    func answer(_ publish: PushPublish, from sender: JabberAddress, over bridge: ComponentBridge) async
+    func answer(_ publish: PushPublish, from sender: JabberAddress, over bridge: ConfiguredComponent) async
         -> StanzaResponse
     {
         let receivedAt = self.time.now
@@ -81,7 +81,7 @@ final class PublishResponder: Sendable {
     /// may be wrong.
     private func answerWithoutDevice(
         _ node: XMPPNodeRecord,
-        over bridge: ComponentBridge
+        over bridge: ConfiguredComponent
     ) async throws -> StanzaResponse {
         guard bridge.environment != nil else { return self.refuse(.itemNotFound) }
         let others = try await self.store.xmppTokens(of: node.owner, app: node.app, environment: nil, limit: 1)

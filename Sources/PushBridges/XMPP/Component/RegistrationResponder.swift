@@ -27,7 +27,7 @@ struct RegistrationResponder: Sendable {
     func answer(
         _ command: RegistrationCommand,
         from sender: JabberAddress,
-        over bridge: ComponentBridge
+        over bridge: ConfiguredComponent
     ) async -> StanzaResponse {
         // The sender is a server, which has no devices.
         guard sender.local != nil else { return .error(.forbidden) }
@@ -58,7 +58,7 @@ struct RegistrationResponder: Sendable {
         _ installation: String,
         _ command: RegistrationCommand,
         _ sender: JabberAddress,
-        _ bridge: ComponentBridge
+        _ bridge: ConfiguredComponent
     ) async throws -> StanzaResponse {
         var registration = DeviceRegistration(environment: bridge.environment ?? .production, token: token)
         (registration.installation, registration.kind) = (installation, .alert)

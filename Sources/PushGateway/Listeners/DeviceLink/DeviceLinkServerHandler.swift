@@ -1,11 +1,8 @@
-import Logging
 import NIOCore
 import NIOTLS
 import PushHTTP
-import PushSupport
 import PushTypes
 import PushWire
-import Synchronization
 
 /// Connects a channel and the router to ``DeviceLinkServerStateMachine``.
 final class DeviceLinkServerHandler: ChannelInboundHandler {
@@ -186,45 +183,5 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
             now: self.listener.time.steady
         )
         self.perform(actions, context: context)
-    }
-}
-
-/// Checks the deadlines of a listener's connections at intervals, so that an idle connection needs no timer.
-final class IdleConnectionSweeper: Sendable {
-    /// The interval between two checks, which is the maximum time by which a deadline is noticed late.
-    static let interval: TimeAmount = .milliseconds(250)
-
-    /// The connections of one event loop, and the task that checks them.
-    private final class Sweep {
-        var members: [ObjectIdentifier: DeviceLinkServerHandler] = [:]
-        var task: RepeatedTask?
-    }
-
-    private let sweeps = Mutex<[ObjectIdentifier: NIOLoopBound<Sweep>]>([:])
-
-    /// Adds a connection. Must be called on its event loop.
-    func add(_ connection: DeviceLinkServerHandler, on eventLoop: any EventLoop) {
-        let bound = self.sweeps.withLock { sweeps in
-            if let sweep = sweeps[ObjectIdentifier(eventLoop)] { return sweep }
-            let sweep = NIOLoopBound(Sweep(), eventLoop: eventLoop)
-            sweeps[ObjectIdentifier(eventLoop)] = sweep
-            return sweep
-        }
-        let sweep = bound.value
-        sweep.members[ObjectIdentifier(connection)] = connection
-        guard sweep.task == nil else { return }
-        sweep.task = eventLoop.scheduleRepeatedTask(initialDelay: Self.interval, delay: Self.interval) { task in
-            let sweep = bound.value
-            for connection in Array(sweep.members.values) { connection.sweep() }
-            guard sweep.members.isEmpty else { return }
-            task.cancel()
-            sweep.task = nil
-        }
-    }
-
-    /// Removes a connection. Must be called on its event loop.
-    func remove(_ connection: DeviceLinkServerHandler, on eventLoop: any EventLoop) {
-        let bound = self.sweeps.withLock { $0[ObjectIdentifier(eventLoop)] }
-        bound?.value.members[ObjectIdentifier(connection)] = nil
     }
 }

@@ -85,7 +85,7 @@ struct OutcomeEvaluator {
             switch decision.token {
             case _ where !isEvidence: break
             case .deactivated: evidence[home, default: .init()].add(.init(dead: 1), isEstablished: isEstablished)
-            case .suspected where !self.triesElsewhere(recipient, decision):
+            case .suspected where !self.notification.triesElsewhere(recipient, decision):
                 evidence[home, default: .init()].add(.init(bad: 1), isEstablished: isEstablished)
             case .confirmed, .suspected, .withheld, .moved, nil: break
             }
@@ -125,7 +125,7 @@ struct OutcomeEvaluator {
         }
         for (recipient, decision, reason, isEstablished, trip) in others {
             self.trip = trip
-            let goesElsewhere = self.triesElsewhere(recipient, decision)
+            let goesElsewhere = self.notification.triesElsewhere(recipient, decision)
             if let requested = decision.token,
                 let kind = evaluations[recipient.movedFrom ?? batch.environment]?.change(
                     requested,
@@ -223,17 +223,6 @@ struct OutcomeEvaluator {
             clocks: self.notification.record.clocksOfExpiry(self.clocks),
             using: &self.generator
         )
-    }
-
-    /// Decides whether the push to a token is attempted in the other environment.
-    ///
-    /// A token that is bad in this environment may belong to the other one. One attempt is made there if the app has a
-    /// credential for that environment (reference 7.7).
-    private func triesElsewhere(_ recipient: Recipient, _ decision: DeliveryDecision) -> Bool {
-        decision.token == .suspected && decision.reason == Reason.badDeviceToken.rawValue && recipient.movedFrom == nil
-            && recipient.device != nil && self.notification.record.environment == nil
-            && self.notification.senders[recipient.environment.other] != nil
-            && self.notification.pauses[recipient.environment.other] == nil
     }
 
     private mutating func apply(_ decision: DeliveryDecision, to recipient: Recipient) {

@@ -1,7 +1,6 @@
 import ProviderModel
 import PushStore
 import PushSupport
-import PushTypes
 
 /// Counts the notifications of a page towards their users' frequency caps. The counts must be on disk before the page
 /// is sent, so pages of all lanes and slots share transactions.
@@ -27,7 +26,7 @@ struct FrequencyCapCounter: Sendable {
             // A named token that is not registered belongs to no device and no user.
             recipient.device != nil && notification.isSent(recipient, at: clocks.earlier)
         }
-        let holders = Set(work.recipients.lazy.filter(counts).map(BadgeOwner.recipient))
+        let holders = Set(work.recipients.lazy.filter(counts).map(BadgeHolder.recipient))
         guard !holders.isEmpty else { return }
         let reservation = FrequencyCapReservation(
             cap,
@@ -38,17 +37,6 @@ struct FrequencyCapCounter: Sendable {
         )
         let reached = try await self.batcher.commit(reservation).get()
         guard !reached.isEmpty else { return }
-        work.skip { counts($0) && reached.contains(BadgeOwner.recipient($0)) ? .capReached : nil }
-    }
-}
-
-/// The keys under which the store keeps badge counts.
-package enum BadgeOwner {
-    /// Returns the key for a user. All devices of a user show the same count.
-    package static func user(_ user: String) -> String { "user:\(user)" }
-
-    /// Returns the key for a recipient: that of its user, or of its device if it has no user.
-    static func recipient(_ recipient: Recipient) -> BytewiseString {
-        BytewiseString(recipient.profile?.user.map(Self.user) ?? "device:\(recipient.device ?? recipient.id)")
+        work.skip { counts($0) && reached.contains(BadgeHolder.recipient($0)) ? .capReached : nil }
     }
 }

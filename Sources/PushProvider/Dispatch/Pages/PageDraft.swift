@@ -68,7 +68,7 @@ struct PageDraft {
             push.id = ids.text(recipient: recipient.id)
             if renderer.fixed == nil || isEncrypted {
                 do throws(RenderFailure) {
-                    let badge = renderer.badge == nil ? nil : badges[BadgeOwner.recipient(recipient)]
+                    let badge = renderer.badge == nil ? nil : badges[BadgeHolder.recipient(recipient)]
                     let profile = recipient.profile ?? RecipientProfile()
                     var payload = try renderer.render(for: profile, badge: badge)
                     if let envelope {

@@ -53,23 +53,6 @@ struct PageWork: Sendable {
 extension PageWork {
     /// The recipients to which pushes are sent, as they were read from the store.
     var snapshot: PageSnapshot { PageSnapshot(self.recipients, clock: self.readAt) }
-
-    /// The maximum time for which recipients are postponed because the clocks disagree about their expiration.
-    private static let longestPostponement: Duration = .seconds(3600)
-
-    /// Postpones the recipients that have expired by the wall clock only, because that clock may be ahead.
-    mutating func postponeDisputed(_ expiry: RecipientExpiry, at clocks: ClockReading) {
-        func isDisputed(_ end: Timestamp) -> Bool { end <= clocks.wall && end > clocks.steady }
-        guard expiry.commonEnd.map(isDisputed) ?? true else { return }
-        let disputed = self.recipients.filter { isDisputed(expiry.end(of: $0)) }
-        guard !disputed.isEmpty else { return }
-        for recipient in disputed {
-            let left = expiry.end(of: recipient).since(clocks.steady)
-            let dueAt = clocks.steady.advanced(by: min(left, Self.longestPostponement))
-            self.postponed.append(RetryResult(recipient, dueAt: dueAt))
-        }
-        self.recipients.removeAll { isDisputed(expiry.end(of: $0)) }
-    }
 }
 
 extension RetryResult {

@@ -60,10 +60,6 @@ package struct FileFolder: Sendable {
         return try await body()
     }
 
-    /// Returns the reserve: the number of bytes that files leave free for the database, which needs disk space even to
-    /// delete. It is a twentieth of the disk, at least 256 MB and at most 4 GB.
-    private static func reserve(of size: Int) -> Int { min(max(256_000_000, size / 20), 4_000_000_000) }
-
     /// Returns the number of free bytes beyond the reserve, negative if it is in use; `nil` if the number is not known.
     package func room() -> Int? { self.freeBytes(self.path) }
 
@@ -78,7 +74,7 @@ package struct FileFolder: Sendable {
             )
             return overflow ? .max : bytes
         }
-        return bytes(status.f_bavail) - Self.reserve(of: bytes(status.f_blocks))
+        return bytes(status.f_bavail) - DiskReserve.bytes(ofDisk: bytes(status.f_blocks))
     }
 
     /// Opens the part of an upload, and creates it if it does not exist.

@@ -132,3 +132,70 @@ extension SQLiteStore {
         try database.run(sql: sql)
     }
 }
+
+extension SessionRecord: StoredRecord {
+    static let table = "session"
+
+    init(_ row: StoredRow) throws {
+        let (person, key): (UUID?, UUID?) = (row["person"], row["apiKey"])
+        self.init(
+            id: try row.get("id"),
+            holder: try row.need(person.map(SessionHolder.person) ?? key.map(SessionHolder.key)),
+            createdAt: try row.get("createdAt"),
+            lastUsedAt: try row.get("lastUsedAt"),
+            expiresAt: try row.get("expiresAt"),
+            agent: try row.get("agent")
+        )
+    }
+}
+
+/// Reads and writes the sessions of people and keys, within a transaction.
+extension PersonRows {
+    /// The maximum number of sign-in networks that are stored for each person.
+    private static let maximumNetworks = 10
+
+    /// Begins a session. For a person, it also removes the lock under the name `lock`, and stores the client's network.
+    func begin(_ signIn: SignInRecord, lock: String) throws {
+        try self.insert(signIn)
+        guard case .person(let person) = signIn.session.holder else { return }
+        let (id, now) = (person.uuidString, signIn.now.milliseconds)
+        try self.database.run(sql: "DELETE FROM signInLock WHERE name = ?", [lock])
+        try self.database.run(sql: "UPDATE person SET lastSeenAt = ? WHERE id = ?", [now, id])
+        try self.database.replace(in: "personNetwork", ["person": id, "network": Data(signIn.network), "at": now])
+        let forget = """
+            DELETE FROM personNetwork WHERE person = ?1 AND network NOT IN (
+                SELECT network FROM personNetwork WHERE person = ?1 ORDER BY at DESC, network LIMIT ?2)
+            """
+        try self.database.run(sql: forget, [id, Self.maximumNetworks])
+    }
+
+    /// Writes a session, and deletes sessions that have expired or exceed the maximum number.
+    func insert(_ signIn: SignInRecord) throws {
+        let session = signIn.session
+        let now = session.createdAt.milliseconds
+        let (column, id) = Self.column(of: session.holder)
+        try self.database.insert(
+            into: "session",
+            [
+                "id": session.id.uuidString, "hash": Data(signIn.hash), column: id, "createdAt": now,
+                "lastUsedAt": session.lastUsedAt.milliseconds, "expiresAt": session.expiresAt.milliseconds,
+                "agent": session.agent,
+            ]
+        )
+        let idle = session.createdAt.advanced(by: .zero - signIn.idle).milliseconds
+        try self.database.run(sql: "DELETE FROM session WHERE expiresAt <= ? OR lastUsedAt <= ?", [now, idle])
+        let surplus = """
+            DELETE FROM session WHERE \(column) = ?1 AND id NOT IN (
+                SELECT id FROM session WHERE \(column) = ?1 ORDER BY lastUsedAt DESC, rowid DESC LIMIT ?2)
+            """
+        try self.database.run(sql: surplus, [id, SessionRecord.maximumCount])
+    }
+
+    /// Returns the name of the column that identifies the holder of a session, with the holder's id.
+    static func column(of holder: SessionHolder) -> (name: String, id: String) {
+        switch holder {
+        case .person(let id): ("person", id.uuidString)
+        case .key(let id): ("apiKey", id.uuidString)
+        }
+    }
+}

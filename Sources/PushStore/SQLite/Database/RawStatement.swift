@@ -79,7 +79,6 @@ struct RawStatement {
 
     func bindNull(at position: Int32) { sqlite3_bind_null(self.statement, position) }
 
-    /// Runs a statement that returns no rows, and resets it.
     /// - Returns: The number of changed rows.
     @discardableResult
     func run() throws -> Int {
@@ -195,7 +194,7 @@ struct RowInsertion<Column: RawRepresentable> where Column.RawValue == Int {
     func bind(_ bytes: Data?, to column: Column) { self.statement.bind(bytes, at: Self.position(column)) }
     func bind(_ bytes: [UInt8], to column: Column) { self.statement.bind(bytes, at: Self.position(column)) }
 
-    /// Runs the statement, and returns the number of changed rows.
+    /// - Returns: The number of changed rows.
     @discardableResult
     func run() throws -> Int { try self.statement.run() }
 

@@ -25,7 +25,7 @@ import Testing
             "host": "slow.example", "port": .integer(Int64(server.port)), "tls": "none", "publicOnly": true,
         ]
         let connector = ComponentConnector(
-            bridge: try ComponentBridge.testing(settings),
+            bridge: try ConfiguredComponent.testing(settings),
             timeout: .patience,
             addresses: AddressPolicy(allowsPrivate: true),
             resolver: resolver

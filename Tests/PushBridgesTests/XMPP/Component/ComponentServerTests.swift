@@ -115,7 +115,7 @@ import Testing
                     "host": "rebound.example", "port": .integer(Int64(server.port)), "tls": "none", "publicOnly": true,
                 ]
                 return ComponentConnector(
-                    bridge: try ComponentBridge.testing(settings),
+                    bridge: try ConfiguredComponent.testing(settings),
                     timeout: .patience,
                     addresses: addresses,
                     resolver: LoopbackResolver()

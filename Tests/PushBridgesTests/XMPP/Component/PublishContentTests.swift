@@ -11,8 +11,8 @@ import Testing
 @testable import PushBridges
 
 @Suite struct PublishContentTests {
-    private func bridge(_ settings: [String: JSONValue] = [:]) throws -> ComponentBridge {
-        try ComponentBridge.testing(settings.merging(["host": "127.0.0.1"]) { given, _ in given })
+    private func bridge(_ settings: [String: JSONValue] = [:]) throws -> ConfiguredComponent {
+        try ConfiguredComponent.testing(settings.merging(["host": "127.0.0.1"]) { given, _ in given })
     }
 
     private func node(account: String? = nil, owner: XMPPNodeRecord.Owner = .installation("phone-1")) -> XMPPNodeRecord

@@ -32,7 +32,7 @@ import Testing
             try await fixture.settle()
             try await fixture.store.expect(third, .done, skipped: 4)
             #expect(try await fixture.deliveries(of: third).first?.reason == "cap of the user reached")
-            #expect(try await fixture.store.badge(app: fixture.app, holder: BadgeOwner.user("alice")) == 0)
+            #expect(try await fixture.store.badge(app: fixture.app, holder: BadgeHolder.user("alice")) == 0)
             // Urgent ones and those that nobody sees are sent, and do not count.
             for exempt in [["urgent": true], ["alert": .null, "contentAvailable": true]] as [[String: JSONValue]] {
                 let notification = try await fixture.accept(exempt)

@@ -7,9 +7,9 @@ import Testing
 
 @testable import PushBridges
 
-extension ComponentBridge {
+extension ConfiguredComponent {
     /// Makes the component `push.example.org` of the vectors' app.
-    static func testing(_ settings: [String: JSONValue]) throws -> ComponentBridge {
+    static func testing(_ settings: [String: JSONValue]) throws -> ConfiguredComponent {
         let record = BridgeRecord(
             kind: .xmpp,
             name: "push.example.org",
@@ -18,6 +18,6 @@ extension ComponentBridge {
             secret: "secret",
             changedAt: Vectors.issuedAt
         )
-        return try ComponentBridge(record, bundleID: try #require(Topic(Vectors.bundleID)))
+        return try ConfiguredComponent(record, bundleID: try #require(Topic(Vectors.bundleID)))
     }
 }

@@ -1,43 +1,4 @@
-import Foundation
 package import PushTypes
-
-/// The format of a file of devices.
-package enum TransferFormat: String, CaseIterable, Hashable, Sendable {
-    /// A JSON object on each line, with the members of a registration.
-    case ndjson
-    /// CSV (RFC 4180) with a header row, see ``CSVColumns``.
-    case csv
-
-    package var contentType: String {
-        switch self {
-        case .ndjson: "application/x-ndjson"
-        case .csv: "text/csv; charset=utf-8"
-        }
-    }
-
-    /// The format of a `content-type`, whose parameters are ignored; `nil` for any other type.
-    package init?(contentType: String) {
-        let type = contentType.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
-        switch type {
-        case "application/x-ndjson", "application/ndjson", "application/jsonl": self = .ndjson
-        case "text/csv": self = .csv
-        default: return nil
-        }
-    }
-}
-
-/// The limits on a file of devices.
-package enum TransferLimits {
-    /// The maximum length of a record, in bytes, including its line end. A longer record is skipped and reported.
-    package static let maximumRecord = 64 * 1024
-    /// The maximum number of columns of a CSV file: those of the members, and 100 attributes. A row with more is an
-    /// error.
-    package static let maximumColumns = 128
-    /// The maximum number of registrations in one transaction, and of devices in one page of an export.
-    package static let batch = 1000
-    /// The maximum number of errors in a report; further errors are only counted.
-    package static let maximumRefusals = 1000
-}
 
 /// The syntax of a file of devices, and the server from which it comes.
 package struct ImportSource: Hashable, Sendable {

@@ -4,6 +4,12 @@ import PushHTTP
 import PushStore
 import ServiceLifecycle
 
+extension BridgeKind {
+    /// The kind of bridge that is an XMPP push component (XEP-0114, XEP-0357). A bridge's name is the component's
+    /// domain.
+    static let xmpp = BridgeKind("xmpp")
+}
+
 /// The bridge for push components, which connect to XMPP servers on behalf of apps.
 struct XMPPBridge: BridgeFeature {
     static let kind = BridgeKind.xmpp

@@ -2,7 +2,7 @@ import PushSupport
 import PushTesting
 import Testing
 
-@Suite(.timeLimit(.patience)) struct TimeLimitTests {
+@Suite(.timeLimit(.patience)) struct WithTimeLimitTests {
     private struct Failure: Error {}
 
     /// Work that ends with its cancellation only.

@@ -1,0 +1,40 @@
+import PushHTTP
+import PushSupport
+
+/// Access to the values of fields that stand for API members.
+extension FormData {
+    /// Returns the value of a field; `nil` if it is empty or absent.
+    /// - Throws: ``RequestError`` for a value that is longer than the member may be.
+    func text(_ name: String, of member: Schema) throws(RequestError) -> String? {
+        try self.text(name, maximum: member.maximumLength ?? .max)
+    }
+
+    /// Returns the value of a field as a number; `nil` if it is empty or absent.
+    /// - Throws: ``RequestError`` for a value that is not a number or is outside the member's bounds.
+    func number(_ name: String, of member: Schema) throws(RequestError) -> Int64? {
+        try self.number(name, in: member.range ?? Int64.min...Int64.max)
+    }
+}
+
+/// Converts the values of fields of the type `datetime-local`, which are times in UTC without a time zone.
+enum TimeField {
+    /// Returns the time in the format of the API; `nil` for an empty field. A value that is not a time is returned
+    /// unchanged, so that the API rejects it.
+    static func json(_ text: String?) -> JSONValue? {
+        guard let text, !text.isEmpty else { return nil }
+        guard self.isTime(text) else { return .string(text) }
+        return .string(text.utf8.count == 16 ? "\(text):00Z" : "\(text)Z")
+    }
+
+    /// Returns the value with which a page shows the field again. It is empty if a browser would not accept it as a
+    /// time.
+    static func value(_ text: String?) -> String {
+        guard let text, self.isTime(text) else { return "" }
+        return text
+    }
+
+    private static func isTime(_ text: String) -> Bool {
+        let form = #/[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?/#
+        return text.utf8.count <= 19 && text.wholeMatch(of: form) != nil
+    }
+}

@@ -1,0 +1,59 @@
+package import PushSupport
+package import PushTypes
+
+/// A registration by an app. A property that is `nil` keeps its stored value.
+package struct DeviceRegistration: Hashable, Sendable {
+    package var environment: PushEnvironment
+    package var token: DeviceToken
+    /// The kind of the token; `nil` for the kind that is stored, or alert for a new token.
+    package var kind: DeviceTokenKind?
+    /// The app's id of the Live Activity to which the token belongs; `nil` for other kinds.
+    package var activity: String?
+    package var user, locale, timeZone, appVersion: Update<String>?
+    package var installation: String?
+    package var capabilities: DeviceCapabilities?
+    /// The tags that replace all earlier ones, or those that match ``ownTags``; `nil` to keep the tags.
+    package var tags: Set<BytewiseString>?
+    /// The attributes to set or remove. Other attributes are kept.
+    package var attributes: [String: Update<JSONValue>] = [:]
+    package var preferences: Update<Preferences>?
+    package var encryptionKey: Update<InstallationPublicKey>?
+    /// The browser's subscription of a token of the kind web; `nil` for other kinds.
+    package var subscription: SubscriptionRegistration?
+    /// The patterns of the tags that ``tags`` replaces; `nil` for all tags. Other tags of the device are kept.
+    package var ownTags: NamePatterns?
+    /// The patterns of the attributes that are removed before ``attributes`` are set; `nil` for none.
+    package var clearedAttributes: NamePatterns?
+
+    package init(environment: PushEnvironment, token: DeviceToken) {
+        (self.environment, self.token) = (environment, token)
+    }
+}
+
+/// The result of a registration.
+package struct RegistrationResult: Hashable, Sendable {
+    /// The effect of a registration on the stored device.
+    package enum Kind: Hashable, Sendable {
+        case added, refreshed
+        /// The result of a registration whose token replaced another token of the installation.
+        case tokenReplaced
+        /// The result of a registration that was not stored, because the device would exceed a limit.
+        case rejected(ExceededDeviceBound)
+    }
+
+    /// The device's id; 0 for a new device whose registration was rejected.
+    package var device: Int64
+    package var kind: Kind
+    /// The other devices of the installation, to which the profile was copied.
+    package var siblings: [Int64] = []
+    /// The devices of the installation that lost their user or got other preferences. Copies of them in memory are out
+    /// of date.
+    package var outdated: [Int64] = []
+
+    package init(device: Int64, kind: Kind, siblings: [Int64] = [], outdated: [Int64] = []) {
+        (self.device, self.kind, self.siblings, self.outdated) = (device, kind, siblings, outdated)
+    }
+
+    /// Returns `true` if nothing was stored.
+    package var isRejected: Bool { if case .rejected = self.kind { true } else { false } }
+}

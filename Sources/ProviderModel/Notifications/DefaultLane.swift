@@ -1,0 +1,11 @@
+extension NotificationRequest {
+    /// Returns the lane of a request that does not choose one. Given tokens, single users and Live Activities do not
+    /// wait behind campaigns.
+    static func lane(_ audience: Audience, isPaced: Bool) -> NotificationRecord.Lane {
+        guard !isPaced else { return .bulk }
+        switch audience {
+        case .tokens, .channel, .devices(.user), .devices(.token), .devices(.activity): return .urgent
+        case .devices: return .bulk
+        }
+    }
+}
