@@ -16,7 +16,8 @@ package import PushTypes
 /// A form has credentials of its own instead of an API key in a header, see ``CompatibilityConfiguration``.
 struct CompatibilityRoutes: Sendable {
     let configuration: CompatibilityConfiguration
-    let store: any AppStore & DeviceStore & PublishingStore
+    let store: any AppStore & PublishingStore
+    let devices: DeviceChanges
     let acceptor: NotificationAcceptor
     let notifier: IssueNotifier
     /// The runner of operations, whose limits and metrics count forms too. A form counts as a request of its key or
@@ -159,8 +160,8 @@ struct CompatibilityRoutes: Sendable {
         let client = BudgetCaller(app: app.bundleID, from: context.channel) ?? BudgetCaller(app: app.bundleID)
         try self.runner.budgets.countForm(of: client)
         try self.runner.connections.assign(context.channel, to: client)
-        let results = try await self.store.register([registration], app: app.id, at: self.time.reading)
-        guard let result = results.first else { throw Self.closed }
+        let registered = try await self.devices.register([registration], app: app.id, at: self.time.reading)
+        guard let result = registered.results.first else { throw Self.closed }
         if case .rejected(let excess) = result.kind { throw RequestError(excess) }
         return result
     }

@@ -100,6 +100,7 @@ package final class ProviderServer: Service {
             compatibility: CompatibilityRoutes(
                 configuration: configuration.compatibility,
                 store: core.store,
+                devices: sending.devices,
                 acceptor: sending.acceptor,
                 notifier: publishing.notifier,
                 runner: callers.runner,

@@ -238,14 +238,6 @@ fileprivate struct FIFO<Element> {
 }
 
 extension DirectDispatch {
-    /// Takes back the pushes to devices whose preferences a registration has changed, or whose user it has taken away
-    /// (docs/decisions/0051).
-    /// - Returns: The number of pushes under way; `nil` if there is no such device.
-    package func takeBack(_ results: [RegistrationResult], app: Int64) -> Int? {
-        let outdated = results.flatMap(\.outdated)
-        return outdated.isEmpty ? nil : self.takeBack(devices: outdated, app: app)
-    }
-
     /// Takes back the pushes to devices that have changed.
     /// - Returns: The number of pushes under way.
     @discardableResult package func takeBack(devices: [Int64], app: Int64) -> Int {
