@@ -168,7 +168,7 @@ def another_number(run):
 
 def refuse(run, field, code="invalid_value"):
     error = {"code": code, "message": "it is planted", "field": field}
-    run.falsify = status((200, 201, 400, 401, 403, 404), 400, json.dumps({"error": error}).encode())
+    run.falsify = status((200, 201, 202, 400, 401, 403, 404), 400, json.dumps({"error": error}).encode())
 
 
 def host_that_is_one(run):
@@ -192,6 +192,18 @@ def password_that_is_one(run):
         for operation in ("resumeChatSession", "resumeOwnChatSession"):
             resume(operation, "a\nb")
     resume("resumeChatSession", "a b")
+
+
+def content_that_shows_something(run):
+    def add(alert):
+        refuse(run, "notification.alert", "missing_content")
+        ask(run, "addSchedule", APP, {"name": "planted", "schedule": {"cron": "0 9 * * mon-fri", "timeZone": "UTC"},
+                                      "notification": {"to": {"user": "calm-1"}, "alert": alert}})
+
+    with Lawful(run):
+        for alert in (None, "", {"title": None}):
+            add(alert)
+    add("planted")
 
 
 def scopes_of_no_public_key(run):
@@ -220,5 +232,6 @@ PLANTED = {
     "another number": ("change", another_number),
     "a host name that is refused": ("valid refused", host_that_is_one),
     "a password that is refused": ("valid refused", password_that_is_one),
+    "content that is refused": ("valid refused", content_that_shows_something),
     "scopes that are refused to a key that is no public one": ("valid refused", scopes_of_no_public_key),
 }

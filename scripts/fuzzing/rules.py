@@ -152,11 +152,12 @@ def no_key(asked):
 
 
 def shows_nothing(asked):
-    alert = asked.json.get("alert")
+    content = asked.json.get("notification", asked.json)
+    alert = content.get("alert") if isinstance(content, dict) else None
     if isinstance(alert, dict) and {"title", "subtitle", "body", "titleLocKey", "subtitleLocKey", "locKey"}.isdisjoint(
             name for name in alert if alert[name] is not None):
         return True
-    return not alert and "alert" not in str(asked.json.get("notification")) or asked.has("payload")
+    return not alert or asked.has("payload")
 
 
 def not_empty(asked):
