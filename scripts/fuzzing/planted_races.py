@@ -182,6 +182,17 @@ def host_that_is_one(run):
     add(f"{'m' * 63}.example")
 
 
+def setting_of_none(run):
+    def add(field):
+        refuse(run, field, "unknown_field")
+        ask(run, "addChatSession", APP, {"protocol": "irc", "account": "n", "password": "p", "user": "alice",
+                                         "server": "chat.example", "settings": {"x": None}})
+
+    with Lawful(run):
+        add("settings.x")
+    add("server")
+
+
 def password_that_is_one(run):
     def resume(operation, password):
         refuse(run, "password")
@@ -231,6 +242,7 @@ PLANTED = {
     "another time": ("change", another_time),
     "another number": ("change", another_number),
     "a host name that is refused": ("valid refused", host_that_is_one),
+    "a setting that is refused": ("valid refused", setting_of_none),
     "a password that is refused": ("valid refused", password_that_is_one),
     "content that is refused": ("valid refused", content_that_shows_something),
     "scopes that are refused to a key that is no public one": ("valid refused", scopes_of_no_public_key),

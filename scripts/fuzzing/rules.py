@@ -183,6 +183,10 @@ def is_inside_content(asked):
     return re.search(r"(^|\.)(payload|liveActivity|localizations|web|data)(\.|$)", asked.path)
 
 
+def is_inside_settings(asked):
+    return asked.path.startswith("settings.")
+
+
 def is_inside_template(asked):
     return asked.path.startswith("content")
 
@@ -316,6 +320,7 @@ RULES = [
     ("invalid_value", CHATS, "nick account", given, "a nick of IRC, which may be the account"),
     ("invalid_name", {"addPerson", "changePerson"}, "name", has_control, "no characters that cannot be seen"),
     ("invalid_value", SIGN_INS, "password", lambda asked: "\n" in str(asked.value) or "\r" in str(asked.value), "no line ends"),
+    ("unknown_field", {"addChatSession", "addOwnChatSession"}, "*", is_inside_settings, "the settings depend on the protocol"),
     ("invalid_value", CHATS, "server domain", no_host, "the rules of host names"),
     ("unsupported_content_type", {"importDevices"}, "*", anything, "the form of a list depends on where it is from"),
     ("invalid_value", SCHEDULES, "until", not_later("from"), "later than from"),

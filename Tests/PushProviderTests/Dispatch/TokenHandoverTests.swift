@@ -1,5 +1,6 @@
 import ProviderModel
 import PushStore
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing
@@ -220,7 +221,7 @@ import Testing
                 fixture.time.advance(by: .seconds(1))
                 try await fixture.delete(1)
                 var registration = DeviceRegistration(environment: .sandbox, token: .numbered(2))
-                (registration.installation, registration.user) = ("1", user.map(Update.set))
+                (registration.installation, registration.user) = ("1", user.map { Update.set($0) })
                 let result = try await fixture.store.register(
                     [registration],
                     app: fixture.app,
