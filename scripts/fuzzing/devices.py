@@ -34,7 +34,7 @@ def register(world, entries, results, operation):
     for place, entry in enumerate(entries):
         # An installation's own registration does not say what it did, and one that was not found any more neither.
         wanted = results[place] if isinstance(results, list) else None
-        made = [one for before in worlds for one in Registering(before, entry, (operation.name, place)).worlds()]
+        made = [Registering(before, entry, (operation.name, place)).outcome() for before in worlds]
         worlds = {after for after, what in made if wanted in (None, what) or wanted == "again" and what != "added"}
     return worlds
 

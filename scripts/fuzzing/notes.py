@@ -9,6 +9,7 @@ import time
 from apns_id import prefix_of
 from client import Step
 from devices import Devices, matches
+from erasure import SETTLING
 from registers import ABSENT, UNKNOWN
 from registration import ENVIRONMENTS, environment_of, hexadecimal
 
@@ -43,6 +44,8 @@ class Notes:
     def __init__(self, world, complain):
         self.world, self.complain, self.lock = world, complain, threading.Lock()
         self.notes, self.keys = {}, {}
+        # What forgets idempotency keys: the deletions of apps and the erasures of users.
+        self.removals = []
         self.devices = Devices(world.tokens, self.listed_devices, complain)
         # The notifications that answers named, whoever made them, and the sending requests without an answer.
         self.seen, self.lost = set(), 0
@@ -58,8 +61,8 @@ class Notes:
         name = request.operation.id
         self.devices.begin(request)
         with self.lock:
-            if name == "deleteUser":
-                self.forget(request)
+            if name in ("deleteApp", "deleteUser"):
+                self.removals.append(request)
             if name == "testCredential":
                 self.tests.append(request)
             if name in ("resumeApp", "deleteApp"):
@@ -76,8 +79,6 @@ class Notes:
             if isinstance(answer, dict) and request.status in (200, 201, 202):
                 self.seen.update(note["id"].lower() for note in answer.get("notifications", [])
                                  if isinstance(note, dict) and "id" in note)
-            if name == "deleteUser":
-                self.forget(request)
             if name == "deleteUser" and request.status in (200, 202):
                 self.erased.add((request.path["app"], request.path["user"]))
             if name == "pauseApp" and request.status == 200:
@@ -91,18 +92,26 @@ class Notes:
                 if name != "resumeNotification" and answer["state"] != "done":
                     self.stops[answer["id"].lower()].append((request, answer.get("underWay", 0)))
 
-    def forget(self, request):
-        """What goes to an erased user alone goes with its key."""
-        to = {"user": request.path["user"]}
-        self.keys = {place: known for place, known in self.keys.items()
-                     if place[0] != request.path["app"] or known[0] not in self.notes or self.notes[known[0]].to != to}
+    def is_gone(self, known, request):
+        """Whether the notification that a key made may have gone before a request with its app or, if it went to nobody else,
+        with its user. An erasure goes on after its answer, and to whom something was sent again is not known."""
+        note = self.notes[known[0]]
+        return any(
+            removal.path["app"] == request.answer["app"] and removal.status in (None, 200, 202)
+            and removal.invoked <= request.answered and (
+                removal.status is None or removal.answered + SETTLING * (removal.status == 202) >= note.invoked)
+            and (removal.operation.id == "deleteApp" or note.to in ({}, {"user": removal.path["user"]}))
+            for removal in self.removals)
 
     def take(self, request):
         identity = request.answer["id"]
         key = request.headers.get("idempotency-key")
         if key:
-            place = request.path.get("app"), key
-            known = self.keys.setdefault(place, (identity, request.body, request.operation.id))
+            place = request.answer["app"], key
+            made = identity, request.body, request.operation.id
+            known = self.keys.setdefault(place, made)
+            if known[0] != identity and self.is_gone(known, request):
+                known = self.keys[place] = made
             if known[0] != identity:
                 self.complain(request, "twice", f"a repeated idempotency key made {identity} beside {known[0]}")
             elif known[1:] != (request.body, request.operation.id) and same_bytes(known[1], request.body) is False:

@@ -1,16 +1,16 @@
 """What things are after the requests that changed them: a register for each, with every order that explains the answers."""
 
+import collections
 import functools
 import json
 import threading
-import urllib.parse
 
 import rules
 from erasure import Erasures, taken
+from forms import is_kept
 from linear import Operation, ends
 from registers import ABSENT, UNKNOWN
-from registration import environment_of
-from world import CALM_USERS
+from world import APPS, CALM_USERS, LIMITED
 
 CHANGED_NOTHING = (400, 401, 403, 405, 409, 412, 413, 415, 429, 503)
 
@@ -66,8 +66,6 @@ CHANGED = {"pauseSchedule": {"paused": True}, "resumeSchedule": {"paused": False
 # These name what they change in another way, and what comes of it is not in the request.
 ELSEWHERE = {"restoreAudience", "restoreTemplate", "setCover", "deleteCover", "setRendition", "deleteRendition", "rotateVapid",
              "stopChatSession", "resumeChatSession"}
-# The members that the answers may show in another form: only that everything of them is there is checked.
-FREE = {"audience", "content", "schedule", "notification", "settings", "waves", "cap", "quietHours"}
 # They change more than what their paths name.
 DISTURBING = {"deleteApp", "deleteUser", "deletePublication", "addApp", "stopOwnChatSession", "deleteOwnChatSession",
               "resumeOwnChatSession", "saveAudience", "restoreAudience", "deleteAudience", "saveTemplate", "restoreTemplate",
@@ -86,45 +84,6 @@ GLOBAL = {"person", "key"}
 
 def shown(kind, answer):
     return tuple((name, json.dumps(answer.get(name), sort_keys=True)) for name in kind.members)
-
-
-def leaves(value):
-    """What a value consists of, in one spelling: times in seconds, texts in lower case."""
-    if isinstance(value, dict):
-        return set().union(*(leaves(member) for member in value.values()))
-    if isinstance(value, list):
-        return set().union(*(leaves(member) for member in value))
-    if isinstance(value, str):
-        at = rules.moment(value)
-        return {at if at is not None and not value.isdigit() else "gmt" if value == "UTC" else value.lower()}
-    return set() if value is None or isinstance(value, bool) else {value}
-
-
-def is_kept(name, asked, seen):
-    """Whether an answer shows what a request asked for; null asks for nothing in particular."""
-    if asked is None:
-        return True
-    if name == "description" and asked == "":
-        # An empty one removes it.
-        return seen is None
-    if name in FREE:
-        return leaves(asked) <= leaves(seen)
-    if isinstance(asked, list) and isinstance(seen, list):
-        return set(map(str, asked)) == set(map(str, seen))
-    if name.endswith("At") or name == "date":
-        return rules.moment(asked) == rules.moment(seen)
-    if name == "environment":
-        return environment_of({name: asked}) == seen
-    if name == "url":
-        return canonical(asked) == canonical(seen)
-    if isinstance(asked, str) and isinstance(seen, str):
-        return asked.lower() == seen.lower()
-    return asked == seen
-
-
-def canonical(url):
-    parts = urllib.parse.urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme), parts.path or "/", parts.query
 
 
 def never(*_):
@@ -182,7 +141,7 @@ def explained(history, states, may_be=never):
 class Thing:
     def __init__(self, kind, key, app, state):
         self.kind, self.key, self.app, self.states = kind, key, app, {state}
-        self.history, self.flying, self.changed = [], 0, 0
+        self.history, self.changed = [], 0
         # The publication of an issue.
         self.parent = None
         # When the earliest of the requests was sent that showed it last.
@@ -199,6 +158,12 @@ class Objects:
             for operation in kind.roles:
                 self.by_operation.setdefault(operation, []).append(kind)
         self.orders = 0
+        # How many requests name something and are not answered yet, by its key: a list may bring its id before it is known here.
+        self.flying = collections.Counter()
+        # When something was changed whose making was not answered yet, by its key.
+        self.early = {}
+        # The requests under way that change more than what their paths name, and the last ones that were answered.
+        self.disturbing, self.disturbed = [], collections.deque(maxlen=100)
         # When the deletion of an app was answered.
         self.deleted = {}
         # Until when something without an app in its path may still go with an app, or a user.
@@ -217,22 +182,34 @@ class Objects:
             if request.operation.id == "deleteUser":
                 self.erasures.requests.append(request)
             if request.operation.id in DISTURBING:
-                request.disturbed = [thing for thing in self.things.values() if self.is_disturbed(thing, request)]
-                for thing in request.disturbed:
-                    thing.disturbers += 1
+                request.disturbed = []
+                self.disturbing.append(request)
+                for thing in self.things.values():
+                    self.await_disturber(thing, request)
             for kind in self.by_operation.get(request.operation.id, []):
                 if kind.roles[request.operation.id] == "create" or not kind.only(request.path):
                     continue
                 key = self.key_of(kind, request.path)
-                thing = self.things.get(key)
-                if thing is None and kind.is_single:
-                    thing = self.things[key] = Thing(kind, key, request.path.get("app"), UNKNOWN)
-                if thing:
-                    thing.flying += 1
+                self.flying[key] += 1
+                if key not in self.things and kind.is_single:
+                    self.add(Thing(kind, key, request.path.get("app"), UNKNOWN))
+
+    def add(self, thing):
+        """What is new may go with what is deleted at the same time."""
+        self.things[thing.key] = thing
+        for request in self.disturbing:
+            self.await_disturber(thing, request)
+
+    def await_disturber(self, thing, request):
+        if self.is_disturbed(thing, request):
+            thing.disturbers += 1
+            request.disturbed.append(thing)
 
     def end(self, request):
         """After its answer."""
         with self.lock:
+            if request.operation.id == "changeKey" and request.is_valid and request.code == "invalid_scopes":
+                self.check_scopes(request)
             for kind in self.by_operation.get(request.operation.id, []):
                 role = kind.roles[request.operation.id]
                 if role == "create":
@@ -272,6 +249,13 @@ class Objects:
                     self.complain(request, "change", f"{name} of a {kind.name} is {request.answer.get(name)!r} after it "
                                   f"was changed to {asked[name]!r}")
 
+    def check_scopes(self, request):
+        """A key that is in every copy of an app gets no others, and no other key gets that of these."""
+        key = self.things.get(("key", request.path["key"]))
+        if not rules.is_public(rules.Asked(request, "scopes")) and key and not self.may_be(
+                key, request, lambda state: "registerSelf" in (json.loads(state["scopes"]) or [])):
+            self.complain(request, "valid refused", "invalid_scopes scopes: the key is no public one")
+
     def may_be_undecided(self, request):
         """Whether a publisher's server may decide about a download that does not answer: that of nobody does here
         (docs/entitlement.md)."""
@@ -285,13 +269,17 @@ class Objects:
 
     def may_belong(self, issue, app):
         """Whether an issue may be one of an app: of a publication whose making was not seen nobody knows."""
-        publication = self.things.get(("publication", issue.parent))
-        return publication is None or publication.app == app
+        return self.app_of(issue) in (None, app)
 
-    @staticmethod
-    def may_be(thing, request, test):
-        """Whether a thing may have been in such a state during a request; anything is possible while it changes."""
-        is_changing = thing.flying or thing.disturbers or max(thing.changed, thing.disturbed) >= request.invoked
+    def app_of(self, thing):
+        """The app of a thing; None if it is not known, or if there is none."""
+        publication = self.things.get(("publication", thing.parent))
+        return thing.app or publication and publication.app
+
+    def may_be(self, thing, request, test):
+        """Whether a thing may have been in such a state during a request; anything is possible while others change it."""
+        others = self.flying[thing.key] - (thing.kind.roles.get(request.operation.id, "create") != "create")
+        is_changing = others or thing.disturbers or max(thing.changed, thing.disturbed) >= request.invoked
         return is_changing or any(state == UNKNOWN or state != ABSENT and test(dict(state)) for state in thing.states)
 
     def create(self, kind, request):
@@ -308,14 +296,25 @@ class Objects:
             return self.complain(request, "again", f"the id of another {kind.name} is given to a new one")
         thing = Thing(kind, key, request.path.get("app"), shown(kind, request.answer))
         thing.since, thing.changed, thing.parent = request.invoked, request.answered, request.path.get("publication")
-        self.things[key] = thing
+        if self.early.pop(key, 0) or any(
+                other.answered >= request.invoked and self.is_disturbed(thing, other) for other in self.disturbed):
+            # Whoever found it in a list, or took it with something else, did so after it was made.
+            thing.states = {UNKNOWN}
+        self.add(thing)
 
     def take(self, kind, role, request):
-        thing = self.things.get(self.key_of(kind, request.path))
+        key = self.key_of(kind, request.path)
+        self.flying[key] -= 1
+        if not self.flying[key]:
+            del self.flying[key]
+        thing = self.things.get(key)
         if thing is None:
+            if role != "read" and request.status not in (*CHANGED_NOTHING, 404):
+                self.early[key] = request.answered
             return
-        thing.flying = max(0, thing.flying - 1)
-        if thing.disturbers or request.invoked <= thing.disturbed or request.code == "no_such_app":
+        is_elsewhere = request.key in LIMITED and self.app_of(thing) not in APPS
+        deleted = max(thing.disturbed, self.deleted.get(thing.app, 0) if thing.app else 0)
+        if thing.disturbers or request.invoked <= deleted or request.code == "no_such_app" and not is_elsewhere:
             thing.states, thing.history = {UNKNOWN}, []
             return
         is_shown = request.status in (200, 201, 202) and isinstance(request.answer, dict)
@@ -326,14 +325,17 @@ class Objects:
             thing.states = {UNKNOWN}
             thing.history = []
             return
-        status = 409 if request.code in PARTS else request.status
+        # What belongs to another app is not there for a key that is limited to some.
+        status = 409 if request.code in PARTS or is_elsewhere and request.status == 404 else request.status
+        if is_elsewhere and seen and self.app_of(thing):
+            self.complain(request, "open", f"{thing.key} of {self.app_of(thing)} is shown to a key of other apps")
         thing.history.append(Operation(request.invoked, request.answered, role, argument, (status, seen)))
         if role != "read":
             thing.changed = request.answered
         self.settle(thing, request)
 
     def settle(self, thing, request):
-        if thing.flying:
+        if self.flying[thing.key]:
             return
         self.orders += len(thing.history) > 1
         after, stuck = explained(thing.history, thing.states)
@@ -362,6 +364,8 @@ class Objects:
 
     def disturb(self, request):
         """What other requests change as well is not known any more."""
+        self.disturbing.remove(request)
+        self.disturbed.append(request)
         for thing in request.disturbed:
             thing.disturbers -= 1
         for thing in self.things.values():
@@ -390,7 +394,8 @@ class Objects:
             return
         listed = {item.get("id") for item in request.answer.get(member, [])}
         for thing in self.things.values():
-            if thing.kind.name != name or thing.flying or thing.changed >= request.invoked or UNKNOWN in thing.states:
+            if thing.kind.name != name or self.flying[thing.key] or thing.changed >= request.invoked or (
+                    UNKNOWN in thing.states or thing.disturbers or thing.disturbed >= request.invoked):
                 continue
             if name not in GLOBAL and thing.app != request.path.get("app"):
                 continue

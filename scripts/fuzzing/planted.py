@@ -5,6 +5,7 @@ import json
 from basics import fail, figure
 import planted_devices
 import planted_issues
+import planted_races
 from client import Step
 from planting import TOKEN, USER, ask, push_one, status
 from registers import ABSENT, Register
@@ -12,8 +13,8 @@ from run import Run
 from world import APPS, options_folder
 
 STEPS = 400
-# Those of devices and issues make all that they need themselves.
-FEW, BY_THEMSELVES = 50, {*planted_devices.PLANTED, *planted_issues.PLANTED}
+# These make all that they need themselves.
+FEW, BY_THEMSELVES = 50, {*planted_devices.PLANTED, *planted_issues.PLANTED, *planted_races.PLANTED}
 # A fault of answers ends its run once it is noticed, and there are seeds with which that takes a while.
 MOST = 10 * STEPS
 
@@ -193,6 +194,7 @@ PLANTED = {
     "a provider that ends": (SENDING, "crash", None, lambda run: run.world.provider.kill()),
     "another user in an answer": (SENDING, "device", answers(["registerDevice"], put(user="planted")), None),
     **{name: (SENDING, kind, None, tamper) for name, (kind, tamper) in planted_devices.PLANTED.items()},
+    **{name: (planted_races.OPERATIONS, kind, None, tamper) for name, (kind, tamper) in planted_races.PLANTED.items()},
     **{name: (planted_issues.OPERATIONS, "undecided", None, tamper) for name, tamper in planted_issues.PLANTED.items()},
 }
 

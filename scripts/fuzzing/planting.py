@@ -17,9 +17,9 @@ def status(of, into, text=b'{"error":{"code":"made_up","message":"it is planted"
     return falsify
 
 
-def ask(run, operation, path, body=None):
+def ask(run, operation, path, body=None, headers=None):
     """The answer to a request of which the models know too."""
-    request = Step(operation=run.document.operations[operation], path=path, query={}, headers={},
+    request = Step(operation=run.document.operations[operation], path=path, query={}, headers=headers or {},
                    body=body and to_json(body), kind=body and "application/json", worker=0, number=0)
     client = Client(run.world.provider.port, run.world.keys)
     run.maker.examine(request)

@@ -1,5 +1,5 @@
 """What registrations, deletions and erasures make of the devices of an app, as the provider does it (docs/provider.md, *Device*,
-and docs/decisions/0018 and 0021). Each function returns every world that there may be after it."""
+and docs/decisions/0018 and 0021)."""
 
 import base64
 import binascii
@@ -72,29 +72,29 @@ class Registering:
         is_new = not any(row.installation == self.installation and row.environment == entry.environment for row in self.world.rows)
         return entry._replace(user=None) if is_new and is_of_other and entry.user == NOT_NAMED else entry
 
-    def worlds(self):
-        """What it may make, and what the provider calls that."""
+    def outcome(self):
+        """What it makes, and what the provider calls that."""
         if self.by_place:
-            return [(self.renewed(self.by_place), "tokenReplaced")]
+            return self.renewed(self.by_place), "tokenReplaced"
         if self.by_token is None:
-            return [(self.renewed(None), "added")]
-        found = [(self.renewed(self.by_token), "refreshed")]
-        if self.place in self.world.hidden and self.by_token.installation not in (None, self.installation):
-            # The hidden device comes back with this token, and is like a new one.
-            found.append((self.renewed(None), "added"))
-        return found
+            return self.renewed(None), "added"
+        # A hidden device may come back with the token of another installation; it is what the token's was then, but for its id.
+        is_same = self.place not in self.world.hidden or self.by_token.installation in (None, self.installation)
+        return self.renewed(self.by_token, is_same), "refreshed"
 
-    def renewed(self, target):
-        """The world with the device that the registration renews; None makes a new one."""
+    def renewed(self, target, is_same=True):
+        """The world with the device that the registration renews; None makes a new one. If it may not be the same, its place may
+        be kept as well."""
         joins = target is None or target.installation != self.installation
         source = (self.siblings[0] if joins and self.siblings else target) or Row(*[None] * 6, frozenset(), None, False)
         user, is_doomed = self.user(source, target)
         row = Row(self.entry.environment, self.entry.token, self.kind, self.activity, self.installation, user,
-                  self.tags(source), target.identity if target else self.identity, is_doomed)
+                  self.tags(source), target.identity if target and is_same else self.identity, is_doomed)
         gone = {one for one in (target, self.by_token) if one}
         rows = self.world.rows - gone - set(self.siblings) | {row} | {self.shared(one, row) for one in self.siblings}
         # The device that gives its token to one of another installation keeps its own place there.
-        left = {place_of(one) for one in gone if one != target and one.installation not in (None, self.installation)}
+        left = {place_of(one) for one in gone
+                if (one != target or not is_same) and one.installation not in (None, self.installation)}
         return World(rows, (self.world.hidden | left) - {self.place}, self.world.erasing)
 
     def user(self, source, target):

@@ -12,6 +12,7 @@ TEMPLATES = {"addTemplate", "saveTemplate", "previewTemplate"}
 CONTENT = SENDING | SCHEDULES | TEMPLATES
 AUDIENCES = {"addAudience", "saveAudience", "previewAudience", "countAudience"}
 CHATS = {"addChatSession", "addOwnChatSession", "addXMPPNode", "addOwnXMPPNode", "addPushResource"}
+SIGN_INS = CHATS | {"resumeChatSession", "resumeOwnChatSession"}
 NODES = {"listXMPPNodes", "addXMPPNode", "addOwnXMPPNode", "removeXMPPNode", "addPushResource", "listPushResources"}
 DEVICES = {"registerDevice", "registerDevices", "registerSelf"}
 DAY = 86_400
@@ -63,7 +64,9 @@ def moment(value):
         return number if number < 10 ** 11 else number / 1000
     try:
         time = datetime.datetime.fromisoformat(re.sub(r"\.\d+", "", value).upper().replace("Z", "+00:00"))
-        return (time if time.tzinfo else time.replace(tzinfo=datetime.UTC)).timestamp()
+        fraction = re.search(r"\.(\d+)", value)
+        seconds = int((time if time.tzinfo else time.replace(tzinfo=datetime.UTC)).timestamp())
+        return (seconds * 1000 + int(f"{fraction[1]}00"[:3])) / 1000 if fraction else seconds
     except (TypeError, ValueError, OverflowError):
         return None
 
@@ -129,7 +132,11 @@ def no_url(asked):
 
 
 def no_host(asked):
-    return not isinstance(asked.value, str) or not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", asked.value)
+    """Not an IPv4 address, and not labels of 1 to 63 bytes of which the last does not begin with a digit: 253 bytes at most."""
+    text = asked.value.lower() if isinstance(asked.value, str) else ""
+    is_address = re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,3}){3}", text)
+    labels = re.fullmatch(r"([a-z0-9_-]{1,63}\.)*[a-z_-][a-z0-9_-]{0,62}", text)
+    return not is_address and (not labels or len(text) > 253)
 
 
 def no_mail(asked):
@@ -145,11 +152,12 @@ def no_key(asked):
 
 
 def shows_nothing(asked):
-    alert = asked.json.get("alert")
+    content = asked.json.get("notification", asked.json)
+    alert = content.get("alert") if isinstance(content, dict) else None
     if isinstance(alert, dict) and {"title", "subtitle", "body", "titleLocKey", "subtitleLocKey", "locKey"}.isdisjoint(
             name for name in alert if alert[name] is not None):
         return True
-    return not alert and "alert" not in str(asked.json.get("notification")) or asked.has("payload")
+    return not alert or asked.has("payload")
 
 
 def not_empty(asked):
@@ -173,6 +181,10 @@ def depends_on_content(asked):
 def is_inside_content(asked):
     """A member of content that the schemas leave open."""
     return re.search(r"(^|\.)(payload|liveActivity|localizations|web|data)(\.|$)", asked.path)
+
+
+def is_inside_settings(asked):
+    return asked.path.startswith("settings.")
 
 
 def is_inside_template(asked):
@@ -301,12 +313,14 @@ RULES = [
     ("invalid_value", DEVICES, "vapidKey", no_point, "a point of a curve"),
     ("invalid_value", DEVICES, "key", given, "a point of a curve"),
     ("invalid_scopes", {"addKey", "changeKey"}, "scopes", is_public, "a public key has one scope"),
+    ("invalid_scopes", {"changeKey"}, "scopes", given, "whether a key is public is judged by objects.py"),
     ("missing_field", {"addKey", "changeKey"}, "apps", is_public, "a public key names its apps"),
     ("missing_field", CHATS, "server", anything, "another protocol needs it"),
     ("invalid_value", CHATS, "vapidKey", no_point, "a point of a curve"),
     ("invalid_value", CHATS, "nick account", given, "a nick of IRC, which may be the account"),
     ("invalid_name", {"addPerson", "changePerson"}, "name", has_control, "no characters that cannot be seen"),
-    ("invalid_value", CHATS, "password", lambda asked: "\n" in str(asked.value) or "\r" in str(asked.value), "no line ends"),
+    ("invalid_value", SIGN_INS, "password", lambda asked: "\n" in str(asked.value) or "\r" in str(asked.value), "no line ends"),
+    ("unknown_field", {"addChatSession", "addOwnChatSession"}, "*", is_inside_settings, "the settings depend on the protocol"),
     ("invalid_value", CHATS, "server domain", no_host, "the rules of host names"),
     ("unsupported_content_type", {"importDevices"}, "*", anything, "the form of a list depends on where it is from"),
     ("invalid_value", SCHEDULES, "until", not_later("from"), "later than from"),

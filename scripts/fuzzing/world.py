@@ -15,6 +15,8 @@ from pushservice import Answer, PushService
 APPS = ["com.example.Fuzz0", "com.example.Fuzz1"]
 # These are made and deleted again and again.
 DOOMED = ["com.example.Doomed0", "com.example.Doomed1"]
+# The keys that are limited to APPS.
+LIMITED = ("public", "read")
 TOKENS = 40
 USERS = ["alice", "bob", "carol", "d/e f", "ünï", "frank"]
 # They have no device, so that nothing but a request changes their badges and preferences.

@@ -16,7 +16,8 @@ package import PushTypes
 /// A form contains its own credentials instead of an API key in a header field, see ``CompatibilityConfiguration``.
 struct CompatibilityRoutes: Sendable {
     let configuration: CompatibilityConfiguration
-    let store: any AppStore & DeviceStore & PublishingStore
+    let store: any AppStore & PublishingStore
+    let devices: DeviceChanges
     let acceptor: NotificationAcceptor
     let notifier: IssueNotifier
     /// The runner of operations, whose limits and metrics include forms. A form counts as a request of its key or app.
@@ -155,8 +156,8 @@ struct CompatibilityRoutes: Sendable {
         let client = BudgetCaller(app: app.bundleID, from: context.channel) ?? BudgetCaller(app: app.bundleID)
         try self.runner.budgets.countForm(of: client)
         try self.runner.connections.assign(context.channel, to: client)
-        let results = try await self.store.register([registration], app: app.id, at: self.time.reading)
-        guard let result = results.first else { throw Self.closed }
+        let registered = try await self.devices.register([registration], app: app.id, at: self.time.reading)
+        guard let result = registered.results.first else { throw Self.closed }
         if case .rejected(let excess) = result.kind { throw RequestError(excess) }
         return result
     }

@@ -23,21 +23,22 @@ struct DeviceFeature: ProviderFeature {
         )
         self.services = [feedback, TokenEventMonitor(store: store, metrics: core.metrics, logger: logger)]
         self.controllers =
-            Self.controllers(core, sending.direct) + [
+            Self.controllers(core, sending) + [
                 TokenStateController(store: store, invalidation: sending.invalidation, time: time, logger: logger),
                 FeedbackController(store: store, service: feedback, time: time),
                 ReactivationController(store: store, time: time, logger: logger),
             ]
     }
 
-    private static func controllers(_ core: ProviderCore, _ direct: DirectDispatch) -> [any Controller<APIScope>] {
+    private static func controllers(_ core: ProviderCore, _ sending: SendingComponents) -> [any Controller<APIScope>] {
         let (store, time, turns) = (core.store, core.time, core.budgets[.longLists])
+        let (direct, changes) = (sending.direct, sending.devices)
         let addresses = core.configuration.webhookAddresses
         return [
             UserSecretsController(store: store, time: time), VAPIDController(store: store, time: time),
-            DevicesController(store: store, direct: direct, addresses: addresses, time: time),
+            DevicesController(store: store, changes: changes, addresses: addresses, time: time),
             DeviceListController(store: store),
-            InstallationsController(store: store, direct: direct, addresses: addresses, time: time),
+            InstallationsController(store: store, changes: changes, addresses: addresses, time: time),
             UserPreferencesController(store: store, direct: direct), HistoryController(store: store),
             AudiencesController(store: store, time: time),
             NamedAudiencesController(store: store, turns: turns, time: time),

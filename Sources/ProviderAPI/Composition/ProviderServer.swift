@@ -101,6 +101,7 @@ package final class ProviderServer: Service {
             compatibility: CompatibilityRoutes(
                 configuration: configuration.compatibility,
                 store: core.store,
+                devices: sending.devices,
                 acceptor: sending.acceptor,
                 notifier: publishing.notifier,
                 runner: callers.runner,

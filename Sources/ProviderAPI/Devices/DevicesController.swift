@@ -9,8 +9,7 @@ import PushTypes
 /// The operations at `/v1/apps/{app}/devices`, which register, look up and remove devices.
 struct DevicesController: Controller {
     let store: any AppStore & DeviceStore & WebPushStore
-    /// The queue of pushes in memory. An opt-out removes the affected pushes from it.
-    let direct: DirectDispatch
+    let changes: DeviceChanges
     /// The policy that decides which addresses of browsers' push services are allowed.
     var addresses = AddressPolicy()
     let time: any TimeSource
@@ -44,15 +43,15 @@ struct DevicesController: Controller {
         let app = try await request.app(self.store)
         let registration = try DeviceRequest.parse(try await request.body())
         try await self.subscriptions.check(registration, app: app.id)
-        let result = try await self.store.register([registration], app: app.id, at: self.time.reading).first
+        let registered = try await self.changes.register([registration], app: app.id, at: self.time.reading)
+        let result = registered.results.first
         if case .rejected(let excess)? = result?.kind { throw RequestError(excess) }
         let devices = try await self.store.devices(app: app.id, token: registration.token)
         guard let result, let device = devices.first(where: { $0.id == result.device }) else {
             throw RequestError.noSuchDevice
         }
-        let underWay = self.direct.takeBack([result], app: app.id)
         return try .json(
-            DeviceResponse(device: device, underWay: underWay),
+            DeviceResponse(device: device, underWay: registered.underWay),
             status: result.kind == .added ? .created : .ok
         )
     }
@@ -82,11 +81,10 @@ struct DevicesController: Controller {
                 results.append(BatchResponse.Entry(error))
             }
         }
-        let registered = try await self.store.register(registrations, app: app.id, at: self.time.reading)
-        let underWay = self.direct.takeBack(registered, app: app.id)
-        var done = registered.makeIterator()
+        let registered = try await self.changes.register(registrations, app: app.id, at: self.time.reading)
+        var done = registered.results.makeIterator()
         let all = results.enumerated().map { $1 ?? BatchResponse.Entry(done.next(), index: $0) }
-        return try .json(BatchResponse(results: all, underWay: underWay))
+        return try .json(BatchResponse(results: all, underWay: registered.underWay))
     }
 
     /// Responds with the devices that have a token, which may be registered in both environments.
@@ -100,14 +98,13 @@ struct DevicesController: Controller {
     /// Removes the devices that have a token, in one environment or in both. Responds with 404 if there is none.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store).id
-        let deleted = try await self.store.deleteDevices(
+        let isDeleted = try await self.changes.delete(
             app: app,
             token: request.pathToken(),
             environment: request.environment(),
             now: self.time.recorded
         )
-        guard !deleted.isEmpty else { throw RequestError.noSuchDevice }
-        self.direct.takeBack(devices: deleted, app: app)
+        guard isDeleted else { throw RequestError.noSuchDevice }
         return .noContent
     }
 }

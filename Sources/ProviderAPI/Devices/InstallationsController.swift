@@ -16,8 +16,7 @@ import PushTypes
 /// (docs/decisions/0024).
 struct InstallationsController: Controller {
     let store: any AppStore & DeviceStore & UserSecretStore & WebPushStore
-    /// The queue of pushes in memory. An opt-out removes the affected pushes from it.
-    let direct: DirectDispatch
+    let changes: DeviceChanges
     /// The policy that decides which addresses of browsers' push services are allowed.
     var addresses = AddressPolicy()
     let time: any TimeSource
@@ -57,18 +56,17 @@ struct InstallationsController: Controller {
         registration.installation = installation
         try await SubscriptionValidator(store: self.store, addresses: self.addresses).check(registration, app: app.id)
         registration.user = try await self.user(fields, app, installation)
-        let result = try await self.store.registerOwn(
+        let registered = try await self.changes.registerOwn(
             registration,
             isProven: own.map { InstallationSecret.isEqual($0, secret) } ?? false,
             app: app.id,
             at: self.time.reading
         )
-        guard let result else {
+        guard let (result, underWay) = registered else {
             let message = "this installation has another token: send its secret, that of an earlier response"
             throw RequestError(.forbidden, code: "not_own_installation", message: message, path: "secret")
         }
         if case .rejected(let excess) = result.kind { throw RequestError(excess) }
-        let underWay = self.direct.takeBack([result], app: app.id)
         return try .json(Registered(secret: secret, underWay: underWay))
     }
 
@@ -85,9 +83,7 @@ struct InstallationsController: Controller {
     private func delete(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let installation = try request.ownInstallation(of: app, self.store)
-        let now = self.time.recorded
-        let deleted = try await self.store.deleteDevices(app: app.id, installation: installation, now: now)
-        self.direct.takeBack(devices: deleted, app: app.id)
+        try await self.changes.delete(app: app.id, installation: installation, now: self.time.recorded)
         return .noContent
     }
 }

@@ -63,6 +63,9 @@ package struct FailureReporter: Sendable {
             // The message reveals nothing about the machine, because callers without a key receive it too.
             let message = "nothing can be stored now, so nothing was done: try again later"
             return (RequestError(.unavailable, code: "storage_unavailable", message: message), [.retryAfter: "5"])
+        case StoreError.ownerRemoved:
+            let message = "what this belongs to, such as its app, was removed meanwhile"
+            return (RequestError(.notFound, code: "removed_meanwhile", message: message), [:])
         default:
             if let known = RequestError(ofHTTP: error) { return (known, [:]) }
             guard let later = RetryLaterError(error) else { return nil }

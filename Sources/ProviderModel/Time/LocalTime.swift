@@ -46,6 +46,8 @@ extension LocalTime: CustomStringConvertible {
 /// Reads numbers of a fixed length and single characters from ASCII text.
 struct DigitReader {
     private var rest: Substring.UTF8View
+    /// The number of bytes that have been read.
+    private(set) var position = 0
 
     init(_ text: String) { self.rest = text[...].utf8 }
 
@@ -61,7 +63,7 @@ struct DigitReader {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
             value = value * 10 + Int(digit - UInt8(ascii: "0"))
         }
-        self.rest = self.rest.dropFirst(digits)
+        self.advance(by: digits)
         return value
     }
 
@@ -75,8 +77,13 @@ struct DigitReader {
         let isLetter = character.properties.isAlphabetic
         let wanted = UInt8(ascii: character)
         guard first == wanted || (isLetter && first ^ 0x20 == wanted) else { return false }
-        self.rest = self.rest.dropFirst()
+        self.advance(by: 1)
         return true
+    }
+
+    private mutating func advance(by count: Int) {
+        self.rest = self.rest.dropFirst(count)
+        self.position += count
     }
 }
 

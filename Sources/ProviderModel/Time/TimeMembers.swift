@@ -26,11 +26,11 @@ extension Member {
 }
 
 extension Schema {
-    /// The schema for a time in RFC 3339. The seconds may be left out.
+    /// The schema for a time in RFC 3339. The seconds may be left out, but not before a fraction.
     package static let rfc3339 = Schema.string(
         length: 17...40,
-        pattern: "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?"
-            + "(\\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$"
+        pattern: "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt]([01][0-9]|2[0-3]):[0-5][0-9]"
+            + "(:[0-5][0-9](\\.[0-9]{1,9})?)?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$"
     )
 
     /// The schema for a time, in RFC 3339 or in seconds since 1970.

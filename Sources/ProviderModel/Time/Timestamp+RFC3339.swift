@@ -1,15 +1,19 @@
 package import PushTypes
 
 extension Timestamp {
-    /// Reads RFC 3339 text such as `2026-11-25T09:30:00Z` or `2026-11-25T10:30:00.5+01:00`; `nil` for any other text.
+    /// The position after the seconds of RFC 3339 text, in bytes.
+    private static let secondsEnd = "2026-11-25T09:30:00".utf8.count
+
+    /// Reads RFC 3339 text such as `2026-11-25T09:30:00Z` or `2026-11-25T10:30:00.5+01:00`.
     ///
-    /// Fractions are truncated to milliseconds. Seconds may be left out. A leap second (`:60`) is rejected.
+    /// Fractions are truncated to milliseconds. Seconds may be left out, but not before a fraction, which is one of a second
+    /// (RFC 3339, 5.6). A leap second (`:60`) is rejected.
     package init?(rfc3339 text: String) {
         guard text.utf8.count <= 40 else { return nil }
         var reader = DigitReader(text)
         guard let local = LocalDateTime(reading: &reader) else { return nil }
         var milliseconds = 0
-        if reader.take(".") {
+        if reader.position == Self.secondsEnd, reader.take(".") {
             let digits = reader.digitsAhead
             guard (1...9).contains(digits), var fraction = reader.number(digits: digits) else { return nil }
             for _ in 0..<max(0, 3 - digits) { fraction *= 10 }

@@ -28,7 +28,13 @@ struct FCMBridge: BridgeFeature {
         )
         let sender = FCMSender(submission: components.submission)
         self.messages = FCMRoutes(access: access, sender: sender, shadow: components.shadow, time: time)
-        self.topics = FCMTopicRoutes(access: access, sender: sender, store: store, time: time)
+        self.topics = FCMTopicRoutes(
+            access: access,
+            sender: sender,
+            store: store,
+            changes: components.provider.devices,
+            time: time
+        )
     }
 
     func addRoutes(to router: Router<APIContext>) {

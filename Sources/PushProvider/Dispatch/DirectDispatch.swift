@@ -236,14 +236,6 @@ fileprivate struct FIFO<Element> {
 }
 
 extension DirectDispatch {
-    /// Takes back the pushes to devices whose preferences a registration has changed or whose user it has removed
-    /// (docs/decisions/0051).
-    /// - Returns: The number of pushes that are in flight; `nil` if there is no such device.
-    package func takeBack(_ results: [RegistrationResult], app: Int64) -> Int? {
-        let outdated = results.flatMap(\.outdated)
-        return outdated.isEmpty ? nil : self.takeBack(devices: outdated, app: app)
-    }
-
     /// Takes back the pushes to devices whose registrations have changed.
     /// - Returns: The number of pushes that are in flight.
     @discardableResult package func takeBack(devices: [Int64], app: Int64) -> Int {

@@ -24,6 +24,8 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case emptyDatabase(path: String, masterKey: String)
     /// Writing is impossible at present, because the disk is full or read-only.
     case cannotWrite(why: String)
+    /// The app or other record that a row would belong to was removed after it had been looked up. Nothing was written.
+    case ownerRemoved
     case cannotBackUp(path: String, why: String)
     /// There is no app with this bundle id, so that no key or person can be limited to it.
     case noSuchApp(Topic)
@@ -66,6 +68,7 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .noSuchApp(let app): "there is no app \(app.name): add it first"
         case .beingErased(let app): "the app \(app.name) is being erased: add it again later"
         case .cannotWrite(let why): "the database cannot be written: \(why)"
+        case .ownerRemoved: "what the row would belong to was removed"
         case .queryTooExpensive(let budget): "the query took longer than \(budget)"
         case .queryInterrupted: "the query was interrupted too often, as much is being written"
         case .ending: "the provider is shutting down"

@@ -41,6 +41,14 @@ import Testing
         #expect(!error.message.contains("full") && self.log.lines.contains { $0.contains("error=full") })
     }
 
+    /// An app that is deleted between its look-up and what is written is no failure of the server.
+    @Test func whatIsRemovedMeanwhileIsNotFound() {
+        let (error, _) = self.failures.pageFailure(StoreError.ownerRemoved, [:])
+        #expect(error.kind == .notFound)
+        #expect(error.code == "removed_meanwhile")
+        #expect(self.log.lines.isEmpty)
+    }
+
     @Test func aClientThatHasGoneIsNotCountedAsThrottled() {
         let registry = PrometheusRegistry([])
         let failures = FailureReporter(

@@ -1,5 +1,6 @@
 import ProviderModel
 import PushStore
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing
@@ -192,6 +193,81 @@ import Testing
             try await fixture.settle()
             try await self.expect(fixture, notification, accepted: 5, skipped: 1)
             #expect(fixture.sentTokens.contains(.numbered(8)))
+        }
+    }
+
+    /// The device of installation 1 has been removed, and is kept while a notification is being sent: that shows in nothing
+    /// that its next registration comes to.
+    @Test(arguments: StoreBackend.available, [nil, "alice", "bob"] as [String?])
+    func aTokenOfARemovedInstallationIsTheSameWhileANotificationRuns(
+        backend: StoreBackend,
+        user: String?
+    ) async throws {
+        var shown: [Shown] = []
+        for isRunning in [false, true] {
+            try await self.run(backend, installations: 6) { fixture in
+                try await fixture.register(2...2) { registration in
+                    registration.user = .set("alice")
+                    registration.tags = ["beta"]
+                    registration.locale = .set("de")
+                    registration.attributes = ["plan": .set(.string("pro"))]
+                    registration.encryptionKey = .set(InstallationPublicKey(id: "k", bytes: Array(1...32)))
+                }
+                let dispatcher = fixture.dispatcher
+                if isRunning {
+                    try await fixture.accept([:])
+                    _ = try await dispatcher.step()
+                }
+                fixture.time.advance(by: .seconds(1))
+                try await fixture.delete(1)
+                var registration = DeviceRegistration(environment: .sandbox, token: .numbered(2))
+                (registration.installation, registration.user) = ("1", user.map { Update.set($0) })
+                let result = try await fixture.store.register(
+                    [registration],
+                    app: fixture.app,
+                    at: fixture.time.reading
+                )
+                shown.append(Shown(result, try await fixture.device(2)))
+                try await fixture.settle(dispatcher, after: .seconds(30), times: 3)
+                #expect(Set(fixture.sentTokens).count == fixture.sentTokens.count, "no token twice")
+            }
+        }
+        #expect(shown[0] == shown[1])
+        #expect(shown[0].kind == .refreshed)
+        #expect(shown[0].profile?.user == user ?? "alice")
+        #expect(shown[0].profile?.tags == ["beta"])
+    }
+
+    /// What a registration says, and what the device is after it, but for its id.
+    private struct Shown: Hashable {
+        var kind: RegistrationResult.Kind?
+        var profile: DeviceProfile?
+        var createdAt: Timestamp?
+        var outdated: Int?
+
+        init(_ results: [RegistrationResult], _ device: DeviceRecord?) {
+            (self.kind, self.outdated) = (results.first?.kind, results.first?.outdated.count)
+            (self.profile, self.createdAt) = (device?.profile, device?.createdAt)
+        }
+    }
+
+    /// The removed device is kept until it is cleaned away, although the notification has ended.
+    @Test(arguments: StoreBackend.available)
+    func aTokenOfAnInstallationThatIsNoLongerKeptIsItsOwnDevice(backend: StoreBackend) async throws {
+        try await self.run(backend, installations: 2) { fixture in
+            try await fixture.register(2...2) { $0.user = .set("alice") }
+            let before = try await fixture.device(2)
+            fixture.sender.script(.numbered(2), .refused(503, .serviceUnavailable))
+            let notification = try await fixture.accept([:])
+            try await fixture.settle()
+            try await fixture.delete(1)
+            try await fixture.settle(after: .seconds(60), times: 3)
+            #expect(try await fixture.progress(of: notification).state == .done)
+            try await self.register([(2, "1")], in: fixture)
+            let after = try await fixture.device(2)
+            #expect(after?.id == before?.id)
+            #expect(after?.profile.user == "alice")
+            #expect(after?.profile.installation == "1")
         }
     }
 }

@@ -48,6 +48,17 @@ import Testing
         return page
     }
 
+    /// Its app was deleted after it had been looked up.
+    @Test(arguments: StoreBackend.available)
+    func aRequestOfAnAppThatIsGoneFailsAlone(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let requests = try [app, app + 1000, app].enumerated().map { try self.request($0 + 1, app: $1) }
+            let results = try await self.write(requests, to: store).requests
+            #expect(throws: StoreError.ownerRemoved) { try results[1].get() }
+            #expect(try [0, 2].map { try results[$0].get().acceptance } == [.accepted, .accepted])
+        }
+    }
+
     @Test(arguments: StoreBackend.available)
     func allOfATransactionAreAcceptedAndClaimed(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

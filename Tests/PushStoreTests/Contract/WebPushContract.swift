@@ -48,6 +48,14 @@ import Testing
         return try await store.subscriptions(app: app, tokens: [token, token, .numbered(1)])[token]
     }
 
+    /// Its app was deleted after it had been looked up.
+    @Test(arguments: StoreBackend.available)
+    func aKeyOfAnAppThatIsGoneIsRefused(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            await #expect(throws: StoreError.ownerRemoved) { try await store.addVAPIDKey(self.key(app + 1000)) }
+        }
+    }
+
     @Test(arguments: StoreBackend.available)
     func keysAreKeptByTime(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

@@ -39,6 +39,7 @@ struct ComponentService: Service {
         )
         self.registrations = RegistrationResponder(
             store: parts.store,
+            devices: parts.devices,
             budgets: parts.budgets,
             time: parts.time,
             logger: parts.logger

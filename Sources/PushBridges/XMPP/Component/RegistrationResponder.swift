@@ -9,18 +9,21 @@ import PushTypes
 
 /// Registers the devices of clients that request their registration over XMPP, and creates their nodes.
 struct RegistrationResponder: Sendable {
-    private let store: any DeviceStore & UserSecretStore & XMPPNodeStore
+    private let store: any UserSecretStore & XMPPNodeStore
+    private let devices: DeviceChanges
     private let time: any TimeSource
     private let log: RateLimitedLog
     private let budget: Budget
 
     init(
-        store: any DeviceStore & UserSecretStore & XMPPNodeStore,
+        store: any UserSecretStore & XMPPNodeStore,
+        devices: DeviceChanges,
         budgets: BudgetRegistry,
         time: any TimeSource,
         logger: Logger
     ) {
-        (self.store, self.time, self.log) = (store, time, RateLimitedLog(logger, budgets[.logLines]))
+        (self.store, self.devices, self.time) = (store, devices, time)
+        self.log = RateLimitedLog(logger, budgets[.logLines])
         self.budget = budgets[.componentRegistrations]
     }
 
@@ -42,7 +45,7 @@ struct RegistrationResponder: Sendable {
             switch command.action {
             case .unregister:
                 let now = self.time.recorded
-                _ = try await self.store.deleteDevices(app: bridge.app, installation: installation, now: now)
+                try await self.devices.delete(app: bridge.app, installation: installation, now: now)
                 return .result(command.completed())
             case .register(let token): return try await self.register(token, installation, command, sender, bridge)
             }
@@ -64,8 +67,13 @@ struct RegistrationResponder: Sendable {
         (registration.installation, registration.kind) = (installation, .alert)
         let clocks = self.time.reading
         // The server has authenticated the sender, and thereby the user of the installation.
-        let result = try await self.store.registerOwn(registration, isProven: true, app: bridge.app, at: clocks)
-        guard let result, result.device != 0 else { return .error(.badRequest) }
+        let registered = try await self.devices.registerOwn(
+            registration,
+            isProven: true,
+            app: bridge.app,
+            at: clocks
+        )
+        guard let registered, registered.result.device != 0 else { return .error(.badRequest) }
         let seed = self.store.installationSecret("xmpp-node/\(installation)", of: bridge.bundleID)
         let credentials = NodeCredentials(seed: seed, hasSecret: command.dialect == .p2)
         let record = XMPPNodeRecord(

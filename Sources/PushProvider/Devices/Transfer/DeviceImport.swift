@@ -8,9 +8,8 @@ package struct DeviceImport: Sendable {
     /// The maximum number of bytes that are parsed at once. A larger buffer is split.
     private static let slice = 64 * 1024
 
-    private let store: any DeviceStore
+    private let devices: DeviceChanges
     private let app: Int64
-    private let direct: DirectDispatch?
     private let source: ImportSource
     private let defaults: ImportDefaults
     private let time: any TimeSource
@@ -27,7 +26,7 @@ package struct DeviceImport: Sendable {
         defaults: ImportDefaults = ImportDefaults(),
         time: any TimeSource
     ) {
-        (self.store, self.app, self.direct, self.time) = (store, app, direct, time)
+        (self.devices, self.app, self.time) = (DeviceChanges(store: store, direct: direct), app, time)
         (self.source, self.defaults) = (source, defaults)
     }
 
@@ -69,10 +68,11 @@ package struct DeviceImport: Sendable {
     ) async throws {
         while batch.registrations.count >= count {
             let next = Array(batch.registrations.prefix(TransferLimits.batch))
-            let results = try await self.store.register(next.map(\.registration), app: self.app, at: self.time.reading)
-            batch.report.progress.underWay += self.direct?.takeBack(results, app: self.app) ?? 0
+            let clocks = self.time.reading
+            let registered = try await self.devices.register(next.map(\.registration), app: self.app, at: clocks)
+            batch.report.progress.underWay += registered.underWay ?? 0
             batch.registrations.removeFirst(next.count)
-            batch.count(results, of: next)
+            batch.count(registered.results, of: next)
             progress(batch.report.progress)
         }
     }

@@ -79,6 +79,7 @@ struct RawStatement {
 
     func bindNull(at position: Int32) { sqlite3_bind_null(self.statement, position) }
 
+    /// Runs a statement that returns no rows.
     /// - Returns: The number of changed rows.
     @discardableResult
     func run() throws -> Int {

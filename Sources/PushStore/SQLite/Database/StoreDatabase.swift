@@ -90,13 +90,21 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Converts disk errors to ``StoreError/cannotWrite(why:)``, after which callers wait and try again.
+    /// Runs `body`, and throws its error as ``named(_:)-(any Error)`` returns it.
     private static func named<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
-        } catch let error as DatabaseError where Self.isOfDisk(error) {
-            throw StoreError.cannotWrite(why: error.reason)
+        } catch {
+            throw Self.named(error)
         }
+    }
+
+    /// Returns ``StoreError/cannotWrite(why:)`` for an error of the disk, after which callers wait and try again, and
+    /// ``StoreError/ownerRemoved`` for a missing reference. Any other error stays as it is.
+    static func named(_ error: any Error) -> any Error {
+        guard let error = error as? DatabaseError else { return error }
+        if Self.isOfDisk(error) { return StoreError.cannotWrite(why: error.reason) }
+        return error.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY ? StoreError.ownerRemoved : error
     }
 
     /// Returns `true` for an error that can disappear without a change of the database. This includes

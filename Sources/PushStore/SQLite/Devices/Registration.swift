@@ -30,11 +30,13 @@ struct Registration {
         let installation = try rows.devices(of: place)
         let byInstallation = installation.first(where: place.isPlace)
         let other = byInstallation?.id == byToken?.id ? nil : byInstallation
-        let target = Self.target(byToken: byToken, byInstallation: other, place)
+        let target = try self.target(byToken: byToken, byInstallation: other, place)
         let siblings = installation.filter { !$0.hasLeft && ![target?.id, byToken?.id, other?.id].contains($0.id) }
         // A device that joins an installation takes over the profile of the installation's other devices.
         let joins = target.map { $0.hasLeft || !$0.installation.isExactly(place.installation) } ?? true
-        let change = Change(place: place, source: joins ? siblings.first : nil)
+        // A device that returns with a registered token has the profile of that token's device, which is as it was.
+        let holder = target?.hasLeft == true && target?.id != byToken?.id && byToken?.hasLeft == false ? byToken : nil
+        let change = Change(place: place, source: joins ? siblings.first ?? holder : nil, holder: holder)
         if let complete = try self.completed(with: change.source ?? target) { return try complete.run() }
         let attributes = try self.merged(into: change.source ?? target)
         if let excess = self.excess(attributes) {
@@ -102,19 +104,23 @@ struct Registration {
         var place: DevicePlace
         /// The device from which the fields that the registration omits are copied; `nil` to keep the current ones.
         var source: RegisteredRow?
+        /// The device of another installation whose place a device takes that had left and returns with its token; `nil` if
+        /// there is none.
+        var holder: RegisteredRow?
     }
 
     /// Returns the device to update, out of the installation's and the one with the token; `nil` if there is neither.
-    private static func target(
+    private func target(
         byToken: RegisteredRow?,
         byInstallation: RegisteredRow?,
         _ place: DevicePlace
-    ) -> RegisteredRow? {
+    ) throws -> RegisteredRow? {
         guard let byToken, let byInstallation else { return byInstallation ?? byToken }
-        // The installation's device is preferred. If it was removed, the device with the token is preferred, unless
-        // that belongs to another installation.
+        // The installation's device is preferred to that of the token. A registered device is preferred to one that has
+        // left, unless it belongs to another installation and notifications in progress may be meant for both.
+        guard byInstallation.hasLeft else { return byInstallation }
         let isOfOther = byToken.installation != nil && !byToken.installation.isExactly(place.installation)
-        return byInstallation.hasLeft && !isOfOther ? byToken : byInstallation
+        return try isOfOther && self.changes.isWatched() ? byInstallation : byToken
     }
 
     /// Merges the device with the token and the installation's device, if they are different.
@@ -139,25 +145,30 @@ struct Registration {
     ) throws -> RegistrationResult {
         guard !known.hasLeft else {
             try self.revive(known, change, attributes)
-            return RegistrationResult(device: known.id, kind: .added)
+            guard var holder = change.holder else { return RegistrationResult(device: known.id, kind: .added) }
+            holder.id = known.id
+            if !holder.isActive { try self.record(.reactivated, holder) }
+            return RegistrationResult(device: known.id, kind: .refreshed)
         }
         if known.token != self.registration.token { try self.record(.replaced, known) }
         try self.refresh(known, change, attributes)
         return RegistrationResult(device: known.id, kind: kind)
     }
 
-    /// Restores a removed device. Apart from its id, it is like a new device afterwards.
+    /// Restores a device that had left. Afterwards it is like a new device, or like the one whose token it got, except for
+    /// its id.
     private func revive(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
         try self.users.ended(known.user, of: known.id, at: self.events.now)
         try self.database.run(sql: "DELETE FROM deviceTag WHERE device = ?", [known.id])
         try self.database.run(sql: "DELETE FROM deviceAttribute WHERE device = ?", [known.id])
         let sql = """
-            UPDATE device SET createdAt = ?, user = NULL, locale = NULL, timeZone = NULL, appVersion = NULL,
-                versionNumber = NULL, installation = NULL, capabilities = 0, attributes = NULL, optOuts = NULL,
-                quietHours = NULL, encryptionKeyID = NULL, encryptionKey = NULL
-            WHERE id = ?
+            UPDATE device SET createdAt = coalesce((SELECT createdAt FROM device WHERE id = ?3), ?1), user = NULL,
+                locale = NULL, timeZone = NULL, appVersion = NULL, versionNumber = NULL, installation = NULL,
+                capabilities = 0, attributes = NULL, optOuts = NULL, quietHours = NULL, encryptionKeyID = NULL,
+                encryptionKey = NULL
+            WHERE id = ?2
             """
-        try self.database.run(sql: sql, [self.now.milliseconds, known.id])
+        try self.database.run(sql: sql, [self.now.milliseconds, known.id, change.holder?.id])
         var returned = known
         (returned.isActive, returned.user, returned.timeZone) = (true, nil, nil)
         try self.refresh(returned, change, attributes)
@@ -170,7 +181,7 @@ struct Registration {
         let parts = ProfileParts(namedBy: self.registration)
         for sibling in siblings {
             try parts.copy(from: device, to: sibling.id, in: self.database)
-            try self.noteUser(of: sibling, source: nil)
+            try self.noteUser(of: sibling)
             if self.changesAudience(of: sibling, source: nil) { try self.changes.changed(sibling.id) }
         }
     }
@@ -228,7 +239,7 @@ struct Registration {
         try self.add(registration.tags ?? [], to: id)
         if let source = change.source {
             try self.inherit(from: source.id, to: id, attributes)
-            if registration.user == nil { try self.noteUserSince(of: id, from: source) }
+            if registration.user == nil { try self.noteUserSince(of: id, from: source.id) }
         } else {
             try self.add(registration.attributes.compactMapValues(\.value), to: id)
         }
@@ -250,7 +261,8 @@ struct Registration {
         var columns = self.columns(change)
         // The encryption key of another installation is useless to this one.
         let isOther = known.installation != nil && !known.installation.isExactly(change.place.installation)
-        if isOther, change.source == nil, self.registration.encryptionKey == nil { columns += Self.keyColumns(nil) }
+        let hasOtherKey = change.source.map { $0.id == change.holder?.id } ?? isOther
+        if hasOtherKey, self.registration.encryptionKey == nil { columns += Self.keyColumns(nil) }
         if let source = change.source {
             try self.inherit(from: source.id, to: known.id, attributes)
         } else if let attributes {
@@ -275,28 +287,33 @@ struct Registration {
         }
         let isOther = !change.place.isPlace(of: known) || self.changesAudience(of: known, source: change.source)
         if !known.hasLeft, isOther { try self.changes.changed(known.id) }
-        try self.noteUser(of: known, source: change.source)
+        try self.noteUser(of: known, source: change.source, holder: change.holder)
     }
 
     /// Ends the period of a device's former user, and begins the period of the new user, if the registration changes
     /// the user.
-    private func noteUser(of known: RegisteredRow, source: RegisteredRow?) throws {
+    private func noteUser(
+        of known: RegisteredRow,
+        source: RegisteredRow? = nil,
+        holder: RegisteredRow? = nil
+    ) throws {
         let user = self.registration.user.map(\.value) ?? (source ?? known).user
         guard !user.isExactly(known.user) else { return }
         try self.users.ended(known.user, of: known.id, at: self.events.now)
-        try self.noteUserSince(of: known.id, from: source)
+        // A user who is named again and had the device before is the same one.
+        let named = holder.flatMap { user.isExactly($0.user) ? $0.id : nil }
+        try self.noteUserSince(of: known.id, from: self.registration.user == nil ? source?.id : named)
     }
 
     /// Records since when a device belongs to its user: since now or, if the user was copied from another device, since
     /// the same change as for that device.
-    private func noteUserSince(of device: Int64, from source: RegisteredRow?) throws {
-        let origin = self.registration.user == nil ? source?.id : nil
+    private func noteUserSince(of device: Int64, from source: Int64?) throws {
         let sql = """
             UPDATE device SET userSince = iif(?2 IS NULL, (SELECT number FROM registrationClock),
                 (SELECT \(RegistrationChanges.userChange) FROM device WHERE id = ?2))
             WHERE id = ?1
             """
-        try self.database.run(sql: sql, device, origin)
+        try self.database.run(sql: sql, device, source)
     }
 
     /// Returns `true` if the registration changes the user or the time zone of a device.

@@ -50,7 +50,7 @@ struct AcceptanceTransaction {
         } catch let error as DatabaseError where StoreDatabase.isOfDisk(error) || !self.database.isInsideTransaction {
             throw error
         } catch {
-            return .failure(error)
+            return .failure(StoreDatabase.named(error))
         }
         return .success(AcceptanceResult(.accepted, claimed: try self.add(draft, of: request, number: number)))
     }
