@@ -142,14 +142,6 @@ struct SendingComponents: Sendable {
     }
 }
 
-/// A part of a provider with a purpose of its own: some operations of the API, and the services behind them.
-protocol ProviderFeature: Sendable {
-    /// The services that run for as long as the provider does.
-    var services: [any Service] { get }
-    /// The controllers with the operations of the feature.
-    var controllers: [any Controller<APIScope>] { get }
-}
-
 /// A data directory that no other provider uses.
 final class LockedDirectory: Sendable {
     private let lock: Mutex<DirectoryLock?>

@@ -7,12 +7,16 @@ package import PushStore
 package import PushSupport
 package import ServiceLifecycle
 
-/// A part of a provider that another module adds: operations of the API, routes beside it, and services.
-package protocol ProviderExtension: Sendable {
-    /// The controllers with the operations of the extension. Their paths begin with `/v1`.
-    var controllers: [any Controller<APIScope>] { get }
+/// A part of a provider with a purpose of its own: some operations of the API, and the services behind them.
+package protocol ProviderFeature: Sendable {
     /// The services that run for as long as the provider does.
     var services: [any Service] { get }
+    /// The controllers with the operations of the feature. Their paths begin with `/v1`.
+    var controllers: [any Controller<APIScope>] { get }
+}
+
+/// A feature that another module adds, also with routes beside the API.
+package protocol ProviderExtension: ProviderFeature {
     /// Adds the routes beside the API, none of which begins with `/v1/apps`.
     func addRoutes(to router: Router<APIContext>)
     /// Notifies the extension that the erasure of a user or an app has begun, or is requested again. The first rows

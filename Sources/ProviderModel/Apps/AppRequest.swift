@@ -55,9 +55,7 @@ extension FrequencyCap {
     }
 
     fileprivate static let member = Member.object("cap", Self.object) { (cap) throws(RequestError) -> FrequencyCap in
-        guard let count = try cap.value(Self.countMember) else {
-            throw cap.error("count", "missing_field", "the most notifications in the window")
-        }
+        let count = try cap.required(Self.countMember, "the most notifications in the window")
         return FrequencyCap(count: Int(count), window: try cap.required(Self.windowMember))
     }.clearable
 }

@@ -124,7 +124,7 @@ package struct RegistrationResult: Hashable, Sendable {
         /// The registered token replaces another token of the installation.
         case tokenReplaced
         /// Nothing was stored, because the device would exceed a bound.
-        case rejected(ExceededDeviceBound)
+        case rejected(ExceededDeviceLimit)
     }
 
     /// The device's id; 0 for a new device whose registration was rejected.

@@ -38,10 +38,10 @@ package enum DeviceRequest {
             maximum: 32,
             as: .choice(DeviceCapabilities.named.keys.sorted())
         )
-        package static let tags = Member.texts("tags", 0...DeviceBounds.tags, maximum: Self.limit)
+        package static let tags = Member.texts("tags", 0...DeviceLimits.tags, maximum: Self.limit)
         package static let attributes = Member.openObject(
             "attributes",
-            as: .map(of: Schema.attribute.orNull, maximum: DeviceBounds.attributes)
+            as: .map(of: Schema.attribute.orNull, maximum: DeviceLimits.attributes)
         )
         fileprivate static let preferences = Member.object("preferences", Preferences.object) {
             (fields) throws(RequestError) -> Preferences in try Preferences(fields)
@@ -51,11 +51,11 @@ package enum DeviceRequest {
         }.clearable
 
         /// The members that an installation may set when it registers itself.
-        package static let own: [any ObjectMember] = [
+        package static let own: [any AnyRequestMember] = [
             SubscriptionRequest.subscription, SubscriptionRequest.vapidKey, Self.environment, Self.locale,
             Self.timeZone, Self.appVersion, Self.capabilities, Self.preferences, Self.encryptionKey,
         ]
-        fileprivate static let others: [any ObjectMember] = [
+        fileprivate static let others: [any AnyRequestMember] = [
             Self.token.described("32 to 512 bytes in hexadecimal or base64, but for the kind web."), Self.kind,
             Self.activity, Self.user, Self.installation, Self.tags.described("They replace all earlier tags."),
             Self.attributes.described("The attributes to set, or with null to remove."),
@@ -194,8 +194,8 @@ package enum DeviceRequest {
 
     private static func attributes(_ fields: JSONFields) throws(RequestError) -> [String: Update<JSONValue>] {
         guard let members = try fields.value(Members.attributes) else { return [:] }
-        guard members.count <= DeviceBounds.attributes
-        else { throw fields.error("attributes", "too_many", "at most \(DeviceBounds.attributes) attributes") }
+        guard members.count <= DeviceLimits.attributes
+        else { throw fields.error("attributes", "too_many", "at most \(DeviceLimits.attributes) attributes") }
         var attributes: [String: Update<JSONValue>] = [:]
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
             guard (1...Self.maximumText).contains(name.utf8.count) else {
@@ -237,7 +237,7 @@ package enum DeviceBatchRequest {
 
 extension RequestError {
     /// The error of a registration with which the device would exceed one of its limits.
-    package init(_ excess: ExceededDeviceBound) {
+    package init(_ excess: ExceededDeviceLimit) {
         self.init(
             .invalid,
             code: excess.code,

@@ -10,7 +10,7 @@ package protocol BridgeSettings: Sendable {
     /// The members that callers set.
     static var object: RequestObject { get }
     /// The members that the provider adds to stored settings. Callers neither set nor see them.
-    static var hidden: [any ObjectMember] { get }
+    static var hidden: [any AnyRequestMember] { get }
     /// Throws ``RequestError`` for a name that the protocol cannot address.
     static func check(name: String) throws(RequestError)
     /// - Throws: ``RequestError`` that names the member at fault.
@@ -27,7 +27,7 @@ package protocol BridgeSettings: Sendable {
 }
 
 extension BridgeSettings {
-    package static var hidden: [any ObjectMember] { [] }
+    package static var hidden: [any AnyRequestMember] { [] }
 
     package func hiddenMembers(
         replacing bridge: BridgeRecord?,

@@ -10,7 +10,7 @@ import ServiceLifecycle
 /// It is declared by a type in a folder of its own, and by that type's place in ``Bridges/all``. These determine the
 /// operations and routes with their descriptions, the check of settings and secrets, the services, and the help texts
 /// of metrics.
-protocol BridgeFeature: Sendable {
+protocol BridgeFeature: ProviderExtension {
     static var kind: BridgeKind { get }
     /// The settings of a bridge, or `nil` for a kind that ``BridgesController`` does not configure.
     static var settings: (any BridgeSettings.Type)? { get }
@@ -20,15 +20,6 @@ protocol BridgeFeature: Sendable {
     static var metrics: [MetricDescription] { get }
 
     init(_ components: BridgeComponents) throws
-
-    /// The controllers of the bridge's operations.
-    var controllers: [any Controller<APIScope>] { get }
-    /// The services that run for as long as the provider does.
-    var services: [any Service] { get }
-    /// Adds the bridge's routes outside the API.
-    func addRoutes(to router: Router<APIContext>)
-    /// Is called when the erasure of a user or an app has begun, as ``ProviderExtension/erasureBegan()``.
-    func erasureBegan()
 }
 
 extension BridgeFeature {
@@ -40,5 +31,4 @@ extension BridgeFeature {
     var services: [any Service] { [] }
 
     func addRoutes(to router: Router<APIContext>) {}
-    func erasureBegan() {}
 }

@@ -25,17 +25,10 @@ enum FCMTopic {
     /// name.
     static func name(_ text: String) -> String? {
         let name = text.hasPrefix(Self.path) ? String(text.dropFirst(Self.path.count)) : text
-        let isName = (1...Self.maximumName).contains(name.utf8.count) && name.utf8.allSatisfy(Self.isAllowed)
+        let isName =
+            (1...Self.maximumName).contains(name.utf8.count)
+            && name.utf8.allSatisfy { $0.isAlphanumeric || "-_.~%".utf8.contains($0) }
         return isName ? name : nil
-    }
-
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-_.~%".utf8.contains(byte)
-        }
     }
 }
 

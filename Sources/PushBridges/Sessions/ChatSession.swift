@@ -15,8 +15,8 @@ package import PushTypes
 package protocol ChatSession: Sendable {
     /// The default port.
     static var port: Int { get }
-    /// The members of the settings, besides those of ``ChatPushSettings``.
-    static var members: Set<String> { get }
+    /// The settings, without the members of ``ChatPushSettings``.
+    static var settings: RequestObject { get }
 
     /// Returns the default server of an account, or `nil` if the account does not determine one.
     static func host(of account: String) -> String?
@@ -82,13 +82,14 @@ package struct ChatLogin: Hashable, Sendable {
     }
 
     /// Returns access to the settings.
-    /// - Parameter known: The members of the protocol.
+    /// - Parameter object: The settings of the protocol.
     /// - Throws: ``RequestError`` for an unknown member.
-    func fields(_ known: Set<String>) throws(RequestError) -> JSONFields {
+    func fields(_ object: RequestObject) throws(RequestError) -> JSONFields {
         guard case .object(let members) = self.settings else {
             throw RequestError(.invalid, code: "wrong_type", message: "it must be a JSON object", path: "settings")
         }
-        return try JSONFields(members: members, path: "settings", known: known.union(ChatPushSettings.members))
+        let known = object.known.union(ChatPushSettings.object.known)
+        return try JSONFields(members: members, path: "settings", known: known)
     }
 
     package init(_ session: ChatSessionRecord) {

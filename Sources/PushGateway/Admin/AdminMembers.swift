@@ -7,7 +7,7 @@ extension Member {
     static func identifier(_ name: String) -> RequestMember<String> {
         Self.text(name, maximum: 64, as: .string(length: 10...10, pattern: "^[A-Za-z0-9]+$"))
             .checked("invalid_identifier", "team and key ids have 10 letters or digits") { text in
-                text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+                text.utf8.count == 10 && text.utf8.allSatisfy(\.isAlphanumeric)
             }
     }
 
@@ -19,18 +19,17 @@ extension Member {
     /// Creates a member for an array of topics. Duplicates are removed; the order is kept.
     /// - Parameter maximum: The maximum number of topics.
     static func topics(_ name: String, maximum: Int) -> RequestMember<[Topic]> {
-        let texts = Self.texts(name, 0...maximum, maximum: Topic.maximumLength, as: .bundleID)
-        return RequestMember<[Topic]>(name, texts.schema) { (fields, name) throws(RequestError) in
-            guard let names = try fields.value(texts) else { return nil }
-            var topics: [Topic] = []
-            for (index, text) in names.enumerated() {
-                guard let topic = Topic(text) else {
-                    throw fields.error("\(name)[\(index)]", "invalid_bundle_id", self.topicRule)
+        Self.texts(name, 0...maximum, maximum: Topic.maximumLength, as: .bundleID)
+            .map { (names, fields) throws(RequestError) in
+                var topics: [Topic] = []
+                for (index, text) in names.enumerated() {
+                    guard let topic = Topic(text) else {
+                        throw fields.error("\(name)[\(index)]", "invalid_bundle_id", self.topicRule)
+                    }
+                    if !topics.contains(topic) { topics.append(topic) }
                 }
-                if !topics.contains(topic) { topics.append(topic) }
+                return topics
             }
-            return topics
-        }
     }
 
     /// Creates a member for an environment.

@@ -71,7 +71,7 @@ package enum TagChangeResult: Hashable, Sendable {
     /// No active device has the token.
     case noDevice
     /// Nothing was changed: the device would exceed a limit.
-    case excess(ExceededDeviceBound)
+    case excess(ExceededDeviceLimit)
 }
 
 /// The readings of feedback services, one at a time for each app and environment.

@@ -8,7 +8,7 @@ package import PushTypes
 /// and server-time).
 package struct IRCSession: ChatSession {
     package static let port = 6697
-    package static let members = IRCSettings.members
+    package static let settings = IRCSettings.object
 
     package static func host(of account: String) -> String? { nil }
 

@@ -56,7 +56,7 @@ struct ComponentSettings: BridgeSettings, Hashable {
     )
 
     /// The member that requires a public server. It is set if a caller with a key of single apps has named the server.
-    static let hidden: [any ObjectMember] = [Members.publicOnly]
+    static let hidden: [any AnyRequestMember] = [Members.publicOnly]
 
     var host: String
     var port: Int
