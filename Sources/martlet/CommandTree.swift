@@ -24,7 +24,6 @@ struct CommandTree: Decodable, Sendable {
         let isOptional: Bool
         let isRepeating: Bool
         let shouldDisplay: Bool
-        let sectionTitle: String?
 
         /// The setting that the argument sets; `nil` for an argument without a setting.
         var setting: Setting? {

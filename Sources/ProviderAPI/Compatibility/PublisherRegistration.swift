@@ -19,8 +19,8 @@ enum PublisherRegistration {
     /// - Throws: ``RequestError`` that names the form's field.
     static func registration(_ form: FormData) throws(RequestError) -> DeviceRegistration {
         var registration = try FormDevice.registration(form, token: form["token"])
-        registration.installation = try form.text("devId", maximum: DeviceRequest.maximumText)
-        if let account = try form.text("accountId", maximum: DeviceRequest.maximumText) {
+        registration.installation = try form.text("devId", maximum: Member.maximumText)
+        if let account = try form.text("accountId", maximum: Member.maximumText) {
             registration.attributes[DeviceRequest.accountAttribute] = .set(.string(account))
         }
         if let size = Self.screenSize(form) { registration.attributes["screenSize"] = .set(.string(size)) }

@@ -96,9 +96,9 @@ extension OperationRequest {
     /// Returns the id of the installation that the path holds.
     package func installation() throws -> String {
         let installation = self.path("installation")
-        guard (8...DeviceRequest.maximumText).contains(installation.utf8.count) else {
+        guard (8...Member.maximumText).contains(installation.utf8.count) else {
             let message =
-                "an installation has 8 to \(DeviceRequest.maximumText) bytes: use a UUID that the app makes once"
+                "an installation has 8 to \(Member.maximumText) bytes: use a UUID that the app makes once"
             throw RequestError.invalid("installation", message)
         }
         return installation

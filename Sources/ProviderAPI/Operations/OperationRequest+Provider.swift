@@ -67,8 +67,8 @@ extension OperationRequest {
     /// Returns the user whose id the path holds.
     package func user() throws -> String {
         let user = self.path("user")
-        guard (1...DeviceRequest.maximumText).contains(user.utf8.count) else {
-            throw RequestError.invalid("user", "a user id has 1 to \(DeviceRequest.maximumText) bytes")
+        guard (1...Member.maximumText).contains(user.utf8.count) else {
+            throw RequestError.invalid("user", "a user id has 1 to \(Member.maximumText) bytes")
         }
         return user
     }

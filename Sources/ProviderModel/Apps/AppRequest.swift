@@ -64,15 +64,12 @@ extension NamePatterns {
     /// Creates a request member that holds an array of patterns. `null` stands for an empty array.
     fileprivate static func member(_ name: String) -> RequestMember<NamePatterns> {
         let texts = Member.texts(name, 0...Self.maximum, maximum: Member.maximumText)
+            .parsedEach("invalid_value", "a * may only be at the end, such as news.*") { Self.isPattern($0) ? $0 : nil }
         let schema = texts.schema.orNull
             .described("Names that installations may write; one that ends in * stands for all that begin so.")
         return RequestMember<NamePatterns>(name, schema) { (fields, name) throws(RequestError) in
             if fields.nulls.contains(name) { return NamePatterns() }
-            guard let given = try fields.value(texts) else { return nil }
-            for (index, text) in given.enumerated() where !Self.isPattern(text) {
-                throw fields.error("\(name)[\(index)]", "invalid_value", "a * may only be at the end, such as news.*")
-            }
-            return NamePatterns(given)
+            return try fields.value(texts).map { NamePatterns($0) }
         }
     }
 }

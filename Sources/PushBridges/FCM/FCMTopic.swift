@@ -10,7 +10,7 @@ enum FCMTopic {
     /// The prefix of the tags.
     private static let prefix = "topic:"
     /// The maximum length of a topic's name, in bytes. It fits into a tag.
-    static let maximumName = AudienceExpression.maximumText - FCMTopic.prefix.utf8.count
+    static let maximumName = Member.maximumText - FCMTopic.prefix.utf8.count
     /// The prefix of a topic's name in requests to the Instance ID service.
     private static let path = "/topics/"
 

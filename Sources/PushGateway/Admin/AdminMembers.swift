@@ -20,15 +20,9 @@ extension Member {
     /// - Parameter maximum: The maximum number of topics.
     static func topics(_ name: String, maximum: Int) -> RequestMember<[Topic]> {
         Self.texts(name, 0...maximum, maximum: Topic.maximumLength, as: .bundleID)
-            .map { (names, fields) throws(RequestError) in
-                var topics: [Topic] = []
-                for (index, text) in names.enumerated() {
-                    guard let topic = Topic(text) else {
-                        throw fields.error("\(name)[\(index)]", "invalid_bundle_id", self.topicRule)
-                    }
-                    if !topics.contains(topic) { topics.append(topic) }
-                }
-                return topics
+            .parsedEach("invalid_bundle_id", self.topicRule) { Topic($0) }
+            .map { (topics, _) throws(RequestError) in
+                topics.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
             }
     }
 
@@ -39,16 +33,7 @@ extension Member {
 
     /// Creates a member for an array of environments. Duplicates are removed.
     static func environments(_ name: String) -> RequestMember<Set<PushEnvironment>> {
-        let all = PushEnvironment.allCases.count
-        let texts = Self.texts(name, 1...all, maximum: 64, as: .choice(of: PushEnvironment.self))
-        return RequestMember<Set<PushEnvironment>>(name, texts.schema) { (fields, name) throws(RequestError) in
-            guard let names = try fields.value(texts) else { return nil }
-            let environments = Set(names.compactMap(PushEnvironment.init(rawValue:)))
-            guard !environments.isEmpty, environments.count == names.count else {
-                throw fields.error(name, "invalid_environment", self.environmentRule)
-            }
-            return environments
-        }
+        Self.set(name, of: PushEnvironment.self, code: "invalid_environment", message: self.environmentRule)
     }
 
     /// The member for a signing request, PKCS#10 in PEM.

@@ -203,8 +203,4 @@ package struct FormFile: Equatable, Sendable {
     /// The name of the file at the client. It is only shown, and names no file at the server.
     package let fileName: String
     package let content: [UInt8]
-
-    package init(name: String, fileName: String, content: [UInt8]) {
-        (self.name, self.fileName, self.content) = (name, fileName, content)
-    }
 }

@@ -130,6 +130,25 @@ package struct RequestMember<Value>: AnyRequestMember {
     }
 }
 
+extension RequestMember where Value == [String] {
+    /// Returns a member whose elements `parse` creates from these texts. A text for which `parse` returns `nil` is an error at
+    /// its position.
+    package func parsedEach<Element>(
+        _ code: String,
+        _ message: String,
+        _ parse: @escaping @Sendable (String) -> Element?
+    ) -> RequestMember<[Element]> {
+        self.map { [name] (texts, fields) throws(RequestError) in
+            var elements: [Element] = []
+            for (index, text) in texts.enumerated() {
+                guard let element = parse(text) else { throw fields.error("\(name)[\(index)]", code, message) }
+                elements.append(element)
+            }
+            return elements
+        }
+    }
+}
+
 extension JSONFields {
     /// Returns the value of a member; `nil` if it is absent.
     package func value<Value>(_ member: RequestMember<Value>) throws(RequestError) -> Value? {

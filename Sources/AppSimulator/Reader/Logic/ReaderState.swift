@@ -84,6 +84,4 @@ package struct ReaderWork: Codable, Hashable, Sendable {
     var hasBegun = false
     /// Indicates that a file with a wrong hash was removed and is being downloaded a second time.
     var isSecondTry = false
-
-    init(product: String) { self.product = product }
 }

@@ -19,7 +19,7 @@ struct ChatSessionsController: Controller {
     private static let chatProtocol = Member.choice("protocol", of: ChatProtocol.self)
     private static let account = Member.text("account", 1...512)
     private static let password = Member.text("password", 1...1024)
-    private static let user = Member.text("user", 1...DeviceRequest.maximumText)
+    private static let user = Member.text("user", 1...Member.maximumText)
     private static let server = Member.text("server", 1...253)
         .described("Default with XMPP: the domain of the account.")
     private static let port = Member.integer("port", 1...65_535)

@@ -21,7 +21,9 @@ struct IRCSettings: Hashable, Sendable {
             "channels",
             0...IRCSettings.maximumChannels,
             maximum: IRCSettings.maximumChannel
-        )
+        ).parsedEach("invalid_value", "a channel begins with # and has no spaces") {
+            IRCSettings.isChannel($0) ? $0 : nil
+        }
         static let highlights = Member.texts(
             "highlights",
             0...IRCSettings.maximumHighlights,
@@ -58,12 +60,12 @@ struct IRCSettings: Hashable, Sendable {
         }
         (self.nick, self.nickWord) = (nick, IRCText.word(nick))
         self.channels = try fields.value(Members.channels) ?? []
-        for (index, channel) in self.channels.enumerated()
-        where !Self.isMiddle(channel) || channel.contains(",") || !"#&+!".contains(channel.first ?? " ") {
-            throw fields.error("channels[\(index)]", "invalid_value", "a channel begins with # and has no spaces")
-        }
         self.highlights = try fields.value(Members.highlights)?.map(IRCText.word) ?? []
         self.authentication = try fields.value(Members.authentication) ?? .sasl
+    }
+
+    private static func isChannel(_ text: String) -> Bool {
+        Self.isMiddle(text) && !text.contains(",") && "#&+!".contains(text.first ?? " ")
     }
 
     /// Returns `true` if the text can be any parameter of a line, not only the last.

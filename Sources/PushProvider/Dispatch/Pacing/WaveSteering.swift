@@ -95,8 +95,6 @@ package struct DownloadFigures: Hashable, Sendable {
     package var open: Int
     /// The bytes per second of the downloads over the last ten seconds.
     package var bytesPerSecond: Int
-
-    package init(open: Int, bytesPerSecond: Int) { (self.open, self.bytesPerSecond) = (open, bytesPerSecond) }
 }
 
 /// The waves that wait for downloads, by their notifications, as the dispatcher has decided last.

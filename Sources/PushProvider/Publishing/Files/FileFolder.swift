@@ -4,14 +4,6 @@ package import ProviderModel
 import PushSupport
 import Synchronization
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// The folder with the contents of files, and with the parts of files that are being uploaded.
 ///
 /// A content is named by its hash, so that the same content is stored once. A part becomes a content by a rename, so that a

@@ -136,8 +136,4 @@ package struct PublisherExchange: Hashable, Sendable {
     package var error: String?
     /// The time from the start of the name's look-up to the end of the response.
     package var duration: Duration = .zero
-
-    init(method: String, url: String, request: String?) {
-        (self.method, self.url, self.request) = (method, url, request)
-    }
 }
