@@ -5,7 +5,6 @@ import NIOCore
 import PushProvider
 import PushSupport
 import ServiceLifecycle
-import WebPages
 
 /// A part of a page that is updated while the page is shown, by server-sent events (HTML Living Standard, section 9.2).
 ///

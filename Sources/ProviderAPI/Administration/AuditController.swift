@@ -1,10 +1,8 @@
 import Hummingbird
 package import ProviderModel
 package import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// `/v1/audit`: the changes that API keys and people have made.
 struct AuditController: Controller {

@@ -5,7 +5,6 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// `DELETE /v1/apps/{app}` and `DELETE /v1/apps/{app}/users/{user}`: the erasure of an app or of a user.
 struct ErasureController: Controller {

@@ -2,10 +2,8 @@ import Foundation
 import Hummingbird
 import ProviderModel
 import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// `/v1/apps/{app}/user-secrets`: the secrets with which an app's back end signs user proofs.
 struct UserSecretsController: Controller {

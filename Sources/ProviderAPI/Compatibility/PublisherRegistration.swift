@@ -1,6 +1,5 @@
 import ProviderModel
 import PushHTTP
-import PushProvider
 import PushSupport
 import PushTypes
 

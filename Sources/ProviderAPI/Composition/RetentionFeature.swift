@@ -1,7 +1,6 @@
 import ProviderModel
 import PushHTTP
 import PushProvider
-import PushSupport
 import ServiceLifecycle
 
 /// The deletion of records whose retention is over, and the erasure of users and apps.

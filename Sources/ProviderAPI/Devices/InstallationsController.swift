@@ -1,13 +1,10 @@
-import Foundation
 import HTTPTypes
-import Hummingbird
 import HummingbirdCore
 package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore
 import PushSupport
-import PushTypes
 
 /// `/v1/apps/{app}/installations`: the operations that an app may call with a public key, for its own installation
 /// only.

@@ -4,7 +4,6 @@ import PushHTTP
 import PushProvider
 import PushStore
 package import PushSupport
-import PushTypes
 
 /// `/v1/apps/{app}/users/{user}/preferences`: the preferences that a user has given to the app's back end.
 struct UserPreferencesController: Controller {

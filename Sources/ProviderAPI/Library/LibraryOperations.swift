@@ -4,7 +4,6 @@ import ProviderModel
 import PushHTTP
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The operations that named audiences and templates have in common.
 struct LibraryOperations {

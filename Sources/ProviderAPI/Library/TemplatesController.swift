@@ -5,7 +5,6 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// `/v1/apps/{app}/templates`: contents with a name and versions, which notifications and schedules refer to.
 struct TemplatesController: Controller {

@@ -1,7 +1,6 @@
 package import Foundation
 package import ProviderModel
 package import PushHTTP
-import PushProvider
 package import PushStore
 package import PushSupport
 package import PushTypes

@@ -8,7 +8,6 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// `/v1/apps/{app}/catalogue`, `entitlements` and `issues/{productId}:download`: the operations of publishing that an
 /// app calls with its public key.

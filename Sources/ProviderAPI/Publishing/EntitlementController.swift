@@ -1,11 +1,9 @@
-import Foundation
 import Hummingbird
 package import ProviderModel
 package import PushHTTP
 package import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// `/v1/apps/{app}/entitlement`: the publisher's server that decides who is entitled to the app's issues.
 struct EntitlementController: Controller {

@@ -8,7 +8,6 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// `/v1/files/{file}`: the content of files at their signed addresses.
 struct FilesController: Controller {

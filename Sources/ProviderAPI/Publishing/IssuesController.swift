@@ -5,7 +5,6 @@ package import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// `/v1/publications/{publication}/issues` and `/v1/issues`: the issues of publications, and their files.
 struct IssuesController: Controller {

@@ -5,7 +5,6 @@ package import PushHTTP
 package import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// `/v1/issues/{issue}:notify` and `:preview`: the notification of a published issue.
 struct NotifyController: Controller {

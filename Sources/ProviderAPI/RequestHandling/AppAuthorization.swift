@@ -4,7 +4,6 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The app that a request acts on, by its operation and path.
 enum AppSubject: Hashable, Sendable {

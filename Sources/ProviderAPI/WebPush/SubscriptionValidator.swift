@@ -2,7 +2,6 @@ import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 import PushWire
 
 /// Checks browsers' subscriptions before they are stored.

@@ -1,7 +1,6 @@
 import Logging
 package import ProviderModel
 package import PushProvider
-import PushStore
 package import PushSupport
 import PushTypes
 

@@ -1,6 +1,5 @@
 import ProviderModel
 import PushHTTP
-import PushStore
 import PushSupport
 import PushTypes
 import ServiceLifecycle

@@ -1,8 +1,6 @@
 import Hummingbird
-import ProviderAPI
 import ProviderModel
 import PushHTTP
-import PushStore
 import ServiceLifecycle
 
 /// A kind of bridge, with the services and routes that a provider has for it.

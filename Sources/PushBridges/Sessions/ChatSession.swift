@@ -3,7 +3,6 @@ import CryptoExtras
 import Foundation
 package import NIOCore
 package import ProviderModel
-import PushStore
 package import PushSupport
 package import PushTypes
 

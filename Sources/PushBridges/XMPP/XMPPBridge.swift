@@ -1,7 +1,6 @@
 import ProviderAPI
 import ProviderModel
 import PushHTTP
-import PushStore
 import ServiceLifecycle
 
 /// The push components of apps at XMPP servers.

@@ -3,7 +3,6 @@ import HTTPTypes
 import Hummingbird
 import PushHTTP
 package import PushSupport
-import PushTypes
 
 /// The members of a request for the certificate of a device.
 package enum AdminDeviceRequest {

@@ -1,10 +1,7 @@
 import Crypto
-import Foundation
-import HTTPTypes
 import Hummingbird
 import PushHTTP
 package import PushSupport
-import PushTypes
 
 /// The members of a request for a key of a team.
 package enum AdminKeyRequest {

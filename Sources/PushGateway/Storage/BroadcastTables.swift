@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import NIOCore
 import PushTypes
-import PushWire
 
 /// The tables of one environment that broadcasts need: the newest broadcast of each channel, and the channels that
 /// devices follow.

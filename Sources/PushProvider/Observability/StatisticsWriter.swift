@@ -1,6 +1,5 @@
 package import Logging
 package import PushStore
-import PushSupport
 import ServiceLifecycle
 
 /// Writes the statistics for charts, which the store gathers in memory, once a second.

@@ -3,7 +3,6 @@ import ProviderModel
 import PushHTTP
 import PushSupport
 import PushTypes
-import WebPages
 
 /// The requests and the paths that the pages of publishing share.
 extension PageRequest {

@@ -4,7 +4,6 @@ import ProviderAPI
 import ProviderModel
 import PushHTTP
 import PushSupport
-import PushTypes
 import WebPages
 
 /// A digest of the settings of a schedule, by which a form detects that another person has changed the schedule.

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import Hummingbird
 import ProviderAPI
@@ -7,7 +6,6 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The operations below `/v1/apps/{app}/sessions`, which manage chat sessions for back ends, and those below an
 /// installation for its user.

@@ -1,7 +1,6 @@
 import ProviderAPI
 import ProviderModel
 import PushHTTP
-import PushStore
 import ServiceLifecycle
 
 /// The sessions that the provider keeps at chat servers for users. They have records of their own in place of settings.

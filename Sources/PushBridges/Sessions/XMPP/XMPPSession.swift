@@ -1,6 +1,5 @@
 package import NIOCore
 import ProviderModel
-import PushStore
 package import PushSupport
 package import PushTypes
 

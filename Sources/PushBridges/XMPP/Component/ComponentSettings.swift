@@ -2,7 +2,6 @@ import Foundation
 import NIOSSL
 import ProviderModel
 import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 

@@ -1,5 +1,4 @@
 import NIOCore
-import PushSupport
 
 /// Splits bytes into the JSON objects of an array, in buffers of any size. One object at most is kept in memory.
 ///

@@ -1,5 +1,4 @@
 import GRDB
-import ProviderModel
 import PushTypes
 
 /// A value that is stored in a single row, to which other rows refer by its id.

@@ -1,5 +1,3 @@
-import PushSupport
-
 /// Decides when the write-ahead log is folded into the database, and when writers wait for that, so that the log stays bounded.
 ///
 /// A log can be folded only up to the oldest snapshot in use. Therefore readers renew their snapshots while it is folded, and

@@ -1,5 +1,4 @@
 import GRDB
-import ProviderModel
 import PushTypes
 
 /// The columns of a stored device that a registration depends on.

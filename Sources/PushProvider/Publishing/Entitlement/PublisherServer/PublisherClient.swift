@@ -1,10 +1,8 @@
 import AsyncHTTPClient
-import Foundation
 import NIOCore
 import NIOHTTP1
 import ProviderModel
 import PushSupport
-import PushTypes
 
 /// A publisher's server, which is queried for the products that an account is entitled to.
 protocol PublisherServer: Sendable {
