@@ -1,7 +1,6 @@
 import ProviderAPI
 import ProviderModel
 import PushHTTP
-import PushStore
 import ServiceLifecycle
 
 /// The bridge for push components, which connect to XMPP servers on behalf of apps.

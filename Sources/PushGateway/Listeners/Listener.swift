@@ -3,7 +3,6 @@ import Logging
 import NIOCore
 import NIOSSL
 import PushHTTP
-import PushSupport
 import Synchronization
 
 /// A TLS listener: binds a port, limits and tracks connections, and closes all of them on shutdown.

@@ -1,6 +1,5 @@
 import Foundation
 import ProviderModel
-import PushSender
 package import PushStore
 package import PushSupport
 import PushTypes

@@ -1,7 +1,6 @@
 import Foundation
 import ProviderAPI
 import ProviderModel
-import PushSupport
 import PushTypes
 import WebPages
 

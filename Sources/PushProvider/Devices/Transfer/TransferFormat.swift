@@ -1,4 +1,3 @@
-import Foundation
 package import PushTypes
 
 /// The format of a file of devices.

@@ -1,7 +1,6 @@
 import ProviderModel
 import PushStore
 import PushSupport
-import PushTypes
 
 /// Counts the notifications of a page towards their users' frequency caps. The counts must be on disk before the page
 /// is sent, so pages of all lanes and slots share transactions.

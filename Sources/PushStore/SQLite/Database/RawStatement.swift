@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 import GRDBSQLite
-import ProviderModel
 import PushTypes
 
 /// A prepared statement that reads and binds values without GRDB's wrapper types, which would cost more in a campaign
@@ -79,7 +78,7 @@ struct RawStatement {
 
     func bindNull(at position: Int32) { sqlite3_bind_null(self.statement, position) }
 
-    /// Runs a statement that returns no rows, and resets it.
+    /// Runs a statement that returns no rows.
     /// - Returns: The number of changed rows.
     @discardableResult
     func run() throws -> Int {

@@ -1,8 +1,6 @@
 package import Foundation
 import GRDB
 package import ProviderModel
-import PushSupport
-import PushTypes
 
 extension SQLiteStore {
     package func libraryItem(
