@@ -2,7 +2,6 @@ package import Hummingbird
 package import ProviderAPI
 package import ProviderModel
 package import PushHTTP
-import PushStore
 package import PushSupport
 package import ServiceLifecycle
 

@@ -1,4 +1,3 @@
-import Foundation
 import Hummingbird
 import Logging
 import ProviderAPI
@@ -7,7 +6,6 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The operations below `/v1/apps/{app}/bridges`, which manage the bridges of an app.
 struct BridgesController: Controller {

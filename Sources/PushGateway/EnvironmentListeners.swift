@@ -1,10 +1,8 @@
-import Logging
 import NIOCore
 import NIOSSL
 import PushHTTP
 import PushSupport
 import PushTypes
-import PushWire
 
 /// The four TLS listeners of one environment.
 struct EnvironmentListeners: Sendable {

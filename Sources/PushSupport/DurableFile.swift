@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 // The system calls whose names are also those of methods here.
 private let systemRename = rename(_:_:)
 private let systemWrite = write(_:_:_:)

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
+import Foundation
 
 // The system calls whose names are also those of methods here.
 private let systemTruncate = ftruncate(_:_:)

@@ -1,12 +1,5 @@
+import Foundation
 package import PushTypes
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
 
 /// The two clocks of a process. Tests use clocks of their own.
 package protocol TimeSource: Sendable {

@@ -24,7 +24,6 @@ struct CommandTree: Decodable, Sendable {
         let isOptional: Bool
         let isRepeating: Bool
         let shouldDisplay: Bool
-        let sectionTitle: String?
 
         /// The setting whose value the argument provides; `nil` for an argument without a setting.
         var setting: Setting? {

@@ -47,16 +47,10 @@ package struct NotificationCategory: Hashable, Sendable, Codable {
         package let input: Bool?
         /// A Boolean value that indicates whether the action brings the app to the foreground; `nil` means `false`.
         package let foreground: Bool?
-
-        package init(id: String, title: String? = nil, input: Bool? = nil, foreground: Bool? = nil) {
-            (self.id, self.title, self.input, self.foreground) = (id, title, input, foreground)
-        }
     }
 
     package let id: String
     package let actions: [Action]
-
-    package init(id: String, actions: [Action]) { (self.id, self.actions) = (id, actions) }
 
     /// Parses a categories file: a JSON array of objects with `id` and `actions`.
     /// - Throws: ``PhoneError`` that describes the mistake.

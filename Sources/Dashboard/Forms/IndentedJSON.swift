@@ -1,5 +1,4 @@
 import Foundation
-import PushHTTP
 import PushSupport
 
 extension JSONValue {

@@ -1,6 +1,4 @@
-import HTTPTypes
 package import Hummingbird
-import Logging
 import ProviderAPI
 package import PushHTTP
 import PushProvider

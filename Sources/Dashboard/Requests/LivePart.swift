@@ -5,7 +5,6 @@ import NIOCore
 import PushProvider
 import PushSupport
 import ServiceLifecycle
-import WebPages
 
 /// A section of a page that is updated while the page is shown, with server-sent events (HTML Living Standard, section
 /// 9.2).

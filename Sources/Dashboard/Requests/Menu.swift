@@ -1,9 +1,6 @@
-import Foundation
 import HummingbirdCore
-import PushHTTP
 import PushProvider
 import PushSupport
-import PushTypes
 import WebPages
 
 /// The navigation menu of the dashboard, with the entries that the caller's scopes allow.

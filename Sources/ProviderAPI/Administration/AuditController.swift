@@ -1,10 +1,8 @@
 import Hummingbird
 package import ProviderModel
 package import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The operation `/v1/audit`, which lists the changes that API keys and people have made.
 struct AuditController: Controller {

@@ -5,7 +5,6 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The operations `DELETE /v1/apps/{app}` and `DELETE /v1/apps/{app}/users/{user}`, which erase an app or a user.
 struct ErasureController: Controller {

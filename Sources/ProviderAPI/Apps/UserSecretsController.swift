@@ -2,10 +2,8 @@ import Foundation
 import Hummingbird
 import ProviderModel
 import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The operations at `/v1/apps/{app}/user-secrets`, which manage the secrets with which an app's back end signs user
 /// proofs. A ``UserProof`` shows that an installation belongs to a user.

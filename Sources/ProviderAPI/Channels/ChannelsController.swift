@@ -1,4 +1,3 @@
-import Foundation
 import Hummingbird
 import ProviderModel
 import PushHTTP
@@ -45,9 +44,10 @@ struct ChannelsController: Controller {
     private func create(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(ChannelRequest.addition)
-        guard let environment = try fields.value(Member.environment) else {
-            throw fields.error("environment", "missing_field", "name sandbox or production: they share no channels")
-        }
+        let environment = try fields.required(
+            Member.environment,
+            "name sandbox or production: they share no channels"
+        )
         let storage = try fields.value(ChannelRequest.storage)
         let channel = try await self.channels.create(
             app,

@@ -1,6 +1,5 @@
 import ProviderModel
 import PushHTTP
-import PushProvider
 import PushSupport
 import PushTypes
 
@@ -19,8 +18,8 @@ enum PublisherRegistration {
     /// Converts a form. Throws ``RequestError`` that names the field at fault.
     static func registration(_ form: FormData) throws(RequestError) -> DeviceRegistration {
         var registration = try FormDevice.registration(form, token: form["token"])
-        registration.installation = try form.text("devId", maximum: DeviceRequest.maximumText)
-        if let account = try form.text("accountId", maximum: DeviceRequest.maximumText) {
+        registration.installation = try form.text("devId", maximum: Member.maximumText)
+        if let account = try form.text("accountId", maximum: Member.maximumText) {
             registration.attributes[DeviceRequest.accountAttribute] = .set(.string(account))
         }
         if let size = Self.screenSize(form) { registration.attributes["screenSize"] = .set(.string(size)) }

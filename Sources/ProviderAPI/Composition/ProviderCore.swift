@@ -144,11 +144,3 @@ struct SendingComponents: Sendable {
         )
     }
 }
-
-/// A feature of a provider: operations of the API, and the services behind them.
-protocol ProviderFeature: Sendable {
-    /// The services that run as long as the provider does.
-    var services: [any Service] { get }
-    /// The controllers with the operations of the feature.
-    var controllers: [any Controller<APIScope>] { get }
-}

@@ -7,12 +7,16 @@ package import PushStore
 package import PushSupport
 package import ServiceLifecycle
 
-/// An extension of a provider by another module: operations of the API, other routes, and services.
-package protocol ProviderExtension: Sendable {
-    /// The controllers with the operations of the extension. Their paths begin with `/v1`.
-    var controllers: [any Controller<APIScope>] { get }
+/// A feature of a provider: operations of the API, and the services behind them.
+package protocol ProviderFeature: Sendable {
     /// The services that run as long as the provider does.
     var services: [any Service] { get }
+    /// The controllers with the operations of the feature. Their paths begin with `/v1`.
+    var controllers: [any Controller<APIScope>] { get }
+}
+
+/// A feature that another module adds, also with routes beside the API.
+package protocol ProviderExtension: ProviderFeature {
     /// Adds the routes that are not operations of the API. None of their paths begins with `/v1/apps`.
     func addRoutes(to router: Router<APIContext>)
     /// Notifies the extension that the erasure of a user or an app has begun, or is requested again, so that it can

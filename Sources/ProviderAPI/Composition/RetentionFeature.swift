@@ -1,7 +1,6 @@
 import ProviderModel
 import PushHTTP
 import PushProvider
-import PushSupport
 import ServiceLifecycle
 
 /// The feature that deletes records whose retention has expired, and erases users and apps.

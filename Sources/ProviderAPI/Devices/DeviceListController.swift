@@ -1,7 +1,6 @@
 import Hummingbird
 import ProviderModel
 import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
 import PushTypes

@@ -1,13 +1,10 @@
-import Foundation
 import HTTPTypes
-import Hummingbird
 import HummingbirdCore
 package import ProviderModel
 package import PushHTTP
 import PushProvider
 package import PushStore
 import PushSupport
-import PushTypes
 
 /// The operations at `/v1/apps/{app}/installations`, which an app may call with a public key for its own installation.
 ///
@@ -93,9 +90,9 @@ extension OperationRequest {
     /// - Throws: ``RequestError`` unless the id has 8 to ``DeviceRequest/maximumText`` bytes.
     package func installation() throws -> String {
         let installation = self.path("installation")
-        guard (8...DeviceRequest.maximumText).contains(installation.utf8.count) else {
+        guard (8...Member.maximumText).contains(installation.utf8.count) else {
             let message =
-                "an installation has 8 to \(DeviceRequest.maximumText) bytes: use a UUID that the app makes once"
+                "an installation has 8 to \(Member.maximumText) bytes: use a UUID that the app makes once"
             throw RequestError.invalid("installation", message)
         }
         return installation

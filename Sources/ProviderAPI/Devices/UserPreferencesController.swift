@@ -4,7 +4,6 @@ import PushHTTP
 import PushProvider
 import PushStore
 package import PushSupport
-import PushTypes
 
 /// The operations at `/v1/apps/{app}/users/{user}/preferences`, for preferences that an app's back end sets for a user.
 struct UserPreferencesController: Controller {

@@ -4,7 +4,6 @@ import ProviderModel
 import PushHTTP
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The operations that are common to named audiences and templates.
 struct LibraryOperations {
@@ -176,13 +175,10 @@ struct LibraryOperations {
         let app = try await request.app(self.store)
         let fields = try await request.fields(isNew ? objects.new : objects.saved)
         let name = try fields.value(LibraryItemRequest.name)
-        let item: LibraryItemName
-        if isNew {
-            guard let name else { throw fields.error("name", "missing_field", "this member is required") }
-            item = .name(BytewiseString(name))
-        } else {
-            item = try self.name(request)
-        }
+        let item =
+            isNew
+            ? LibraryItemName.name(BytewiseString(try fields.required(LibraryItemRequest.name)))
+            : try self.name(request)
         let body = try check(fields, app)
         guard try JSONValue.object(body).text.count <= self.limits.bytes else {
             throw fields.error(member, "too_large", "it has at most \(self.limits.bytes) bytes")
@@ -209,9 +205,7 @@ struct LibraryOperations {
     ) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(LibraryItemRequest.restore)
-        guard let version = try fields.value(LibraryItemRequest.restored) else {
-            throw fields.error("version", "missing_field", "name the version to restore")
-        }
+        let version = try fields.required(LibraryItemRequest.restored, "name the version to restore")
         var change = LibraryChange(
             .restore(version: version),
             app: app.id,

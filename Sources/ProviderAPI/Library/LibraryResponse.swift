@@ -1,6 +1,5 @@
 package import ProviderModel
 package import PushHTTP
-import PushProvider
 import PushSupport
 import PushTypes
 

@@ -5,7 +5,6 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The operations at `/v1/apps/{app}/templates`, for named and versioned content that notifications and schedules use.
 struct TemplatesController: Controller {

@@ -1,4 +1,3 @@
-import Foundation
 package import ProviderModel
 package import PushHTTP
 package import PushProvider

@@ -2,7 +2,6 @@ import Foundation
 package import ProviderModel
 package import PushHTTP
 import PushProvider
-import PushStore
 package import PushSupport
 package import PushTypes
 

@@ -1,9 +1,7 @@
-import Foundation
 import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The device for which a preview is rendered.
 struct PreviewSubject {

@@ -1,11 +1,9 @@
-import Foundation
 package import NIOCore
 package import ProviderModel
 import PushHTTP
 package import PushProvider
 package import PushStore
 import PushSupport
-import PushTypes
 
 /// The query item `wait` of a request that sends: the time for which the response waits for outcomes.
 package struct WaitParameter {

@@ -59,7 +59,7 @@ extension OperationRequest {
     /// Returns a query parameter of 1 to `maximum` bytes; `nil` if it is absent. The default maximum is that of most
     /// members.
     package func text(_ name: String, maximum: Int? = nil) throws -> String? {
-        let maximum = maximum ?? DeviceRequest.maximumText
+        let maximum = maximum ?? Member.maximumText
         return try self.value(
             name,
             { (1...maximum).contains($0.utf8.count) ? $0 : nil },

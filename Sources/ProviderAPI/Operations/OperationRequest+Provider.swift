@@ -1,7 +1,6 @@
 package import Foundation
 package import ProviderModel
 package import PushHTTP
-import PushProvider
 package import PushStore
 package import PushSupport
 package import PushTypes
@@ -71,8 +70,8 @@ extension OperationRequest {
     /// - Throws: ``RequestError`` for an empty id, or one of more than ``DeviceRequest/maximumText`` bytes.
     package func user() throws -> String {
         let user = self.path("user")
-        guard (1...DeviceRequest.maximumText).contains(user.utf8.count) else {
-            throw RequestError.invalid("user", "a user id has 1 to \(DeviceRequest.maximumText) bytes")
+        guard (1...Member.maximumText).contains(user.utf8.count) else {
+            throw RequestError.invalid("user", "a user id has 1 to \(Member.maximumText) bytes")
         }
         return user
     }

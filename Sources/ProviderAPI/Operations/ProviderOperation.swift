@@ -64,7 +64,7 @@ extension Schema {
     static let deviceToken = Schema.string(length: 2...1024, pattern: "^([0-9A-Fa-f]{2})+$")
 
     /// The schema for a string with the maximum length of most members.
-    static let text = Schema.string(length: 1...DeviceRequest.maximumText)
+    static let text = Schema.string(length: 1...Member.maximumText)
 
     /// The range of seconds since 1970 up to the end of the year 9999.
     static let calendarSeconds: ClosedRange<Int64> = 0...253_402_300_799

@@ -1,9 +1,4 @@
-import Foundation
-import ProviderModel
 package import PushHTTP
-import PushProvider
-import PushStore
-import PushSupport
 package import PushTypes
 
 /// A problem that an operator should know about, with its cause and its remedy.

@@ -2,7 +2,6 @@ import Foundation
 import Hummingbird
 package import ProviderModel
 package import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
 import PushTypes

@@ -1,7 +1,6 @@
 import Hummingbird
 package import ProviderModel
 package import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
 import PushTypes

@@ -1,4 +1,3 @@
-import Foundation
 import Hummingbird
 package import ProviderModel
 package import PushHTTP

@@ -8,7 +8,6 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The operations of publishing that an app calls with its public key: `catalogue`, `entitlements` and
 /// `issues/{productId}:download` of `/v1/apps/{app}`.
@@ -122,8 +121,7 @@ struct CatalogueController: Controller {
     private func download(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(EntitlementProof.download)
-        guard let screen = try fields.value(EntitlementProof.screenSize)
-        else { throw fields.error("screenSize", "missing_field", EntitlementProof.screenForm) }
+        let screen = try fields.required(EntitlementProof.screenSize, EntitlementProof.screenForm)
         let proof = try EntitlementProof(fields)
         let named = try await self.store.issue(app: app.id, productID: request.path("productId"))
         let issue = try await self.visible(named.map { [$0] } ?? [], app, proof).first

@@ -1,9 +1,7 @@
-import Foundation
 package import ProviderModel
 package import PushHTTP
 import PushProvider
 import PushSupport
-import PushTypes
 
 /// An issue in the catalogue, as apps see it.
 package struct CatalogueEntry: ResponseObject {

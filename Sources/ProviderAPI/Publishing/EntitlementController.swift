@@ -1,11 +1,9 @@
-import Foundation
 import Hummingbird
 package import ProviderModel
 package import PushHTTP
 package import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The operations at `/v1/apps/{app}/entitlement`, which configure the publisher's server that decides who is entitled
 /// to an app's issues.

@@ -8,7 +8,6 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The operation `/v1/files/{file}`, which returns the content of files at their signed URLs.
 struct FilesController: Controller {

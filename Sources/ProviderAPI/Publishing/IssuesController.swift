@@ -5,7 +5,6 @@ package import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The operations at `/v1/publications/{publication}/issues` and `/v1/issues`, which manage issues and their files.
 struct IssuesController: Controller {

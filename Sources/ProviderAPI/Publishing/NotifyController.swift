@@ -5,7 +5,6 @@ package import PushHTTP
 package import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The operations `:notify` and `:preview` of `/v1/issues/{issue}`, which send and preview a published issue's
 /// notification.

@@ -6,7 +6,6 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The operations at `/v1/apps/{app}/uploads`, `/v1/uploads` and `/v1/apps/{app}/files`, which receive files in one
 /// request or in several.

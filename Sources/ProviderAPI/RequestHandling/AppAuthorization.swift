@@ -4,7 +4,6 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The app on which a request acts, which its operation and path determine.
 enum AppSubject: Hashable, Sendable {

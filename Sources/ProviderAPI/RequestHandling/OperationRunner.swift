@@ -1,5 +1,3 @@
-import Foundation
-import HTTPTypes
 package import Hummingbird
 package import Logging
 package import NIOCore

@@ -1,8 +1,6 @@
-import Foundation
 import Hummingbird
 package import ProviderModel
 package import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
 package import PushTypes

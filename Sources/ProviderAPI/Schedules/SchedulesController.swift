@@ -67,9 +67,7 @@ struct SchedulesController: Controller {
         let now = self.time.now
         let name = try fields.required(ScheduleRequest.name)
         let rule = try self.rule(in: fields)
-        guard let notification = try fields.value(ScheduleRequest.notification) else {
-            throw fields.error("notification", "missing_field", "name the content and the audience")
-        }
+        let notification = try fields.required(ScheduleRequest.notification, "name the content and the audience")
         try ScheduleRequest.checkTimes(notification)
         let library = try await LibraryContents(of: notification, app: app.id, in: self.store)
         let wanted = try NotificationRequest(

@@ -107,8 +107,8 @@ struct TimelineController: Controller {
             guard let token = DeviceToken(hex: text) else { throw RequestError.invalidToken }
             return .token(token)
         default:
-            guard (1...DeviceRequest.maximumText).contains(text.utf8.count) else {
-                throw RequestError.invalid("user", "a user id has 1 to \(DeviceRequest.maximumText) bytes")
+            guard (1...Member.maximumText).contains(text.utf8.count) else {
+                throw RequestError.invalid("user", "a user id has 1 to \(Member.maximumText) bytes")
             }
             return .user(text)
         }

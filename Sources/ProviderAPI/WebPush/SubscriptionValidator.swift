@@ -2,7 +2,6 @@ import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 import PushWire
 
 /// Checks Web Push subscriptions of browsers before they are stored.

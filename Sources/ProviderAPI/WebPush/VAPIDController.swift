@@ -1,8 +1,6 @@
-import Foundation
 import Hummingbird
 import ProviderModel
 import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
 import PushTypes

@@ -67,7 +67,7 @@ struct WebhooksController: Controller {
             app: app.id,
             url: try WebhookAddress(url, policy: self.addresses).url,
             secret: WebhookSecret.make(),
-            events: try WebhookRequest.events(fields) ?? WebhookRecord.Event.standard,
+            events: try fields.value(WebhookRequest.events) ?? WebhookRecord.Event.standard,
             createdAt: self.time.now
         )
         guard try await self.store.addWebhook(webhook, limit: Self.maximum) else {
@@ -94,7 +94,7 @@ struct WebhooksController: Controller {
     private func change(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(WebhookRequest.change)
         let url = try fields.value(Member.url).map { try WebhookAddress($0, policy: self.addresses).url }
-        let (events, isActive) = (try WebhookRequest.events(fields), try fields.value(WebhookRequest.active))
+        let (events, isActive) = (try fields.value(WebhookRequest.events), try fields.value(WebhookRequest.active))
         return try await self.update(request) { ($0.url, $0.events, $0.isActive) = (url, events, isActive) }
     }
 

@@ -55,9 +55,7 @@ extension FrequencyCap {
     }
 
     fileprivate static let member = Member.object("cap", Self.object) { (cap) throws(RequestError) -> FrequencyCap in
-        guard let count = try cap.value(Self.countMember) else {
-            throw cap.error("count", "missing_field", "the most notifications in the window")
-        }
+        let count = try cap.required(Self.countMember, "the most notifications in the window")
         return FrequencyCap(count: Int(count), window: try cap.required(Self.windowMember))
     }.clearable
 }
@@ -66,15 +64,12 @@ extension NamePatterns {
     /// Creates a request member that holds an array of patterns. `null` stands for an empty array.
     fileprivate static func member(_ name: String) -> RequestMember<NamePatterns> {
         let texts = Member.texts(name, 0...Self.maximum, maximum: Member.maximumText)
+            .parsedEach("invalid_value", "a * may only be at the end, such as news.*") { Self.isPattern($0) ? $0 : nil }
         let schema = texts.schema.orNull
             .described("Names that installations may write; one that ends in * stands for all that begin so.")
         return RequestMember<NamePatterns>(name, schema) { (fields, name) throws(RequestError) in
             if fields.nulls.contains(name) { return NamePatterns() }
-            guard let given = try fields.value(texts) else { return nil }
-            for (index, text) in given.enumerated() where !Self.isPattern(text) {
-                throw fields.error("\(name)[\(index)]", "invalid_value", "a * may only be at the end, such as news.*")
-            }
-            return NamePatterns(given)
+            return try fields.value(texts).map { NamePatterns($0) }
         }
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 package import PushSupport
 package import PushTypes
 
@@ -10,8 +9,6 @@ extension AudienceExpression {
     /// The maximum nesting depth of `and`, `or` and `not`, beyond which a request is rejected. An object with several
     /// members counts as an `and`.
     package static let maximumDepth = 16
-    /// The maximum length of a user id, tag, attribute name, attribute text, locale or time zone, in bytes.
-    package static let maximumText = Member.maximumText
     /// The minimum length of a device token in an audience, in bytes. A shorter one is rejected: none is known
     /// (reference 1.7).
     package static let minimumToken = 32
@@ -150,8 +147,6 @@ private struct AudienceParser {
     private var conditions = 0
 
     fileprivate enum Members {
-        private static let limit = AudienceExpression.maximumText
-
         /// Returns a request member for each comparison, such as `atLeast`.
         private static func compared<Value>(
             _ make: (String) -> RequestMember<Value>
@@ -169,15 +164,15 @@ private struct AudienceParser {
             "token",
             "a device token is hex or base64 of at least \(AudienceExpression.minimumToken) bytes"
         )
-        static let user = Member.text("user", 1...Self.limit)
-        static let users = Member.texts("users", 1...AudienceExpression.maximumConditions, maximum: Self.limit)
-        static let tag = Member.text("tag", 1...Self.limit)
-        static let activity = Member.text("activity", 1...Self.limit)
+        static let user = Member.text("user", 1...Member.maximumText)
+        static let users = Member.texts("users", 1...AudienceExpression.maximumConditions, maximum: Member.maximumText)
+        static let tag = Member.text("tag", 1...Member.maximumText)
+        static let activity = Member.text("activity", 1...Member.maximumText)
             .described("A Live Activity, by the app's id of it.")
-        static let locale = Member.text("locale", 1...Self.limit)
+        static let locale = Member.text("locale", 1...Member.maximumText)
         static let timeZone = Member.zoneName("timeZone")
         static let versions = Self.compared { name in
-            Member.text(name, 1...Self.limit)
+            Member.text(name, 1...Member.maximumText)
                 .parsed("invalid_version", "use numbers such as 2.10.1") { AppVersion($0) }
         }
         static let appVersion = Member.object(
@@ -192,7 +187,7 @@ private struct AudienceParser {
                 $0.withMembers
             }
         )
-        static let attribute = Member.text("attribute", 1...Self.limit)
+        static let attribute = Member.text("attribute", 1...Member.maximumText)
         static let values = Self.compared { name in
             RequestMember<JSONValue>(name, .attribute) { (fields, name) throws(RequestError) in
                 guard let value = fields.members[name] else { return nil }
@@ -210,12 +205,12 @@ private struct AudienceParser {
             for value in values { choices.append(try AudienceParser.scalar(value, name, fields)) }
             return choices
         }
-        static let named = Member.text(NamedAudiences.member, 1...Self.limit)
+        static let named = Member.text(NamedAudiences.member, 1...Member.maximumText)
             .described("The name of a named audience, as it is when the request is accepted.")
         static let (and, or) = (Member.json("and", as: Self.inner), Member.json("or", as: Self.inner))
         static let not = Member.json("not", as: .reference("Audience"))
 
-        static let others: [any ObjectMember] = [
+        static let others: [any AnyRequestMember] = [
             Self.all, Self.token, Self.user, Self.users, Self.tag, Self.activity, Self.locale, Self.timeZone,
             Self.appVersion, Self.lastSeen, Self.attribute, Self.among, Self.named, Self.and, Self.or, Self.not,
         ]
@@ -334,13 +329,12 @@ private struct AudienceParser {
         _ fields: JSONFields
     ) throws(RequestError) -> JSONValue {
         switch value {
-        case .string(let text) where text.utf8.count <= AudienceExpression.maximumText: return .string(text)
+        case .string(let text) where text.utf8.count <= Member.maximumText: return .string(text)
         case .integer(let number): return .integer(number)
         case .number(let number): return .number(number)
         case .bool(let flag): return .bool(flag)
         default:
-            let limit = AudienceExpression.maximumText
-            throw fields.wrongType(name, "a number, true, false, or a text of at most \(limit) bytes")
+            throw fields.wrongType(name, "a number, true, false, or a text of at most \(Member.maximumText) bytes")
         }
     }
 
@@ -423,5 +417,5 @@ extension Schema {
     )
 
     /// The schema for the value of a device's attribute.
-    package static let attribute = Schema.any(of: [.string(length: 0...AudienceExpression.maximumText), .number, .bool])
+    package static let attribute = Schema.any(of: [.string(length: 0...Member.maximumText), .number, .bool])
 }

@@ -21,9 +21,6 @@ package enum AudienceRequest {
     /// Returns the members of the audience, which is required, so that an empty body does not select every device.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func members(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {
-        guard let members = try fields.value(Self.audience) else {
-            throw fields.error("audience", "missing_field", "name the devices, for example {\"tag\":\"beta\"}")
-        }
-        return members
+        try fields.required(Self.audience, "name the devices, for example {\"tag\":\"beta\"}")
     }
 }

@@ -27,9 +27,7 @@ package struct LocaleTag: Hashable, Sendable {
         .map(String.init)
         guard let language = subtags.first, (2...3).contains(language.utf8.count),
             language.utf8.allSatisfy(Self.isLetter),
-            subtags.dropFirst().allSatisfy({
-                (1...8).contains($0.utf8.count) && $0.utf8.allSatisfy(Self.isAlphanumeric)
-            })
+            subtags.dropFirst().allSatisfy({ (1...8).contains($0.utf8.count) && $0.utf8.allSatisfy(\.isAlphanumeric) })
         else { return nil }
         subtags[0] = Self.aliases[language] ?? language
         self.subtags = subtags
@@ -38,9 +36,7 @@ package struct LocaleTag: Hashable, Sendable {
     /// Returns `true` if the whole text names a locale: a tag, optionally with a character set or a modifier.
     package static func isName(_ text: String) -> Bool {
         Self(text) != nil
-            && text.utf8.allSatisfy { byte in
-                Self.isAlphanumeric(byte | 0x20) || "-_.@=;".utf8.contains(byte)
-            }
+            && text.utf8.allSatisfy { $0.isAlphanumeric || "-_.@=;".utf8.contains($0) }
     }
 
     /// The tag as text, in lower case with hyphens.
@@ -80,8 +76,4 @@ package struct LocaleTag: Hashable, Sendable {
     private static let aliases = ["iw": "he", "in": "id", "ji": "yi", "no": "nb"]
 
     private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        Self.isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-    }
 }

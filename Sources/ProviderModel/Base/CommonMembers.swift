@@ -10,7 +10,8 @@ extension Member {
         Self.text(name, maximum: 36, as: .uuid).parsed("invalid_id", message) { UUID(uuidString: $0) }
     }
 
-    /// The maximum length of most texts that name something, in bytes.
+    /// The maximum length of most texts that name something, in bytes: user ids, tags, locales, time zones, versions,
+    /// installations, and the names and texts of attributes.
     package static let maximumText = 256
     /// The maximum length of a URL, in bytes.
     package static let maximumURL = 2048

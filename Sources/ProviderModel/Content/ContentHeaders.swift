@@ -7,13 +7,8 @@ struct ContentHeaders {
     private enum Members {
         static let pushType = Member.choice("pushType", of: PushType.self, code: "invalid_push_type")
         static let topic = Member.text("topic", maximum: Topic.maximumLength, as: .bundleID)
-        static let priority = RequestMember<Priority>("priority", .integer(of: [10, 5, 1])) {
-            (fields, name) throws(RequestError) in
-            guard let value = try fields.integer(name, in: 0...255) else { return nil }
-            guard let priority = UInt8(exactly: value).flatMap(Priority.init(rawValue:))
-            else { throw fields.error(name, "invalid_priority", "use 10, 5 or 1") }
-            return priority
-        }
+        static let priority = Member.integer("priority", 0...255, as: .integer(of: [10, 5, 1]))
+            .parsed("invalid_priority", "use 10, 5 or 1") { UInt8(exactly: $0).flatMap(Priority.init(rawValue:)) }
         static let collapseID = Member.text(
             "collapseId",
             1...PushNotification.maximumCollapseIDLength,

@@ -21,7 +21,7 @@ struct LocalizationBuilder {
         optional: AlertBuilder.texts,
         [AlertBuilder.alertMember, AlertBuilder.soundMember, PayloadBuilder.dataMember]
     )
-    private static let whole: [any ObjectMember] = [PayloadBuilder.payloadMember, WebContent.contentMember]
+    private static let whole: [any AnyRequestMember] = [PayloadBuilder.payloadMember, WebContent.contentMember]
     /// The member `localizations`: the content for each locale, as far as it differs from the default.
     static let member = Member.openObject(
         "localizations",
@@ -68,9 +68,7 @@ struct LocalizationBuilder {
     }
 
     private func raw(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {
-        guard let payload = try fields.value(PayloadBuilder.payloadMember)
-        else { throw fields.error("payload", "missing_field", "the localization of a payload is a payload") }
-        return payload
+        try fields.required(PayloadBuilder.payloadMember, "the localization of a payload is a payload")
     }
 
     private func merged(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {

@@ -23,12 +23,13 @@ struct PayloadBuilder {
         static let increment = Member.integer("increment", BadgeChange.range)
         static let change = RequestObject(required: [Self.increment])
         /// The member `badge` as a number. It may be an object with an increment instead.
-        static let badge = RequestMember<Int64>(
+        static let badge = Member.integer(
             "badge",
-            .any(of: [
+            0...Int64(Int32.max),
+            as: .any(of: [
                 .integer(0...Int64(Int32.max)), .string(pattern: "^[+-]0*(1000|[0-9]{1,3})$"), Self.change.schema,
             ])
-        ) { (fields, name) throws(RequestError) in try fields.integer(name, in: 0...Int64(Int32.max)) }
+        )
         static let pushMagic = Member.text("pushMagic", 1...AlertBuilder.maximumText)
         static let mdm = Member.object("mdm", RequestObject(required: [Self.pushMagic]))
         static let container = Self.text("containerIdentifier")

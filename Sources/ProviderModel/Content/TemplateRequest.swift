@@ -12,9 +12,7 @@ package enum TemplateRequest {
     /// Reads the content of a template. The content is required, and must not expire at a fixed time.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func content(_ fields: JSONFields) throws(RequestError) -> JSONFields {
-        guard let content = try fields.value(Self.content) else {
-            throw fields.error("content", "missing_field", "name the content, for example {\"alert\":\"Hi\"}")
-        }
+        let content = try fields.required(Self.content, "name the content, for example {\"alert\":\"Hi\"}")
         if let expiration = content.members["expiration"], expiration != .integer(0) {
             let message = "one time cannot suit every use: take expiresIn, or 0"
             throw content.error("expiration", "conflicting_field", message)

@@ -35,9 +35,7 @@ enum WebContent {
         _ fields: JSONFields,
         over base: [String: JSONValue]
     ) throws(RequestError) -> [String: JSONValue] {
-        guard let own = try fields.value(Self.contentMember) else {
-            throw fields.error(Self.member, "missing_field", "the localization of web has the member web")
-        }
+        let own = try fields.required(Self.contentMember, "the localization of web has the member web")
         return base.merging(own) { $1 }.filter { $0.value != .null }
     }
 

@@ -38,7 +38,7 @@ package struct RegistrationResult: Hashable, Sendable {
         /// The result of a registration whose token replaced another token of the installation.
         case tokenReplaced
         /// The result of a registration that was not stored, because the device would exceed a limit.
-        case rejected(ExceededDeviceBound)
+        case rejected(ExceededDeviceLimit)
     }
 
     /// The device's id; 0 for a new device whose registration was rejected.

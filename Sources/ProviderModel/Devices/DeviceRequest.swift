@@ -4,9 +4,6 @@ package import PushTypes
 
 /// Reads requests to register a device from JSON.
 package enum DeviceRequest {
-    /// The maximum length of a user id, tag, locale, time zone, version, installation, attribute name or text, in
-    /// bytes.
-    package static let maximumText = Member.maximumText
     /// The minimum length of a token, in bytes. A shorter one is rejected.
     package static let minimumToken = AudienceExpression.minimumToken
     /// The error message for a text that cannot be a device token.
@@ -14,35 +11,36 @@ package enum DeviceRequest {
         "a device token is hex or base64 of \(Self.minimumToken) to \(DeviceToken.maximumLength) bytes"
 
     package enum Members {
-        private static let limit = DeviceRequest.maximumText
-
         package static let token = Member.token("token", DeviceRequest.tokenForm)
         package static let environment = Member.environment.described("Default production.")
         package static let kind = Member.tokenKind
             .described("Default alert, or the kind that is stored with the token.")
-        package static let activity = Member.text("activity", 1...Self.limit)
+        package static let activity = Member.text("activity", 1...Member.maximumText)
             .described("The app's id of the Live Activity, of an update token.")
-        fileprivate static let user = Member.text("user", 1...Self.limit).clearable
+        fileprivate static let user = Member.text("user", 1...Member.maximumText).clearable
         /// The locale, with the hyphens of BCP 47: `pt_BR` becomes `pt-BR`.
-        fileprivate static let locale = Member.text("locale", maximum: Self.limit, as: .locale)
+        fileprivate static let locale = Member.text("locale", maximum: Member.maximumText, as: .locale)
             .parsed("invalid_locale", "use a BCP 47 tag such as de, pt-BR or zh-Hant-TW") { name -> String? in
                 LocaleTag.isName(name) ? LocaleTag.stored(name) : nil
             }.clearable
         fileprivate static let timeZone = Member.zoneName("timeZone").clearable.described("Such as Europe/Berlin.")
-        fileprivate static let appVersion = Member.text("appVersion", 1...Self.limit)
+        fileprivate static let appVersion = Member.text("appVersion", 1...Member.maximumText)
             .checked("invalid_version", "use numbers such as 2.10.1") { AppVersion($0) != nil }.clearable
-        fileprivate static let installation = Member.text("installation", 1...Self.limit)
+        fileprivate static let installation = Member.text("installation", 1...Member.maximumText)
             .described("With it, a changed token replaces the old one of its kind.")
         fileprivate static let capabilities = Member.texts(
             "capabilities",
             0...DeviceCapabilities.named.count,
             maximum: 32,
             as: .choice(DeviceCapabilities.named.keys.sorted())
-        )
-        package static let tags = Member.texts("tags", 0...DeviceBounds.tags, maximum: Self.limit)
+        ).parsedEach(
+            "invalid_capability",
+            "use some of \(DeviceCapabilities.named.keys.sorted().joined(separator: ", "))"
+        ) { DeviceCapabilities.named[$0] }
+        package static let tags = Member.texts("tags", 0...DeviceLimits.tags, maximum: Member.maximumText)
         package static let attributes = Member.openObject(
             "attributes",
-            as: .map(of: Schema.attribute.orNull, maximum: DeviceBounds.attributes)
+            as: .map(of: Schema.attribute.orNull, maximum: DeviceLimits.attributes)
         )
         fileprivate static let preferences = Member.object("preferences", Preferences.object) {
             (fields) throws(RequestError) -> Preferences in try Preferences(fields)
@@ -52,11 +50,11 @@ package enum DeviceRequest {
         }.clearable
 
         /// The members that an installation may set when it registers itself.
-        package static let own: [any ObjectMember] = [
+        package static let own: [any AnyRequestMember] = [
             SubscriptionRequest.subscription, SubscriptionRequest.vapidKey, Self.environment, Self.locale,
             Self.timeZone, Self.appVersion, Self.capabilities, Self.preferences, Self.encryptionKey,
         ]
-        fileprivate static let others: [any ObjectMember] = [
+        fileprivate static let others: [any AnyRequestMember] = [
             Self.token.described("32 to 512 bytes in hexadecimal or base64, but for the kind web."), Self.kind,
             Self.activity, Self.user, Self.installation, Self.tags.described("They replace all earlier tags."),
             Self.attributes.described("The attributes to set, or with null to remove."),
@@ -108,7 +106,7 @@ package enum DeviceRequest {
         registration.timeZone = try fields.value(Members.timeZone)
         registration.appVersion = try fields.value(Members.appVersion)
         registration.installation = try fields.value(Members.installation)
-        registration.capabilities = try Self.capabilities(fields)
+        registration.capabilities = try fields.value(Members.capabilities).map { DeviceCapabilities($0) }
         registration.tags = try fields.value(Members.tags).map { Set($0.map { BytewiseString($0) }) }
         registration.attributes = try Self.attributes(fields)
         registration.preferences = try fields.value(Members.preferences)
@@ -149,33 +147,19 @@ package enum DeviceRequest {
         return (.liveActivityUpdate, activity)
     }
 
-    private static func capabilities(_ fields: JSONFields) throws(RequestError) -> DeviceCapabilities? {
-        let all = DeviceCapabilities.named
-        guard let names = try fields.value(Members.capabilities) else { return nil }
-        var capabilities: DeviceCapabilities = []
-        for (index, name) in names.enumerated() {
-            guard let capability = all[name] else {
-                let known = all.keys.sorted().joined(separator: ", ")
-                throw fields.error("capabilities[\(index)]", "invalid_capability", "use some of \(known)")
-            }
-            capabilities.insert(capability)
-        }
-        return capabilities
-    }
-
     private static func attributes(_ fields: JSONFields) throws(RequestError) -> [String: Update<JSONValue>] {
         guard let members = try fields.value(Members.attributes) else { return [:] }
-        guard members.count <= DeviceBounds.attributes
-        else { throw fields.error("attributes", "too_many", "at most \(DeviceBounds.attributes) attributes") }
+        guard members.count <= DeviceLimits.attributes
+        else { throw fields.error("attributes", "too_many", "at most \(DeviceLimits.attributes) attributes") }
         var attributes: [String: Update<JSONValue>] = [:]
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-            guard (1...Self.maximumText).contains(name.utf8.count) else {
-                throw fields.error("attributes", "invalid_value", "a name has 1 to \(Self.maximumText) bytes")
+            guard (1...Member.maximumText).contains(name.utf8.count) else {
+                throw fields.error("attributes", "invalid_value", "a name has 1 to \(Member.maximumText) bytes")
             }
             switch value {
             case .null: attributes[name] = .clear
-            case .string(let text) where text.utf8.count > Self.maximumText:
-                throw fields.error("attributes.\(name)", "too_long", "at most \(Self.maximumText) bytes")
+            case .string(let text) where text.utf8.count > Member.maximumText:
+                throw fields.error("attributes.\(name)", "too_long", "at most \(Member.maximumText) bytes")
             case .string, .integer, .number, .bool: attributes[name] = .set(value)
             case .array, .object: throw fields.wrongType("attributes.\(name)", "a text, a number, true, false or null")
             }
@@ -186,7 +170,7 @@ package enum DeviceRequest {
 
 extension RequestError {
     /// The error of a registration with which the device would exceed one of its limits.
-    package init(_ excess: ExceededDeviceBound) {
+    package init(_ excess: ExceededDeviceLimit) {
         self.init(
             .invalid,
             code: excess.code,

@@ -25,6 +25,7 @@ package struct Preferences: Hashable, Sendable {
 extension Preferences {
     private static let optOutsMember = Member.texts("optOuts", 0...Self.maximumOptOuts, maximum: Self.maximumCategory)
         .described("The consent categories that are not wanted.")
+        .parsedEach("invalid_value", Self.categoryForm) { Self.isCategory($0) ? BytewiseString($0) : nil }
 
     package static let object = RequestObject(optional: [Self.optOutsMember, QuietHours.member]) {
         $0.described("Replaces all earlier preferences.").named("Preferences")
@@ -33,12 +34,8 @@ extension Preferences {
     /// Reads preferences from the members of a JSON object.
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(_ fields: JSONFields) throws(RequestError) {
-        self.init(optOuts: [], quietHours: try fields.value(QuietHours.member))
-        let texts = try fields.value(Self.optOutsMember) ?? []
-        for (index, text) in texts.enumerated() where !Self.isCategory(text) {
-            throw fields.error("optOuts[\(index)]", "invalid_value", Self.categoryForm)
-        }
-        self.optOuts = Set(texts.map { BytewiseString($0) })
+        let quietHours = try fields.value(QuietHours.member)
+        self.init(optOuts: Set(try fields.value(Self.optOutsMember) ?? []), quietHours: quietHours)
     }
 
     static let categoryForm = "a consent category has 1 to \(Self.maximumCategory) bytes without control characters"

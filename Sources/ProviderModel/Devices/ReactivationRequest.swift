@@ -21,8 +21,7 @@ package enum ReactivationRequest {
     /// Reads the conditions on the deactivations that are to be undone.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func filter(_ fields: JSONFields, now: Timestamp) throws(RequestError) -> DeactivationFilter {
-        guard let from = try fields.value(Self.from)
-        else { throw fields.error("from", "missing_field", "name the time of the first deactivation to undo") }
+        let from = try fields.required(Self.from, "name the time of the first deactivation to undo")
         // The end is exclusive, and a deactivation of this millisecond counts.
         let to = try fields.value(Self.to) ?? now.advanced(by: .milliseconds(1))
         guard from < to else { throw fields.error("to", "invalid_value", "to is later than from") }

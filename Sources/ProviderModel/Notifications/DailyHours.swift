@@ -24,6 +24,10 @@ extension DailyHours {
     private enum Members {
         static let (from, to) = (Self.clockTime("from"), Self.clockTime("to"))
         static let days = Member.texts("days", 1...7, maximum: 3, as: .string(length: 3...3, pattern: Self.dayPattern))
+            .parsedEach("invalid_value", "use \(Weekday.allCases.map(\.rawValue).joined(separator: ", "))") {
+                Weekday(rawValue: $0.lowercased())
+            }
+            .checked("invalid_value", "name at least one day") { !$0.isEmpty }
 
         private static func clockTime(_ name: String) -> RequestMember<LocalTime> {
             Member.text(name, maximum: 16, as: .clockTime)
@@ -46,7 +50,7 @@ extension DailyHours {
     /// `from` and `to`, it is the whole day.
     init(_ fields: JSONFields) throws(RequestError) {
         let (from, to) = (try fields.value(Members.from), try fields.value(Members.to))
-        let days = try Self.days(fields)
+        let days = try fields.value(Members.days).map { Set($0) }
         switch (from, to) {
         case (let from?, let to?):
             guard from != to else { throw fields.error("to", "invalid_value", "it must differ from from") }
@@ -57,20 +61,6 @@ extension DailyHours {
         case (nil, _): throw fields.error("from", "missing_field", "from and to come together")
         case (_, nil): throw fields.error("to", "missing_field", "from and to come together")
         }
-    }
-
-    private static func days(_ fields: JSONFields) throws(RequestError) -> Set<Weekday>? {
-        guard let names = try fields.value(Members.days) else { return nil }
-        var days: Set<Weekday> = []
-        for (index, name) in names.enumerated() {
-            guard let day = Weekday(rawValue: name.lowercased()) else {
-                let known = Weekday.allCases.map(\.rawValue).joined(separator: ", ")
-                throw fields.error("days[\(index)]", "invalid_value", "use \(known)")
-            }
-            days.insert(day)
-        }
-        guard !days.isEmpty else { throw fields.error("days", "invalid_value", "name at least one day") }
-        return days
     }
 
     var json: JSONValue {

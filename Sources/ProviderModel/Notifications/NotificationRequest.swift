@@ -59,7 +59,7 @@ package struct NotificationRequest: Hashable, Sendable {
     package static let object = Self.makeObject(named: "NotificationRequest")
 
     /// Returns the description of a request's object that has further members.
-    package static func makeObject(named name: String, with more: [any ObjectMember] = []) -> RequestObject {
+    package static func makeObject(named name: String, with more: [any AnyRequestMember] = []) -> RequestObject {
         RequestObject(
             required: [Members.to],
             optional: NotificationContent.object.members,
@@ -167,9 +167,7 @@ package struct NotificationRequest: Hashable, Sendable {
         now: Timestamp,
         named: NamedAudiences
     ) throws(RequestError) -> (Audience, positions: [DeviceToken: Int]) {
-        guard let to = try fields.value(Members.to) else {
-            throw fields.error("to", "missing_field", "name the audience, for example a user, a tag or tokens")
-        }
+        let to = try fields.required(Members.to, "name the audience, for example a user, a tag or tokens")
         guard let texts = try to.value(Members.tokens)
         else { return (.devices(try AudienceExpression(to, now: now, named: named)), [:]) }
         guard to.members.count == 1 else {

@@ -39,12 +39,8 @@ package enum PaceSettings: Hashable, StoredJSON {
         switch (rate, waves) {
         case (let rate?, nil): self = .rate(Int(rate))
         case (nil, let waves?):
-            guard let size = try waves.value(Self.size) else {
-                throw waves.error("size", "missing_field", "the number of recipients of a wave is required")
-            }
-            guard let interval = try waves.value(Self.interval) else {
-                throw waves.error("intervalSeconds", "missing_field", "the seconds between two waves are required")
-            }
+            let size = try waves.required(Self.size, "the number of recipients of a wave is required")
+            let interval = try waves.required(Self.interval, "the seconds between two waves are required")
             self = .waves(size: Int(size), interval: Int(interval), steering: try SteeringLimits(waves))
         case (nil, nil): throw fields.error("rate", "missing_field", "give rate or waves")
         default: throw fields.error("waves", "conflicting_field", "give rate or waves, not both")

@@ -1,4 +1,3 @@
-import Foundation
 package import PushSupport
 
 /// The rules for new passwords: a minimum length, and no password that attackers try first (OWASP ASVS 4.0.3, 2.1).

@@ -4,8 +4,9 @@ package import PushTypes
 /// The members of a person that a request sets.
 package struct PersonRequest: Sendable {
     private static let name = Member.text("name", 1...PersonRecord.maximumName)
-    private static let role = Member.choice("role", of: PersonRole.self)
-    private static let disabled = Member.bool("disabled").described("Whether the person cannot sign in.")
+        .map { (name, _) throws(RequestError) in try PersonName.check(name) }.neverNull()
+    private static let role = Member.choice("role", of: PersonRole.self).neverNull()
+    private static let disabled = Member.bool("disabled").described("Whether the person cannot sign in.").neverNull()
     package static let language = Member.text("language", 1...35, pattern: "^[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8})*$")
         .described("A tag such as de, for the pages.")
         .checked("invalid_language", "use a tag such as de or pt-BR") { text in
@@ -20,10 +21,7 @@ package struct PersonRequest: Sendable {
         optional: [APIKeyRequest.appsMember, Self.language]
     )
     package static let change = RequestObject(
-        optional: [
-            Self.name.neverNull, Self.role.neverNull, APIKeyRequest.appsMember, Self.language,
-            Self.disabled.neverNull,
-        ]
+        optional: [Self.name, Self.role, APIKeyRequest.appsMember, Self.language, Self.disabled]
     )
 
     package let fields: JSONFields
@@ -37,14 +35,11 @@ package struct PersonRequest: Sendable {
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(_ fields: JSONFields) throws {
         self.fields = fields
-        self.name = try fields.value(Self.name).map { try PersonName.check($0) }
+        self.name = try fields.value(Self.name)
         self.role = try fields.value(Self.role)
-        self.apps = try APIKeyRequest.apps(fields)
+        self.apps = try fields.value(APIKeyRequest.appsMember)
         self.isDisabled = try fields.value(Self.disabled)
         self.language = try fields.value(Self.language)
-        for name in ["name", "role", "disabled"] where fields.nulls.contains(name) {
-            throw fields.error(name, "wrong_type", "it cannot be removed")
-        }
     }
 
     /// Sets the properties of a person that the request names, and keeps the others.

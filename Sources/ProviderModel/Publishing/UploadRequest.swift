@@ -28,12 +28,8 @@ package struct UploadRequest: Sendable {
     /// Creates the description of the request.
     /// - Parameter maximumFile: The maximum length of a file, in bytes.
     package init(maximumFile: Int) {
-        self.size = RequestMember<Int64>("size", .integer(1...Int64(maximumFile))) {
-            (fields, name) throws(RequestError) in
-            let size = try fields.integer(name, in: Int64.min...Int64.max)
-            guard size ?? 1 >= 1 else { throw fields.error(name, "invalid_value", "use 1 to \(maximumFile) bytes") }
-            return size
-        }
+        self.size = Member.integer("size", Int64.min...Int64.max, as: .integer(1...Int64(maximumFile)))
+            .checked("invalid_value", "use 1 to \(maximumFile) bytes") { $0 >= 1 }
         self.object = RequestObject(required: [self.size, Self.hash], optional: [Self.contentType, Self.name])
     }
 }

@@ -54,23 +54,21 @@ package struct ReceiptRequest: Sendable {
             throw fields.error("privacy", "invalid_value", "use device or counts; with none send nothing")
         }
         self.privacy = privacy
-        switch try fields.value(Self.receipts) {
-        case .array(let values)?:
-            guard values.count <= Self.maximumCount else {
-                throw fields.error("receipts", "too_many", "at most \(Self.maximumCount) at once, not \(values.count)")
-            }
-            var entries: [Entry] = []
-            entries.reserveCapacity(values.count)
-            for (index, value) in values.enumerated() {
-                guard case .object(let members) = value else {
-                    throw fields.wrongType("receipts[\(index)]", "an object")
-                }
-                entries.append(try Self.entry(members, at: "receipts[\(index)]"))
-            }
-            self.entries = entries
-        case nil: throw fields.error("receipts", "missing_field", "this member is required")
-        default: throw fields.wrongType("receipts", "an array")
+        guard case .array(let values) = try fields.required(Self.receipts) else {
+            throw fields.wrongType("receipts", "an array")
         }
+        guard values.count <= Self.maximumCount else {
+            throw fields.error("receipts", "too_many", "at most \(Self.maximumCount) at once, not \(values.count)")
+        }
+        var entries: [Entry] = []
+        entries.reserveCapacity(values.count)
+        for (index, value) in values.enumerated() {
+            guard case .object(let members) = value else {
+                throw fields.wrongType("receipts[\(index)]", "an object")
+            }
+            entries.append(try Self.entry(members, at: "receipts[\(index)]"))
+        }
+        self.entries = entries
     }
 
     private static func entry(_ members: [String: JSONValue], at path: String) throws(RequestError) -> Entry {
@@ -79,9 +77,8 @@ package struct ReceiptRequest: Sendable {
         let notification = try fields.required(Self.notification)
         let event = try fields.required(Self.event)
         let action = try fields.value(Self.action)
-        switch try fields.value(Self.at) {
+        switch try fields.required(Self.at) {
         case .string, .integer: break
-        case nil: throw fields.error("at", "missing_field", "this member is required")
         default: throw fields.wrongType("at", "RFC 3339 text or seconds since 1970")
         }
         return Entry(

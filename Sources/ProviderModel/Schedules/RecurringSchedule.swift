@@ -138,8 +138,7 @@ extension RecurringSchedule: StoredJSON {
         } catch {
             throw fields.error("cron", "invalid_cron", error.description)
         }
-        guard let timeZone = try fields.value(Members.timeZone)
-        else { throw fields.error("timeZone", "missing_field", "name the time zone, such as Europe/Berlin") }
+        let timeZone = try fields.required(Members.timeZone, "name the time zone, such as Europe/Berlin")
         let (from, until) = (try fields.value(Members.from), try fields.value(Members.until))
         if let from, let until, until <= from {
             throw fields.error("until", "invalid_value", "it must be later than from")

@@ -1,4 +1,5 @@
 package import Foundation
+import PushSupport
 package import PushTypes
 
 /// Conversions between timestamps and local clocks.
@@ -12,18 +13,11 @@ extension TimeZone {
 
     /// Creates a zone from a name that a caller gave; `nil` for a name that is not in the zone database.
     package init?(named name: String) {
-        guard name.utf8.count <= Self.maximumName, name.utf8.allSatisfy(Self.isPartOfName)
+        // A NUL would end the name early.
+        guard name.utf8.count <= Self.maximumName,
+            name.utf8.allSatisfy({ $0.isAlphanumeric || "/_+-".utf8.contains($0) })
         else { return nil }
         self.init(identifier: name)
-    }
-
-    /// Returns `true` for a character that occurs in names of zones. A NUL would end the name early.
-    private static func isPartOfName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "/_+-".utf8.contains(byte)
-        }
     }
 
     /// Returns the timestamp at which `local` happens in this zone.

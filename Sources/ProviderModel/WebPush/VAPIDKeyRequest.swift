@@ -31,14 +31,7 @@ package enum VAPIDKeyRequest {
         let labels = host.lowercased().split(separator: ".", omittingEmptySubsequences: false)
         let isName = labels.allSatisfy { label in
             (1...63).contains(label.utf8.count)
-                && label.utf8.allSatisfy { byte in
-                    switch byte {
-                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                        UInt8(ascii: "-"):
-                        true
-                    default: false
-                    }
-                }
+                && label.utf8.allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "-") }
         }
         guard isName, labels.count >= 2, let last = labels.last else { return false }
         return last.utf8.contains { !(48...57).contains($0) } && !["localhost", "local", "invalid"].contains(last)

@@ -1,7 +1,6 @@
 import Logging
 package import ProviderModel
 package import PushProvider
-import PushStore
 package import PushSupport
 import PushTypes
 
@@ -10,7 +9,7 @@ package protocol BridgeSettings: Sendable {
     /// The members that API callers can set.
     static var object: RequestObject { get }
     /// The members that the provider adds to stored settings. API callers neither set nor see them.
-    static var hidden: [any ObjectMember] { get }
+    static var hidden: [any AnyRequestMember] { get }
     /// Throws ``RequestError`` if `name` cannot be the name of a bridge of this kind.
     static func check(name: String) throws(RequestError)
     /// Reads the settings from JSON. Throws ``RequestError`` that names the member at fault.
@@ -28,7 +27,7 @@ package protocol BridgeSettings: Sendable {
 }
 
 extension BridgeSettings {
-    package static var hidden: [any ObjectMember] { [] }
+    package static var hidden: [any AnyRequestMember] { [] }
 
     package func hiddenMembers(
         replacing bridge: BridgeRecord?,

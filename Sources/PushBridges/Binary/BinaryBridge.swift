@@ -1,6 +1,5 @@
 import ProviderModel
 import PushHTTP
-import PushStore
 import PushSupport
 import PushTypes
 import ServiceLifecycle
@@ -40,6 +39,9 @@ struct BinaryBridgeSettings: BridgeSettings, Hashable {
             maximum: BinaryBridgeSettings.maximumFingerprint
         )
         .described("The SHA-256 fingerprints of the certificates that may push.")
+        .parsedEach("invalid_value", "write the SHA-256 fingerprint of a certificate, 64 hexadecimal digits") { text in
+            Hexadecimal.decode(text.filter { $0 != ":" }).flatMap { $0.count == 32 ? Hexadecimal.encode($0) : nil }
+        }
         static let dropsRepeats = Member.bool("dropsRepeats")
             .described("Drops a repeated push that was stored before its connection broke. Default true.")
     }
@@ -53,17 +55,7 @@ struct BinaryBridgeSettings: BridgeSettings, Hashable {
     let dropsRepeats: Bool
 
     init(_ fields: JSONFields) throws(RequestError) {
-        let texts = try fields.value(Members.certificates)
-        var certificates: Set<String> = []
-        for (index, text) in (texts ?? []).enumerated() {
-            let digits = text.filter { $0 != ":" }
-            guard let bytes = Hexadecimal.decode(digits), bytes.count == 32 else {
-                let message = "write the SHA-256 fingerprint of a certificate, 64 hexadecimal digits"
-                throw fields.error("certificates[\(index)]", "invalid_value", message)
-            }
-            certificates.insert(Hexadecimal.encode(bytes))
-        }
-        self.certificates = certificates
+        self.certificates = Set(try fields.value(Members.certificates) ?? [])
         self.dropsRepeats = try fields.value(Members.dropsRepeats) ?? true
     }
 

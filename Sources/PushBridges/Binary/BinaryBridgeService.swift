@@ -1,11 +1,9 @@
-import Foundation
 import Logging
 import NIOCore
 import NIOSSL
 package import ProviderAPI
 import ProviderModel
 import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
 import PushTypes

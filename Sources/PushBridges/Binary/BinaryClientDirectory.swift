@@ -1,6 +1,5 @@
 import Crypto
 import ProviderModel
-import PushProvider
 import PushStore
 import PushSupport
 import PushTypes

@@ -1,8 +1,6 @@
 import Foundation
 import NIOCore
 import ProviderModel
-import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 import PushWire

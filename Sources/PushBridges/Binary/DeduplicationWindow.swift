@@ -2,7 +2,6 @@ import Crypto
 import Foundation
 import NIOCore
 import ProviderModel
-import PushStore
 import PushSupport
 import PushTypes
 import PushWire

@@ -2,7 +2,6 @@ import ProviderAPI
 package import ProviderModel
 package import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 package import PushTypes
 

@@ -1,15 +1,13 @@
 import Hummingbird
-import ProviderAPI
 import ProviderModel
 import PushHTTP
-import PushStore
 import ServiceLifecycle
 
 /// A kind of bridge, with its services and routes.
 ///
 /// Each conforming type is in a folder of its own and listed in ``Bridges/all``. It determines the operations and
 /// routes with their descriptions, the validation of settings and secrets, the services, and the help texts of metrics.
-protocol BridgeFeature: Sendable {
+protocol BridgeFeature: ProviderExtension {
     static var kind: BridgeKind { get }
     /// The type of a bridge's settings, or `nil` for a kind that ``BridgesController`` does not configure.
     static var settings: (any BridgeSettings.Type)? { get }
@@ -20,15 +18,6 @@ protocol BridgeFeature: Sendable {
     static var metrics: [MetricDescription] { get }
 
     init(_ components: BridgeComponents) throws
-
-    /// The controllers with the bridge's API operations.
-    var controllers: [any Controller<APIScope>] { get }
-    /// The services that run as long as the provider does.
-    var services: [any Service] { get }
-    /// Adds the routes of the bridge that are not operations of the API.
-    func addRoutes(to router: Router<APIContext>)
-    /// Notifies the bridge that the erasure of a user or an app has begun, see ``ProviderExtension/erasureBegan()``.
-    func erasureBegan()
 }
 
 extension BridgeFeature {
@@ -40,5 +29,4 @@ extension BridgeFeature {
     var services: [any Service] { [] }
 
     func addRoutes(to router: Router<APIContext>) {}
-    func erasureBegan() {}
 }

@@ -1,9 +1,7 @@
 import HTTPTypes
 import Hummingbird
-import ProviderAPI
 import ProviderModel
 import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
 import PushTypes

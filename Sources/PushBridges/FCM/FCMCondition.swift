@@ -1,5 +1,4 @@
 import ProviderModel
-import PushStore
 
 /// A condition over topics, such as `'a' in topics && ('b' in topics || !('c' in topics))`.
 ///

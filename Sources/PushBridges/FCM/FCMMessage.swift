@@ -1,7 +1,5 @@
 import Foundation
 import ProviderModel
-import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 
@@ -54,7 +52,7 @@ struct FCMMessage: Hashable, Sendable {
         switch name {
         case "token": return try Self.token(text, at: "message.token")
         case "fid":
-            guard (1...DeviceRequest.maximumText).contains(text.utf8.count) else { throw .unregistered }
+            guard (1...Member.maximumText).contains(text.utf8.count) else { throw .unregistered }
             return .installation(text)
         case "topic":
             guard let topic = FCMTopic.name(text) else {

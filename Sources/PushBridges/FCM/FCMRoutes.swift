@@ -1,12 +1,8 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
-import NIOCore
-import ProviderAPI
 import ProviderModel
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 

@@ -3,7 +3,6 @@ import Foundation
 import NIOCore
 import ProviderAPI
 import ProviderModel
-import PushProvider
 import PushStore
 import PushSupport
 import PushTypes

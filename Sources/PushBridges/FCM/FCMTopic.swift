@@ -1,7 +1,5 @@
 import Foundation
 import ProviderModel
-import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 
@@ -10,7 +8,7 @@ enum FCMTopic {
     /// The prefix of tags that are topics.
     private static let prefix = "topic:"
     /// The maximum length of a topic's name, in bytes. With the prefix, the name fits into a tag.
-    static let maximumName = AudienceExpression.maximumText - FCMTopic.prefix.utf8.count
+    static let maximumName = Member.maximumText - FCMTopic.prefix.utf8.count
     /// The optional prefix of a topic's name in requests.
     private static let path = "/topics/"
 
@@ -25,17 +23,10 @@ enum FCMTopic {
     /// invalid.
     static func name(_ text: String) -> String? {
         let name = text.hasPrefix(Self.path) ? String(text.dropFirst(Self.path.count)) : text
-        let isName = (1...Self.maximumName).contains(name.utf8.count) && name.utf8.allSatisfy(Self.isAllowed)
+        let isName =
+            (1...Self.maximumName).contains(name.utf8.count)
+            && name.utf8.allSatisfy { $0.isAlphanumeric || "-_.~%".utf8.contains($0) }
         return isName ? name : nil
-    }
-
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-_.~%".utf8.contains(byte)
-        }
     }
 }
 

@@ -1,10 +1,7 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
-import ProviderAPI
 import ProviderModel
 import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
 import PushTypes

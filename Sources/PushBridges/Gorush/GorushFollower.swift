@@ -8,7 +8,6 @@ import PushStore
 import PushSupport
 import PushTypes
 import ServiceLifecycle
-import Synchronization
 
 /// Follows the notifications of gorush bridges until all outcomes are final. It counts the outcomes and posts each
 /// failure to the feedback hook.

@@ -1,4 +1,3 @@
-import PushStore
 import PushSupport
 import PushTypes
 

@@ -1,6 +1,4 @@
 import ProviderModel
-import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 

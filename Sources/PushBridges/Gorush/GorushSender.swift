@@ -1,7 +1,6 @@
 import NIOCore
 import ProviderAPI
 import ProviderModel
-import PushProvider
 import PushStore
 import PushSupport
 import PushTypes

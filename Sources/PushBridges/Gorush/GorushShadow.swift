@@ -1,7 +1,5 @@
 import Foundation
 import ProviderModel
-import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 

@@ -2,8 +2,6 @@ import Hummingbird
 import ProviderAPI
 import ProviderModel
 import PushHTTP
-import PushProvider
-import PushStore
 import PushSupport
 
 /// The bridge for Matrix homeservers, which is a Matrix push gateway.

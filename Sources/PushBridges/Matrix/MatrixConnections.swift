@@ -1,6 +1,5 @@
 import NIOCore
 import PushHTTP
-import PushStore
 import PushSupport
 import PushTypes
 import Synchronization

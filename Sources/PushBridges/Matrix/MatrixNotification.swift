@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 import ProviderModel
-import PushProvider
 import PushSupport
 import PushTypes
 

@@ -6,7 +6,6 @@ import Metrics
 import NIOCore
 import ProviderAPI
 import PushHTTP
-import PushProvider
 import PushSupport
 
 /// The route `/_matrix/push/v1/notify` at the root of the listener, where homeservers expect it.

@@ -1,8 +1,6 @@
 import Crypto
 import Foundation
 import ProviderModel
-import PushStore
-import PushSupport
 import PushTypes
 
 /// Decides what happens to each device of a Matrix notification, without I/O. It creates one plan per device from the

@@ -20,7 +20,9 @@ package struct ChatPushSettings: Hashable, Sendable {
         case none
     }
 
-    package static let members: Set<String> = ["channelMessages", "showText"]
+    private static let channelsMember = Member.choice("channelMessages", of: Channels.self)
+    private static let textMember = Member.bool("showText")
+    static let object = RequestObject(optional: [Self.channelsMember, Self.textMember])
 
     /// The choice of messages in channels that are pushed. Default ``Channels/highlights``.
     package var channels = Channels.highlights
@@ -36,10 +38,10 @@ package struct ChatPushSettings: Hashable, Sendable {
         guard case .object(let members) = settings else {
             throw RequestError.invalid("settings", "it must be a JSON object")
         }
-        let own = members.filter { Self.members.contains($0.key) }
-        let fields = try JSONFields(members: own, path: "settings", known: Self.members)
-        self.channels = try fields.choice("channelMessages") ?? .highlights
-        self.showsText = try fields.bool("showText") ?? false
+        let own = members.filter { Self.object.known.contains($0.key) }
+        let fields = try JSONFields(members: own, path: "settings", known: Self.object.known)
+        self.channels = try fields.value(Self.channelsMember) ?? .highlights
+        self.showsText = try fields.value(Self.textMember) ?? false
     }
 
     /// Returns `true` if the message is pushed while the user is away.

@@ -3,7 +3,6 @@ import CryptoExtras
 import Foundation
 package import NIOCore
 package import ProviderModel
-import PushStore
 package import PushSupport
 package import PushTypes
 
@@ -15,8 +14,8 @@ package import PushTypes
 package protocol ChatSession: Sendable {
     /// The default port of the protocol's servers.
     static var port: Int { get }
-    /// The names of the protocol's settings. Those of ``ChatPushSettings`` are not included.
-    static var members: Set<String> { get }
+    /// The settings, without the members of ``ChatPushSettings``.
+    static var settings: RequestObject { get }
 
     /// Returns the default server of an account, or `nil` if the account does not determine one.
     static func host(of account: String) -> String?
@@ -81,14 +80,15 @@ package struct ChatLogin: Hashable, Sendable {
         (self.settings, self.clientName) = (settings, clientName)
     }
 
-    /// Returns the settings for reading.
-    /// - Parameter known: The names of the protocol's settings.
-    /// - Throws: ``RequestError`` for a setting with any other name.
-    func fields(_ known: Set<String>) throws(RequestError) -> JSONFields {
+    /// Returns access to the settings.
+    /// - Parameter object: The settings of the protocol.
+    /// - Throws: ``RequestError`` for an unknown member.
+    func fields(_ object: RequestObject) throws(RequestError) -> JSONFields {
         guard case .object(let members) = self.settings else {
             throw RequestError(.invalid, code: "wrong_type", message: "it must be a JSON object", path: "settings")
         }
-        return try JSONFields(members: members, path: "settings", known: known.union(ChatPushSettings.members))
+        let known = object.known.union(ChatPushSettings.object.known)
+        return try JSONFields(members: members, path: "settings", known: known)
     }
 
     package init(_ session: ChatSessionRecord) {

@@ -2,10 +2,8 @@ import Hummingbird
 import ProviderAPI
 package import ProviderModel
 package import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The operations below `/v1/apps/{app}/bridges/{kind}/{bridge}/shadow`, which report how the responses of a bridge in
 /// shadow mode differ from those of the server that it is to replace.

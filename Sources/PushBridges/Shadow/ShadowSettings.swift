@@ -28,9 +28,7 @@ enum BridgeURL {
     ///
     /// Only the form is checked here. The address is checked before each request.
     static func member(_ name: String) -> RequestMember<String> {
-        let text = Member.text(name, 1...WebhookAddress.maximumLength)
-        return RequestMember<String>(name, text.schema) { (fields, name) throws(RequestError) in
-            guard let text = try fields.value(text) else { return nil }
+        Member.text(name, 1...WebhookAddress.maximumLength).map { (text, fields) throws(RequestError) in
             do throws(RequestError) {
                 return try WebhookAddress(text, policy: AddressPolicy(allowsPrivate: true)).url
             } catch {

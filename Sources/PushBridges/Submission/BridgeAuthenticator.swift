@@ -7,7 +7,6 @@ import ProviderAPI
 import ProviderModel
 import PushHTTP
 import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 

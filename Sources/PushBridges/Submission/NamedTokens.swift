@@ -1,5 +1,4 @@
 import ProviderModel
-import PushProvider
 import PushStore
 import PushTypes
 

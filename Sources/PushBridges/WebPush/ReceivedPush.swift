@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 import ProviderModel
-import PushStore
 import PushSupport
 import PushTypes
 import PushWire

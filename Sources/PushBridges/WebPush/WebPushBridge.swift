@@ -2,7 +2,6 @@ import Hummingbird
 import ProviderAPI
 import ProviderModel
 import PushHTTP
-import PushStore
 import PushSupport
 import ServiceLifecycle
 

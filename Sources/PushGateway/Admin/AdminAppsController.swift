@@ -1,5 +1,3 @@
-import Foundation
-import HTTPTypes
 import Hummingbird
 import PushHTTP
 package import PushSupport
@@ -11,18 +9,15 @@ package enum AdminAppRequest {
     fileprivate static let bundleID = Member.topic("bundleId")
     fileprivate static let broadcast = Member.bool("broadcast").described("Default: the gateway's setting.")
     /// The member for the length of the app's device tokens, in bytes.
-    fileprivate static let tokenLength: RequestMember<Int> = {
-        let schema = Schema.integer(of: ProviderApp.tokenLengths.map { Int64($0) })
-            .described("Bytes; 0 for tokens of varying length. Default: the gateway's setting.")
-        return RequestMember<Int>("tokenLength", schema) { (fields, name) throws(RequestError) in
-            guard let length = try fields.integer(name, in: 0...Int64(TokenMinter.shortLength)).map({ Int($0) })
-            else { return nil }
-            guard ProviderApp.tokenLengths.contains(length) else {
-                throw fields.error(name, "invalid_value", "use 32, or 0 for tokens of varying length")
-            }
-            return length
-        }
-    }()
+    fileprivate static let tokenLength = Member.integer(
+        "tokenLength",
+        0...Int64(TokenMinter.shortLength),
+        as: .integer(of: ProviderApp.tokenLengths.map { Int64($0) })
+    )
+    .described("Bytes; 0 for tokens of varying length. Default: the gateway's setting.")
+    .parsed("invalid_value", "use 32, or 0 for tokens of varying length") { length in
+        ProviderApp.tokenLengths.first { $0 == length }
+    }
     fileprivate static let changedLength = Self.tokenLength.clearable
 
     package static let addition = RequestObject(

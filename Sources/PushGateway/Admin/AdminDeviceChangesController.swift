@@ -3,7 +3,6 @@ import HTTPTypes
 import Hummingbird
 import PushHTTP
 package import PushSupport
-import PushTypes
 
 /// The JSON members of requests to activate or reinstall a device.
 package enum AdminDeviceRequest {

@@ -7,7 +7,7 @@ extension Member {
     static func identifier(_ name: String) -> RequestMember<String> {
         Self.text(name, maximum: 64, as: .string(length: 10...10, pattern: "^[A-Za-z0-9]+$"))
             .checked("invalid_identifier", "team and key ids have 10 letters or digits") { text in
-                text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+                text.utf8.count == 10 && text.utf8.allSatisfy(\.isAlphanumeric)
             }
     }
 
@@ -18,18 +18,11 @@ extension Member {
     /// Creates a member for an array of topics. Duplicates are removed; the order is kept.
     /// - Parameter maximum: The maximum number of topics.
     static func topics(_ name: String, maximum: Int) -> RequestMember<[Topic]> {
-        let texts = Self.texts(name, 0...maximum, maximum: Topic.maximumLength, as: .bundleID)
-        return RequestMember<[Topic]>(name, texts.schema) { (fields, name) throws(RequestError) in
-            guard let names = try fields.value(texts) else { return nil }
-            var topics: [Topic] = []
-            for (index, text) in names.enumerated() {
-                guard let topic = Topic(text) else {
-                    throw fields.error("\(name)[\(index)]", "invalid_bundle_id", self.topicRule)
-                }
-                if !topics.contains(topic) { topics.append(topic) }
+        Self.texts(name, 0...maximum, maximum: Topic.maximumLength, as: .bundleID)
+            .parsedEach("invalid_bundle_id", self.topicRule) { Topic($0) }
+            .map { (topics, _) throws(RequestError) in
+                topics.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
             }
-            return topics
-        }
     }
 
     static func environment(_ name: String) -> RequestMember<PushEnvironment> {
@@ -38,16 +31,7 @@ extension Member {
 
     /// Creates a member for an array of environments. Duplicates are removed.
     static func environments(_ name: String) -> RequestMember<Set<PushEnvironment>> {
-        let all = PushEnvironment.allCases.count
-        let texts = Self.texts(name, 1...all, maximum: 64, as: .choice(of: PushEnvironment.self))
-        return RequestMember<Set<PushEnvironment>>(name, texts.schema) { (fields, name) throws(RequestError) in
-            guard let names = try fields.value(texts) else { return nil }
-            let environments = Set(names.compactMap(PushEnvironment.init(rawValue:)))
-            guard !environments.isEmpty, environments.count == names.count else {
-                throw fields.error(name, "invalid_environment", self.environmentRule)
-            }
-            return environments
-        }
+        Self.set(name, of: PushEnvironment.self, code: "invalid_environment", message: self.environmentRule)
     }
 
     /// The member for a signing request, PKCS#10 in PEM.

@@ -1,7 +1,5 @@
-import Logging
 import NIOCore
 import PushHTTP
-import PushSupport
 import PushTypes
 import PushWire
 

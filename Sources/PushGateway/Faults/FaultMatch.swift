@@ -66,21 +66,16 @@ extension FaultMatch {
             .checked("invalid_value", "use a key id or a hexadecimal serial number", FaultText.isPlain)
         static let environment = Member.choice("environment", of: PushEnvironment.self)
         static let listener = Member.choice("door", of: FaultListener.self)
-        static let percent = RequestMember<Double>("percent", .number(from: 0, to: 100)) {
-            (fields, name) throws(RequestError) in
-            guard let value = try fields.number(name)?.numberValue else { return nil }
-            let range = 0.0...100
-            guard range.contains(value) else {
-                throw fields.error(name, "invalid_value", "use \(range.lowerBound) to \(range.upperBound)")
+        static let percent = Member.number("percent", as: .number(from: 0, to: 100))
+            .parsed("invalid_value", "use 0.0 to 100.0") { number in
+                number.numberValue.flatMap { (0...100).contains($0) ? $0 : nil }
             }
-            return value
-        }
         static let first = Member.integer("first", Self.counts)
         static let every = Member.integer("every", Self.counts)
         static let times = Member.integer("times", Self.counts)
         static let until = Member.integer("untilMs", 0...Int64.max)
 
-        static let all: [any ObjectMember] = [
+        static let all: [any AnyRequestMember] = [
             Self.topic, Self.token, Self.credential, Self.environment, Self.listener, Self.percent, Self.first,
             Self.every, Self.times, Self.until,
         ]

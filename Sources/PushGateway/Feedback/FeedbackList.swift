@@ -1,5 +1,4 @@
 import PushTypes
-import PushWire
 import Synchronization
 
 /// The feedback entries of one environment, by topic: tokens of apps that were removed from devices, kept until a

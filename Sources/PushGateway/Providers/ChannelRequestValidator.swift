@@ -1,5 +1,4 @@
 import Foundation
-import PushSupport
 import PushTypes
 import PushWire
 

@@ -1,6 +1,5 @@
 import Foundation
 import NIOCore
-import PushSupport
 import PushTypes
 import PushWire
 

@@ -1,14 +1,6 @@
 import Foundation
 import NIOCore
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// Distinguishes pushes that only wake the app from those that the user sees or hears (reference 5.1, 7.5).
 enum WakePayload {
     private static let key: StaticString = "content-available"

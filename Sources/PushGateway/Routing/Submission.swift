@@ -1,4 +1,3 @@
-import Foundation
 import PushTypes
 
 /// An accepted push that is passed to the router, and the connection that waits for its result.

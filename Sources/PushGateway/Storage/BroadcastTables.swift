@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import NIOCore
 import PushTypes
-import PushWire
 
 /// The tables for broadcasts of one environment: the newest broadcast of each channel, and the channels that devices
 /// follow.

@@ -207,8 +207,4 @@ package struct FormFile: Equatable, Sendable {
     /// The name of the file on the client's machine. It is only displayed, and names no file on the server.
     package let fileName: String
     package let content: [UInt8]
-
-    package init(name: String, fileName: String, content: [UInt8]) {
-        (self.name, self.fileName, self.content) = (name, fileName, content)
-    }
 }

@@ -33,23 +33,12 @@ extension OperationRequest {
     package func body() async throws -> Data { try await self.readBody(self.http, self.maximumBody) }
 
     /// Returns the members of the JSON body.
-    /// - Throws: ``RequestError`` for a body that is not a JSON object, or that has members other than `known`.
-    package func fields(_ known: Set<String>) async throws -> JSONFields {
-        try JSONFields(parsing: try await self.body(), known: known)
-    }
-
-    /// Returns the members of the JSON body.
     /// - Throws: ``RequestError`` for a body that is not a JSON object, or that has members other than those of
     ///   `object`.
     package func fields(_ object: RequestObject) async throws -> JSONFields {
         let body = try await self.body()
         let json: JSONValue = body.isEmpty && !self.requiresBody ? .object([:]) : try JSONValue(parsing: body)
         return try JSONFields(json, known: object.known)
-    }
-
-    /// Decodes the JSON body. Unknown members are ignored.
-    package func decode<Body: Decodable>(_ type: Body.Type) async throws -> Body {
-        try RequestError.decode(type, from: try await self.body())
     }
 }
 

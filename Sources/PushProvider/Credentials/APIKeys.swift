@@ -38,10 +38,7 @@ package struct APIKeys: Sendable {
     package static func isKey(_ text: String) -> Bool {
         let secret = text.utf8.dropFirst(Self.prefix.utf8.count)
         return text.hasPrefix(Self.prefix) && secret.count == (RandomText.length * 4 + 2) / 3
-            && secret.allSatisfy { byte in
-                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45
-                    || byte == 95
-            }
+            && secret.allSatisfy { $0.isAlphanumeric || "-_".utf8.contains($0) }
     }
 
     /// Stores a new key, and returns it with its text, which cannot be read again.

@@ -59,9 +59,9 @@ package struct UserProof: Hashable, Sendable {
         if let bound = claims["installation"], bound != .string(installation) {
             throw Self.error("it is for another installation")
         }
-        guard case .string(let user)? = claims["sub"], (1...DeviceRequest.maximumText).contains(user.utf8.count),
+        guard case .string(let user)? = claims["sub"], (1...Member.maximumText).contains(user.utf8.count),
             !user.utf8.contains(0)
-        else { throw Self.error("its sub is no user id of 1 to \(DeviceRequest.maximumText) bytes without a NUL") }
+        else { throw Self.error("its sub is no user id of 1 to \(Member.maximumText) bytes without a NUL") }
         self.user = user
     }
 

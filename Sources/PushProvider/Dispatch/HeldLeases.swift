@@ -1,7 +1,4 @@
-import Foundation
-import ProviderModel
 import PushStore
-import PushTypes
 import Synchronization
 
 /// The leases that this process holds, keyed by their fencing numbers.

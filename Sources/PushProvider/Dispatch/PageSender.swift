@@ -1,4 +1,3 @@
-import Logging
 import ProviderModel
 import PushSender
 import PushStore

@@ -16,10 +16,6 @@ package struct GatewayEvent: Hashable, Sendable {
     package var at: Timestamp
     /// The `apns-id` of the push; `nil` for an event of a device.
     package var apnsID: String?
-
-    package init(id: Int64, name: String, text: String, at: Timestamp, apnsID: String?) {
-        (self.id, self.name, self.text, self.at, self.apnsID) = (id, name, text, at, apnsID)
-    }
 }
 
 /// A page of the event list of a gateway.

@@ -2,7 +2,6 @@ import Foundation
 package import Logging
 import ProviderModel
 package import PushStore
-import PushTypes
 import ServiceLifecycle
 
 /// Converts the deliveries that a gateway reports into receipts, so that there are receipts without code in the app.

@@ -2,7 +2,6 @@ import Foundation
 import ProviderModel
 import PushStore
 import PushSupport
-import PushTypes
 
 /// Plans a notification: its shards, the start time of each shard, and the number of recipients.
 struct NotificationPlanner: Sendable {

@@ -1,6 +1,5 @@
 package import Logging
 package import PushStore
-import PushSupport
 import ServiceLifecycle
 
 /// Writes the statistics for charts once a second. The store collects them in memory.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import Foundation
 
 /// An IPv4 or IPv6 address.
 package struct IPAddress: Hashable, Sendable {

@@ -1,13 +1,8 @@
+import Foundation
 import NIOCore
 import NIOPosix
 package import PushSupport
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 /// Resolves host names.
 package protocol NameResolver: Sendable {

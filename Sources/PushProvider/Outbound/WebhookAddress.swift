@@ -107,13 +107,7 @@ package struct WebhookAddress: Hashable, Sendable {
 
     private static func isLabel(_ label: Substring) -> Bool {
         (1...63).contains(label.utf8.count)
-            && label.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-                case UInt8(ascii: "-"), UInt8(ascii: "_"): true
-                default: false
-                }
-            }
+            && label.utf8.allSatisfy { $0.isAlphanumeric || "-_".utf8.contains($0) }
     }
 
     /// Returns `true` for names that always stand for the local host (RFC 6761 section 6.3).

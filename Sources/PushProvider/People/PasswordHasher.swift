@@ -1,12 +1,7 @@
+import Foundation
 package import NIOPosix
 package import PushSupport
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// Hashes and checks passwords on dedicated threads, and few at a time, because each hash takes much memory.
 ///

@@ -1,7 +1,6 @@
 package import Foundation
 package import ProviderModel
 package import PushStore
-import PushTypes
 
 /// Renders the payload for each device of one notification.
 ///

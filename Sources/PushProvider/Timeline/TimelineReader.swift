@@ -1,7 +1,6 @@
 package import ProviderModel
 package import PushStore
 package import PushSupport
-import PushTypes
 
 /// Builds timelines from the store, and from the gateway's events if a gateway is configured.
 package struct TimelineReader: Sendable {

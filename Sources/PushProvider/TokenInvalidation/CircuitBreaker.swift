@@ -51,7 +51,7 @@ package struct CircuitBreaker: Hashable, Sendable {
     /// then. Later they are only kept from deactivation.
     /// - Parameter isProven: `true` if a push was ever accepted with the environment's credential.
     /// - Returns: `true` if the breaker opened.
-    mutating func record(_ established: Counts, others: Counts = Counts(), isProven: Bool = false) -> Bool {
+    mutating func record(_ established: Counts, others: Counts, isProven: Bool) -> Bool {
         let ofEstablished = self.established.add(established, self.limits)
         let ofOthers = self.others.add(others, self.limits)
         self.areOthersHeld = ofOthers != nil

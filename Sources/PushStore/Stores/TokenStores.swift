@@ -70,7 +70,7 @@ package enum TagChangeResult: Hashable, Sendable {
     /// Nothing was changed, because there is no active device with the token.
     case noDevice
     /// Nothing was changed, because the device would exceed a limit.
-    case excess(ExceededDeviceBound)
+    case excess(ExceededDeviceLimit)
 }
 
 /// The store of readings of the legacy feedback service, at most one at a time for each app and environment.

@@ -58,26 +58,6 @@ package struct JSONFields: Sendable {
         }
     }
 
-    /// Returns `value`, which the caller has read from the member `name`. Throws the error `missing_field` if it is
-    /// `nil`.
-    package func required<Value>(_ name: String, _ value: Value?) throws(RequestError) -> Value {
-        guard let value else { throw self.error(name, "missing_field", "this member is required") }
-        return value
-    }
-
-    /// Returns a string that must be a raw value of a type, as that value; `nil` if it is absent.
-    package func choice<Value: RawRepresentable<String> & CaseIterable>(
-        _ name: String,
-        of type: Value.Type = Value.self
-    ) throws(RequestError) -> Value? {
-        guard let text = try self.string(name, maximum: 64) else { return nil }
-        guard let value = Value(rawValue: text) else {
-            let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
-            throw self.error(name, "invalid_value", "use one of \(known)")
-        }
-        return value
-    }
-
     /// Returns an integer, which must be in `range`; `nil` if it is absent.
     package func integer(_ name: String, in range: ClosedRange<Int64>) throws(RequestError) -> Int64? {
         switch self.members[name] {

@@ -90,7 +90,10 @@ struct JSONParser {
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     private static func deeper(_ depth: Int) throws(RequestError) -> Int {
-        guard depth < Self.maximumDepth else { throw JSONNesting.tooDeep }
+        guard depth < Self.maximumDepth else {
+            let message = "nest arrays and objects at most \(Self.maximumDepth) deep"
+            throw RequestError(.invalid, code: "too_deep", message: message)
+        }
         return depth + 1
     }
 

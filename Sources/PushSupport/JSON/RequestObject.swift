@@ -12,7 +12,7 @@
 /// A member is read with its entry in the list, as in `fields.value(Self.url)`. Rules that concern several members are
 /// code after that.
 package struct RequestObject: Sendable {
-    package let members: [any ObjectMember]
+    package let members: [any AnyRequestMember]
     /// The names of the members.
     package let known: Set<String>
     /// The names of the members that a request must have.
@@ -24,8 +24,8 @@ package struct RequestObject: Sendable {
     ///   - acceptsNull: `true` if the schema allows `null` for an optional member.
     ///   - refine: Adds a name, and the rules that concern several members, to the schema.
     package init(
-        required: [any ObjectMember] = [],
-        optional lists: [any ObjectMember]...,
+        required: [any AnyRequestMember] = [],
+        optional lists: [any AnyRequestMember]...,
         acceptsNull: Bool = true,
         _ refine: (Schema) -> Schema = { $0 }
     ) {
@@ -58,26 +58,26 @@ package struct RequestObject: Sendable {
 }
 
 /// A ``RequestMember`` whatever the type of its value, so that a list can contain members of several types.
-package protocol ObjectMember: Sendable {
+package protocol AnyRequestMember: Sendable {
     var name: String { get }
     var schema: Schema { get }
     /// The members of an object; none for other values.
-    var members: [any ObjectMember] { get }
+    var members: [any AnyRequestMember] { get }
     /// Reads the value only to check it.
     func check(_ fields: JSONFields) throws(RequestError)
 }
 
 /// A member of a JSON object in a request: its name, its schema, and how it is read.
-package struct RequestMember<Value>: ObjectMember {
+package struct RequestMember<Value>: AnyRequestMember {
     /// Returns the value of the member of that name; `nil` if it is absent.
     package typealias Reader = @Sendable (JSONFields, String) throws(RequestError) -> Value?
 
     package let name: String
     package let schema: Schema
-    package let members: [any ObjectMember]
+    package let members: [any AnyRequestMember]
     fileprivate let read: Reader
 
-    package init(_ name: String, _ schema: Schema, members: [any ObjectMember] = [], _ read: @escaping Reader) {
+    package init(_ name: String, _ schema: Schema, members: [any AnyRequestMember] = [], _ read: @escaping Reader) {
         (self.name, self.schema, self.members, self.read) = (name, schema, members, read)
     }
 
@@ -88,34 +88,67 @@ package struct RequestMember<Value>: ObjectMember {
         RequestMember(self.name, self.schema.described(text), members: self.members, self.read)
     }
 
-    /// This member, whose schema excludes `null` even if the member is optional. The caller has to reject a `null`.
-    package var neverNull: RequestMember {
-        RequestMember(self.name, self.schema.neverNull, members: self.members, self.read)
-    }
-}
-
-extension RequestMember where Value == String {
-    /// Returns a member whose value `parse` creates from this text. A text for which `parse` returns `nil` is rejected
-    /// with `code` and `message`.
-    package func parsed<Other>(
-        _ code: String,
-        _ message: String,
-        _ parse: @escaping @Sendable (String) -> Other?
-    ) -> RequestMember<Other> {
-        RequestMember<Other>(self.name, self.schema) { [self] (fields, name) throws(RequestError) in
-            guard let text = try fields.value(self) else { return nil }
-            guard let value = parse(text) else { throw fields.error(name, code, message) }
-            return value
+    /// Returns this member, for which `null` is an error even if the member is optional.
+    package func neverNull(
+        _ message: String = "it cannot be removed",
+        code: String = "wrong_type"
+    ) -> RequestMember {
+        RequestMember(self.name, self.schema.neverNull, members: self.members) {
+            [self] (fields, name) throws(RequestError) in
+            guard !fields.nulls.contains(name) else { throw fields.error(name, code, message) }
+            return try fields.value(self)
         }
     }
 
-    /// Returns this member with a condition. A text that does not meet it is rejected with `code` and `message`.
+    /// Returns a member whose value `convert` creates from this value.
+    package func map<Other>(
+        _ convert: @escaping @Sendable (Value, JSONFields) throws(RequestError) -> Other
+    ) -> RequestMember<Other> {
+        RequestMember<Other>(self.name, self.schema, members: self.members) {
+            [self] (fields, name) throws(RequestError) in
+            guard let value = try fields.value(self) else { return nil }
+            return try convert(value, fields)
+        }
+    }
+
+    /// Returns a member whose value `parse` creates from this value. A value for which `parse` returns `nil` is an error.
+    package func parsed<Other>(
+        _ code: String,
+        _ message: String,
+        _ parse: @escaping @Sendable (Value) -> Other?
+    ) -> RequestMember<Other> {
+        self.map { [name] (value, fields) throws(RequestError) in
+            guard let other = parse(value) else { throw fields.error(name, code, message) }
+            return other
+        }
+    }
+
+    /// Returns this member with a condition. A value that does not meet it is an error.
     package func checked(
         _ code: String,
         _ message: String,
-        _ isValid: @escaping @Sendable (String) -> Bool
+        _ isValid: @escaping @Sendable (Value) -> Bool
     ) -> RequestMember {
         self.parsed(code, message) { isValid($0) ? $0 : nil }
+    }
+}
+
+extension RequestMember where Value == [String] {
+    /// Returns a member whose elements `parse` creates from these texts. A text for which `parse` returns `nil` is an error at
+    /// its position.
+    package func parsedEach<Element>(
+        _ code: String,
+        _ message: String,
+        _ parse: @escaping @Sendable (String) -> Element?
+    ) -> RequestMember<[Element]> {
+        self.map { [name] (texts, fields) throws(RequestError) in
+            var elements: [Element] = []
+            for (index, text) in texts.enumerated() {
+                guard let element = parse(text) else { throw fields.error("\(name)[\(index)]", code, message) }
+                elements.append(element)
+            }
+            return elements
+        }
     }
 }
 
@@ -126,8 +159,13 @@ extension JSONFields {
     }
 
     /// Returns the value of a member that must be present.
-    package func required<Value>(_ member: RequestMember<Value>) throws(RequestError) -> Value {
-        try self.required(member.name, self.value(member))
+    /// - Parameter message: The error's message for an object without the member.
+    package func required<Value>(
+        _ member: RequestMember<Value>,
+        _ message: String = "this member is required"
+    ) throws(RequestError) -> Value {
+        guard let value = try self.value(member) else { throw self.error(member.name, "missing_field", message) }
+        return value
     }
 }
 
@@ -166,8 +204,31 @@ package enum Member {
             .parsed(code, message ?? known) { Value(rawValue: $0) }
     }
 
-    package static func integer(_ name: String, _ range: ClosedRange<Int64>) -> RequestMember<Int64> {
-        RequestMember<Int64>(name, .integer(range)) { (fields, name) throws(RequestError) in
+    /// Creates a member that is an array of raw values of a type, with at least one of them. It is read as their set.
+    /// - Parameter message: The error's message for any other array; `nil` for one that lists the values.
+    package static func set<Value: RawRepresentable<String> & CaseIterable & Hashable & Sendable>(
+        _ name: String,
+        of type: Value.Type,
+        maximum: Int = 64,
+        code: String = "invalid_value",
+        message: String? = nil
+    ) -> RequestMember<Set<Value>> {
+        let known = "name one or more of \(type.allCases.map(\.rawValue).joined(separator: ", "))"
+        return Self.texts(name, 1...type.allCases.count, maximum: maximum, as: .choice(of: type))
+            .parsed(code, message ?? known) { texts in
+                let values = Set(texts.compactMap { Value(rawValue: $0) })
+                return values.isEmpty || values.count != Set(texts).count ? nil : values
+            }
+    }
+
+    /// Creates a member that is an integer.
+    /// - Parameter schema: The schema of an integer with further rules, which the caller has to check; `nil` for the range only.
+    package static func integer(
+        _ name: String,
+        _ range: ClosedRange<Int64>,
+        as schema: Schema? = nil
+    ) -> RequestMember<Int64> {
+        RequestMember<Int64>(name, schema ?? .integer(range)) { (fields, name) throws(RequestError) in
             try fields.integer(name, in: range)
         }
     }

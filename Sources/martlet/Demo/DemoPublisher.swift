@@ -27,8 +27,6 @@ struct DemoPublisher: Sendable {
     let loop: DemoLoop
     private var narrator: DemoNarrator { self.loop.narrator }
 
-    init(loop: DemoLoop) { self.loop = loop }
-
     // MARK: - The readers
 
     private func configuration() throws -> ReaderConfiguration {

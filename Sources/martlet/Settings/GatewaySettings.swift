@@ -2,6 +2,7 @@ import ArgumentParser
 import NIOCore
 import PushGateway
 import PushHTTP
+import PushSupport
 import PushTypes
 
 extension GatewayConfiguration: SettingTarget {
@@ -54,10 +55,7 @@ enum GatewaySettings {
             let labels = name.split(separator: ".", omittingEmptySubsequences: false)
             guard (1...253).contains(name.utf8.count), !name.hasPrefix("-"), !labels.contains("") else { return false }
             let host = name.hasPrefix("*.") ? name.dropFirst(2) : name[...]
-            return host.utf8.allSatisfy { byte in
-                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-                    || [45, 46, 58, 95].contains(byte)
-            }
+            return host.utf8.allSatisfy { $0.isAlphanumeric || "-.:_".utf8.contains($0) }
         }
     }
 

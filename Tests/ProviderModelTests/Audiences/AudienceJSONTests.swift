@@ -161,7 +161,7 @@ import Testing
         ] {
             #expect(self.error(text)?.code == "too_many")
         }
-        let long = String(repeating: "x", count: AudienceExpression.maximumText + 1)
+        let long = String(repeating: "x", count: Member.maximumText + 1)
         for member in ["user", "tag", "locale", "timeZone", "attribute"] {
             #expect(self.error(#"{"\#(member)":"\#(long)"}"#)?.code == "too_long")
         }

@@ -88,10 +88,11 @@ import Testing
     ])
     func membersOfABodyAreChecked(body: String, code: String) async throws {
         let router = InProcessRouter()
+        let name = Member.text("name", 1...10)
         router.add([
             .init(.post, "/v1/things", .readOnly, id: "read", "Reads a body.") {
-                let fields = try await $0.fields(["name"])
-                return try .json(["name": try fields.required("name", try fields.string("name", maximum: 10))])
+                let fields = try await $0.fields(RequestObject(required: [name]))
+                return try .json(["name": .string(try fields.required(name))])
             }
             .body(.any)
         ])

@@ -31,3 +31,10 @@ import Testing
         #expect(pages < 5)
     }
 }
+
+extension CircuitBreaker {
+    /// Counts responses about established tokens only.
+    fileprivate mutating func record(_ established: Counts) -> Bool {
+        self.record(established, others: Counts(), isProven: false)
+    }
+}

@@ -53,7 +53,7 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func tagsStayWithinTheirBound(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            let all = Set((1...DeviceBounds.tags).map { BytewiseString("tag\($0)") })
+            let all = Set((1...DeviceLimits.tags).map { BytewiseString("tag\($0)") })
             try await store.register(1, app: app) { $0.tags = all }
             let changes = try await store.setTag("topic:a", isSet: true, of: [.numbered(1)], app: app)
             guard case .excess? = changes.first else {

@@ -163,11 +163,11 @@ import Testing
     func theOldestActivitiesGiveWay(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             try await self.register(1, nil, in: store, app: app)
-            for number in 1...DeviceBounds.activities + 2 {
+            for number in 1...DeviceLimits.activities + 2 {
                 try await self.register(100 + number, .liveActivityUpdate, activity: "\(number)", in: store, app: app)
             }
             let devices = try await self.all(store, app: app)
-            #expect(devices.count == DeviceBounds.activities + 1)
+            #expect(devices.count == DeviceLimits.activities + 1)
             #expect(devices.dropFirst().first?.activity == "3")
         }
     }

@@ -11,7 +11,7 @@ import Testing
     private static let object = RequestObject(
         required: [Member.text("name", 1...200)],
         optional: [
-            Member.choice("colour", of: Colour.self), Member.choice("shade", of: Colour.self).neverNull,
+            Member.choice("colour", of: Colour.self), Member.choice("shade", of: Colour.self).neverNull(),
             Member.texts("colours", 1...2, maximum: 16, as: .choice(of: Colour.self)),
             Member.object("box", RequestObject(optional: [Self.size])),
             Member.text("alert", maximum: 300, as: .any(of: [.string(length: 1...300), .object()])),

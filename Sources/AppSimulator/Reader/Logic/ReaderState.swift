@@ -87,6 +87,4 @@ package struct ReaderWork: Codable, Hashable, Sendable {
     /// A Boolean value that indicates whether a file with a wrong hash was removed and is being downloaded a second
     /// time.
     var isSecondTry = false
-
-    init(product: String) { self.product = product }
 }

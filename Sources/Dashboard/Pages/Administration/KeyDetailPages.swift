@@ -4,8 +4,6 @@ import ProviderAPI
 import ProviderModel
 import PushHTTP
 import PushSupport
-import PushTypes
-import WebPages
 
 /// The page of one API key, on which its name, scopes, apps, expiry and rate can be changed.
 struct KeyDetailPages: PageArea {

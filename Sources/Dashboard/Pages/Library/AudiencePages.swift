@@ -1,4 +1,3 @@
-import Foundation
 import ProviderAPI
 import ProviderModel
 import PushHTTP

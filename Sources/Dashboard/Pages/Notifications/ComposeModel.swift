@@ -1,4 +1,3 @@
-import ProviderAPI
 import ProviderModel
 import PushSupport
 import WebPages

@@ -4,7 +4,6 @@ import Hummingbird
 import ProviderAPI
 import ProviderModel
 import PushHTTP
-import PushStore
 import PushSupport
 import PushTypes
 import WebPages

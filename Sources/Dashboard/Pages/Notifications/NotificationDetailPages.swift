@@ -3,7 +3,6 @@ import Hummingbird
 import ProviderAPI
 import ProviderModel
 import PushHTTP
-import PushProvider
 import PushSupport
 import PushTypes
 import WebPages

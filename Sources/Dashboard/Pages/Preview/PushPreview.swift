@@ -1,6 +1,5 @@
 import ProviderAPI
 import ProviderModel
-import PushProvider
 import PushSupport
 import PushTypes
 import WebPages

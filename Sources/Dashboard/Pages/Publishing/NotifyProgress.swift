@@ -1,6 +1,5 @@
 import ProviderAPI
 import ProviderModel
-import PushHTTP
 import PushProvider
 import PushSupport
 import WebPages

@@ -3,7 +3,6 @@ import ProviderModel
 import PushHTTP
 import PushSupport
 import PushTypes
-import WebPages
 
 /// The requests and paths that the publishing pages share.
 extension PageRequest {

@@ -4,7 +4,6 @@ import ProviderAPI
 import ProviderModel
 import PushHTTP
 import PushSupport
-import PushTypes
 import WebPages
 
 /// A digest of a schedule's settings, by which a form detects that another person has changed the schedule.

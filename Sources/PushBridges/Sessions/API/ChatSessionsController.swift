@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import Hummingbird
 import ProviderAPI
@@ -7,7 +6,6 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 
 /// The operations below `/v1/apps/{app}/sessions`, with which back ends manage chat sessions, and those below an
 /// installation, with which users manage their own.
@@ -19,7 +17,7 @@ struct ChatSessionsController: Controller {
     private static let chatProtocol = Member.choice("protocol", of: ChatProtocol.self)
     private static let account = Member.text("account", 1...512)
     private static let password = Member.text("password", 1...1024)
-    private static let user = Member.text("user", 1...DeviceRequest.maximumText)
+    private static let user = Member.text("user", 1...Member.maximumText)
     private static let server = Member.text("server", 1...253)
         .described("Default with XMPP: the domain of the account.")
     private static let port = Member.integer("port", 1...65_535)
@@ -32,7 +30,7 @@ struct ChatSessionsController: Controller {
     private static let addition = Self.makeAddition([Self.chatProtocol, Self.account, Self.password, Self.user])
     private static let resumeRequest = RequestObject(optional: [Self.password.described("Default: the present one.")])
 
-    private static func makeAddition(_ required: [any ObjectMember]) -> RequestObject {
+    private static func makeAddition(_ required: [any AnyRequestMember]) -> RequestObject {
         RequestObject(required: required, optional: [Self.server, Self.port, Self.settings]) {
             $0.example(
                 .texts(["protocol": "irc", "server": "irc.example.org", "account": "ada", "password": "a password"])

@@ -1,7 +1,6 @@
 import ProviderAPI
 import ProviderModel
 import PushHTTP
-import PushStore
 import ServiceLifecycle
 
 /// The bridge that keeps users signed in at chat servers. It has session records instead of settings.

@@ -1,6 +1,5 @@
 package import NIOCore
 import ProviderModel
-import PushStore
 package import PushSupport
 package import PushTypes
 
@@ -8,7 +7,7 @@ package import PushTypes
 /// server-time).
 package struct IRCSession: ChatSession {
     package static let port = 6697
-    package static let members = IRCSettings.members
+    package static let settings = IRCSettings.object
 
     package static func host(of account: String) -> String? { nil }
 

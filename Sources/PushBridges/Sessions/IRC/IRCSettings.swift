@@ -14,7 +14,26 @@ struct IRCSettings: Hashable, Sendable {
     /// The maximum numbers of channels and of highlight words.
     private static let (maximumChannels, maximumHighlights) = (50, 20)
 
-    static let members: Set<String> = ["nick", "channels", "highlights", "authentication"]
+    private enum Members {
+        static let nick = Member.text("nick", 1...IRCSettings.maximumNick)
+        static let channels = Member.texts(
+            "channels",
+            0...IRCSettings.maximumChannels,
+            maximum: IRCSettings.maximumChannel
+        ).parsedEach("invalid_value", "a channel begins with # and has no spaces") {
+            IRCSettings.isChannel($0) ? $0 : nil
+        }
+        static let highlights = Member.texts(
+            "highlights",
+            0...IRCSettings.maximumHighlights,
+            maximum: IRCSettings.maximumNick
+        )
+        static let authentication = Member.choice("authentication", of: Authentication.self)
+    }
+
+    static let object = RequestObject(
+        optional: [Members.nick, Members.channels, Members.highlights, Members.authentication]
+    )
 
     let nick: String
     /// The nick, prepared for searching lines for it.
@@ -31,22 +50,21 @@ struct IRCSettings: Hashable, Sendable {
         where text.utf8.contains(where: { [0, 10, 13].contains($0) }) {
             throw RequestError(.invalid, code: "invalid_value", message: "it must not have line ends", path: name)
         }
-        let fields = try login.fields(Self.members)
+        let fields = try login.fields(Self.object)
         // At a bouncer an account may contain a client name after @ and a network after a slash.
         let account = login.account.prefix { $0 != "@" && $0 != "/" }
-        let nick = try fields.string("nick", maximum: Self.maximumNick) ?? String(account)
+        let nick = try fields.value(Members.nick) ?? String(account)
         guard Self.isMiddle(nick), !"#&+!*".contains(nick.first ?? "#") else {
             throw fields.error("nick", "invalid_value", "a nick has no spaces, and begins with none of # & + ! *")
         }
         (self.nick, self.nickWord) = (nick, IRCText.word(nick))
-        self.channels = try fields.strings("channels", count: Self.maximumChannels, maximum: Self.maximumChannel) ?? []
-        for (index, channel) in self.channels.enumerated()
-        where !Self.isMiddle(channel) || channel.contains(",") || !"#&+!".contains(channel.first ?? " ") {
-            throw fields.error("channels[\(index)]", "invalid_value", "a channel begins with # and has no spaces")
-        }
-        let highlights = try fields.strings("highlights", count: Self.maximumHighlights, maximum: Self.maximumNick)
-        self.highlights = highlights?.map(IRCText.word) ?? []
-        self.authentication = try fields.choice("authentication") ?? .sasl
+        self.channels = try fields.value(Members.channels) ?? []
+        self.highlights = try fields.value(Members.highlights)?.map(IRCText.word) ?? []
+        self.authentication = try fields.value(Members.authentication) ?? .sasl
+    }
+
+    private static func isChannel(_ text: String) -> Bool {
+        Self.isMiddle(text) && !text.contains(",") && "#&+!".contains(text.first ?? " ")
     }
 
     /// Returns `true` if a string can be a parameter at any position of a message, not only the last.

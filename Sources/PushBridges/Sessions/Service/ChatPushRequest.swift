@@ -1,8 +1,6 @@
 import Crypto
 package import Foundation
 package import ProviderModel
-import PushProvider
-import PushStore
 package import PushSupport
 package import PushTypes
 

@@ -1,7 +1,6 @@
 package import Foundation
 import NIOCore
 import ProviderModel
-import PushStore
 import PushSupport
 package import PushTypes
 

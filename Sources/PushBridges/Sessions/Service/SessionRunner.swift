@@ -1,7 +1,5 @@
-import Foundation
 import NIOCore
 import ProviderModel
-import PushStore
 import PushSupport
 import PushTypes
 

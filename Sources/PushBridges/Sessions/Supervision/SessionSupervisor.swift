@@ -1,6 +1,5 @@
 package import NIOCore
 package import ProviderModel
-import PushStore
 package import PushSupport
 package import PushTypes
 

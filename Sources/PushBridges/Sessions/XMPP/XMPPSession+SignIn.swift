@@ -1,5 +1,4 @@
 import Foundation
-import PushStore
 package import PushSupport
 
 /// The sign-in, from the features of the first stream to the bound resource (RFC 6120 sections 5 to 7).

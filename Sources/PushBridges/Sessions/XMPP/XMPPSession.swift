@@ -1,6 +1,5 @@
 package import NIOCore
 import ProviderModel
-import PushStore
 package import PushSupport
 package import PushTypes
 
@@ -11,7 +10,8 @@ package import PushTypes
 /// when it delivers a message.
 package struct XMPPSession: ChatSession {
     package static let port = 5222
-    package static let members: Set<String> = ["tls"]
+    private static let securityMember = Member.choice("tls", of: Security.self)
+    package static let settings = RequestObject(optional: [Self.securityMember])
 
     package static func host(of account: String) -> String? { try? XMPPAccount(account).domain }
 
@@ -88,8 +88,9 @@ package struct XMPPSession: ChatSession {
 
     package init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError) {
         self.account = try XMPPAccount(login.account)
-        let fields = try login.fields(Self.members)
-        self.security = try fields.choice("tls") ?? (Self.directPorts.contains(login.port) ? .direct : .start)
+        let fields = try login.fields(Self.settings)
+        let security = try fields.value(Self.securityMember)
+        self.security = security ?? (Self.directPorts.contains(login.port) ? .direct : .start)
         self.login = login
         (self.seenThrough, self.usesSCRAM) = (memory.seenThrough, memory.usesSCRAM)
         self.management = memory.resumption

@@ -1,8 +1,6 @@
 import Crypto
 import Foundation
 import ProviderModel
-import PushProvider
-import PushStore
 import PushSupport
 import PushTypes
 

@@ -1,7 +1,6 @@
 import ProviderAPI
 import ProviderModel
 import PushHTTP
-import PushStore
 import ServiceLifecycle
 
 extension BridgeKind {

@@ -4,7 +4,6 @@ import Hummingbird
 import ProviderAPI
 import ProviderModel
 import PushHTTP
-import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
@@ -23,8 +22,8 @@ struct XMPPNodesController: Controller {
         .described("The app's name for the chat account, which each push shows.")
     private static let component = Member.text("component", 1...BridgeRecord.maximumName)
         .described("Default: the component within the domain, else the app's first.")
-    private static let installation = Member.text("installation", 1...DeviceRequest.maximumText)
-    private static let user = Member.text("user", 1...DeviceRequest.maximumText)
+    private static let installation = Member.text("installation", 1...Member.maximumText)
+    private static let user = Member.text("user", 1...Member.maximumText)
 
     private static let addition = RequestObject(required: [Self.domain], optional: [Self.account, Self.component])
     private static let ownedAddition = RequestObject(
@@ -35,7 +34,7 @@ struct XMPPNodesController: Controller {
     var operations: [ProviderOperation] {
         let all = "/v1/apps/{app}/xmpp-nodes"
         let own = "/v1/apps/{app}/installations/{installation}/xmpp-nodes"
-        let text = Schema.string(length: 1...DeviceRequest.maximumText)
+        let text = Schema.string(length: 1...Member.maximumText)
         let (list, maximum) = (ResponseDescription.ok(.list("nodes", of: XMPPNodeResponse.schema)), 16 * 1024)
         let backEnd: [ProviderOperation] = [
             .init(.post, all, .unaudited, id: "addXMPPNode", self.add)

@@ -1,5 +1,4 @@
 import NIOCore
-import PushSupport
 
 /// Splits the bytes of a JSON array into its objects. The bytes may arrive in buffers of any size, and at most one
 /// object is kept in memory.

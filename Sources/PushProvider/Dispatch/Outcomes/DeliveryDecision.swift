@@ -1,4 +1,3 @@
-import Foundation
 import ProviderModel
 import PushSender
 import PushSupport

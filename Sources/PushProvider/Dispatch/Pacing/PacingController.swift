@@ -1,7 +1,6 @@
 import Foundation
 import ProviderModel
 import PushStore
-import PushSupport
 import PushTypes
 import Synchronization
 

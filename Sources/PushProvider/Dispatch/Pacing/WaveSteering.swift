@@ -95,8 +95,6 @@ package struct DownloadFigures: Hashable, Sendable {
     package var open: Int
     /// The average number of bytes per second that downloads transferred in the last ten seconds.
     package var bytesPerSecond: Int
-
-    package init(open: Int, bytesPerSecond: Int) { (self.open, self.bytesPerSecond) = (open, bytesPerSecond) }
 }
 
 /// The waves that wait for downloads, keyed by notification, as of the dispatcher's latest decisions.

@@ -1,5 +1,4 @@
 package import Metrics
-import PushStore
 package import PushSupport
 import PushTypes
 import Synchronization

@@ -8,15 +8,6 @@ package struct EntitlementRequest: Sendable {
     package let proof: EntitlementProof
     /// The client, identified by its network; `nil` if all clients have the address of a proxy.
     package let client: BudgetCaller.Identity?
-
-    package init(
-        app: AppRecord,
-        products: [EntitlementProduct],
-        proof: EntitlementProof,
-        client: BudgetCaller.Identity?
-    ) {
-        (self.app, self.products, self.proof, self.client) = (app, products, proof, client)
-    }
 }
 
 /// The entitlement decision about one product.

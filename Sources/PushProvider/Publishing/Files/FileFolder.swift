@@ -4,14 +4,6 @@ package import ProviderModel
 import PushSupport
 import Synchronization
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// The folder with the stored files, and with the parts of files that are being uploaded.
 ///
 /// A file is named by its hash, so that equal files are stored once. A part becomes a file by a rename, so that a file

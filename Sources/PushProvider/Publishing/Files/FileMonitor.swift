@@ -1,7 +1,6 @@
 package import Logging
 package import ProviderModel
 package import PushStore
-import PushSupport
 import ServiceLifecycle
 import Synchronization
 

@@ -1,11 +1,9 @@
-import Crypto
 package import Foundation
 package import Logging
 package import NIOCore
 package import ProviderModel
 package import PushStore
 package import PushSupport
-import PushTypes
 import Synchronization
 
 /// Receives uploads, which may be interrupted and continued at any byte that is on disk.

@@ -1,5 +1,4 @@
 import GRDB
-import ProviderModel
 import PushTypes
 
 /// A value that is stored once in a row of its own, to which other rows refer by id.

@@ -1,5 +1,3 @@
-import PushSupport
-
 /// Decides when the write-ahead log is emptied, and when writers wait for that, so that the log stays bounded.
 ///
 /// The log is emptied by a truncating checkpoint, which must not meet an old snapshot. Therefore readers renew their

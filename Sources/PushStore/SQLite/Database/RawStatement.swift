@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 import GRDBSQLite
-import ProviderModel
 import PushTypes
 
 /// A prepared statement that reads and binds values without GRDB's wrapper types, which would cost more in a campaign

@@ -273,7 +273,7 @@ extension DeviceRows {
         guard !devices.isEmpty else { return .noDevice }
         for device in devices where isSet {
             let tags = device.profile.tags.union([BytewiseString(tag)])
-            if tags.count > device.profile.tags.count, let excess = DeviceBounds.excess(tags: tags) {
+            if tags.count > device.profile.tags.count, let excess = DeviceLimits.excess(tags: tags) {
                 return .excess(excess)
             }
         }

@@ -1,5 +1,4 @@
 import GRDB
-import ProviderModel
 import PushTypes
 
 /// The columns of a stored device on which the processing of a registration depends.

@@ -190,7 +190,7 @@ struct Registration {
     private func limitActivities(_ siblings: [RegisteredRow], _ place: DevicePlace) throws {
         guard place.kind == .liveActivityUpdate else { return }
         let activities = siblings.filter { $0.kind == .liveActivityUpdate }.sorted { $0.id < $1.id }
-        for device in activities.dropLast(DeviceBounds.activities - 1) {
+        for device in activities.dropLast(DeviceLimits.activities - 1) {
             try self.users.removed(device.id, at: self.events.now)
             try self.changes.leave(device.id, isReadable: true)
             try self.record(.deleted, device)
@@ -397,18 +397,18 @@ extension Registration {
         /// The attributes as JSON text; `nil` if there are none.
         var text: String?
         /// The number and size of the attributes before the registration; `nil` for a new or removed device.
-        var before: DeviceBounds.Size?
+        var before: DeviceLimits.Size?
         /// Indicates whether the rows of all earlier attributes are replaced, because the attributes could not be read,
         /// or because some of their names may be canonically equivalent to new ones.
         var replacesAll = false
     }
 
     /// Returns the bound that the registration would exceed; `nil` if it stays within all bounds.
-    private func excess(_ attributes: Merged?) -> ExceededDeviceBound? {
+    private func excess(_ attributes: Merged?) -> ExceededDeviceLimit? {
         let ofAttributes = attributes.flatMap { attributes in
-            attributes.text.flatMap { DeviceBounds.excess(attributes: attributes.all, $0, before: attributes.before) }
+            attributes.text.flatMap { DeviceLimits.excess(attributes: attributes.all, $0, before: attributes.before) }
         }
-        return ofAttributes ?? self.registration.tags.flatMap(DeviceBounds.excess)
+        return ofAttributes ?? self.registration.tags.flatMap(DeviceLimits.excess)
     }
 
     /// Returns all attributes after this registration; `nil` if it changes no attribute. It writes nothing.
@@ -424,7 +424,7 @@ extension Registration {
         let readable = try? DeviceAttributes.read(stored)
         // Unreadable attributes are replaced. Otherwise every later registration would be rejected.
         var attributes = readable ?? [:]
-        let before = DeviceBounds.Size(count: attributes.count, bytes: stored?.utf8.count ?? 0)
+        let before = DeviceLimits.Size(count: attributes.count, bytes: stored?.utf8.count ?? 0)
         for (name, change) in changes {
             // Of canonically equivalent names, the newest is kept (docs/decisions/0034).
             attributes.removeValue(forKey: name)

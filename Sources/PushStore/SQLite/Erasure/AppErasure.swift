@@ -1,6 +1,4 @@
-import Foundation
 import GRDB
-import PushTypes
 
 /// Erases an app in steps, each of which is a transaction of bounded size.
 struct AppErasure {

@@ -3,12 +3,6 @@ import GRDB
 package import ProviderModel
 import PushSupport
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// The database file of a ``SQLiteStore``. It can be copied and examined while a provider uses it, without the master
 /// key. Opening it runs no migrations.
 package struct SQLiteStoreFile: Sendable {
@@ -103,40 +97,28 @@ package struct SQLiteStoreFile: Sendable {
     ///   - masterKey: The key that must open all secrets; `nil` to skip that check.
     /// - Throws: ``StoreError`` for a file that cannot be read at all.
     package func examine(isAtRest: Bool = false, masterKey: MasterKey? = nil) async throws -> Condition {
-        let queue = try self.open(isReadOnly: true)
-        defer { try? queue.close() }
-        do {
-            return try await queue.read { database in
-                guard try database.tableExists("grdb_migrations"), try database.tableExists("notification")
-                else { throw StoreError.cannotOpen(path: self.path, why: "it is not the database of a provider") }
-                let migrations = try SQLiteSchema.migrations(in: database)
-                let size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-                let isKnown = migrations == SQLiteSchema.migrator.migrations
-                return Condition(
-                    size: try database.count(sql: size),
-                    migrations: migrations,
-                    damage: try IntegrityCheck.damage(in: database),
-                    brokenRules: isKnown
-                        ? try IntegrityCheck.brokenRules(in: database, isAtRest: isAtRest, masterKey: masterKey) : nil
-                )
-            }
-        } catch let error as DatabaseError {
-            throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
+        try await self.read { database in
+            guard try database.tableExists("grdb_migrations"), try database.tableExists("notification")
+            else { throw StoreError.cannotOpen(path: self.path, why: "it is not the database of a provider") }
+            let migrations = try SQLiteSchema.migrations(in: database)
+            let size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+            let isKnown = migrations == SQLiteSchema.migrator.migrations
+            return Condition(
+                size: try database.count(sql: size),
+                migrations: migrations,
+                damage: try IntegrityCheck.damage(in: database),
+                brokenRules: isKnown
+                    ? try IntegrityCheck.brokenRules(in: database, isAtRest: isAtRest, masterKey: masterKey) : nil
+            )
         }
     }
 
     /// Returns the files that issues use. The array is empty for a database of a version without issues.
     /// - Throws: ``StoreError`` for a file that cannot be read.
     package func usedFiles() async throws -> [UsedFile] {
-        let queue = try self.open(isReadOnly: true)
-        defer { try? queue.close() }
-        do {
-            return try await queue.read { database in
-                guard try database.tableExists("file") else { return [] }
-                return try database.records(sql: "SELECT * FROM file WHERE unusedSince IS NULL ORDER BY hash")
-            }
-        } catch let error as DatabaseError {
-            throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
+        try await self.read { database in
+            guard try database.tableExists("file") else { return [] }
+            return try database.records(sql: "SELECT * FROM file WHERE unusedSince IS NULL ORDER BY hash")
         }
     }
 
@@ -146,27 +128,13 @@ package struct SQLiteStoreFile: Sendable {
         let attributes = try? FileManager.default.attributesOfItem(atPath: self.path)
         // An empty file is a database without any data.
         guard let size = attributes?[.size] as? Int, size > 0 else { return false }
-        let queue = try self.open(isReadOnly: true)
-        defer { try? queue.close() }
-        do {
-            return try queue.read { database in
-                try StoredTable.all.contains { try $0.holdsSecrets(in: database) }
-            }
-        } catch let error as DatabaseError {
-            throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
-        }
+        return try self.read { database in try StoredTable.all.contains { try $0.holdsSecrets(in: database) } }
     }
 
     /// Returns `true` if the key is the database's master key, by the check that a provider performs at its start.
     /// - Throws: ``StoreError`` for a file that cannot be read.
     package func isOpened(by masterKey: MasterKey) throws -> Bool {
-        let queue = try self.open(isReadOnly: true)
-        defer { try? queue.close() }
-        do {
-            return try queue.read { try SealedRows(database: $0, masterKey: masterKey).areOpened() }
-        } catch let error as DatabaseError {
-            throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
-        }
+        try self.read { try SealedRows(database: $0, masterKey: masterKey).areOpened() }
     }
 
     /// Deletes all secrets that need the master key, in one transaction. No other process may have the file open.
@@ -219,6 +187,29 @@ package struct SQLiteStoreFile: Sendable {
     private func remove() throws {
         for suffix in Self.suffixes where FileManager.default.fileExists(atPath: self.path + suffix) {
             try FileManager.default.removeItem(atPath: self.path + suffix)
+        }
+    }
+
+    /// Reads from the file, which is opened for this only.
+    /// - Throws: ``StoreError/cannotOpen(path:why:)`` for an error of the database.
+    private func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        let queue = try self.open(isReadOnly: true)
+        defer { try? queue.close() }
+        do {
+            return try queue.read(body)
+        } catch let error as DatabaseError {
+            throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
+        }
+    }
+
+    /// Reads from the file on a thread of its own, otherwise as the function that does not wait.
+    private func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        let queue = try self.open(isReadOnly: true)
+        defer { try? queue.close() }
+        do {
+            return try await queue.read(body)
+        } catch let error as DatabaseError {
+            throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
         }
     }
 

@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 package import ProviderModel
 import PushSupport
-import PushTypes
 
 extension SQLiteStore {
     package func devices(

@@ -1,7 +1,6 @@
 package import Foundation
 import GRDB
 package import ProviderModel
-import PushTypes
 
 extension SQLiteStore {
     package func detail(of notification: UUID) async throws -> NotificationDetail? {

@@ -1,10 +1,8 @@
 import AsyncHTTPClient
-import Foundation
 import NIOCore
 import NIOHTTP1
 import ProviderModel
 import PushSupport
-import PushTypes
 
 /// A publisher's server, which decides to which products an account is entitled.
 protocol PublisherServer: Sendable {
@@ -137,8 +135,4 @@ package struct PublisherExchange: Hashable, Sendable {
     package var error: String?
     /// The time from the start of the name look-up to the end of the response.
     package var duration: Duration = .zero
-
-    init(method: String, url: String, request: String?) {
-        (self.method, self.url, self.request) = (method, url, request)
-    }
 }

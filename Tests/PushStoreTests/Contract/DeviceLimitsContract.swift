@@ -8,7 +8,7 @@ import Testing
 @testable import PushStore
 
 /// The bounds of every store on one device.
-@Suite(.timeLimit(.patience)) struct DeviceBoundsContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct DeviceLimitsContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func attributesOfManyRegistrationsDoNotAddUp(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
@@ -23,7 +23,7 @@ import Testing
                 Issue.record("101 attributes were taken")
                 return
             }
-            #expect(excess == ExceededDeviceBound(field: "attributes", code: "too_many", limit: "100 attributes"))
+            #expect(excess == ExceededDeviceLimit(field: "attributes", code: "too_many", limit: "100 attributes"))
             let device = try #require(try await store.devices(app: app, token: .numbered(1)).first)
             #expect(device.profile.attributes.count == 100)
             #expect(device.profile.attributes["a100"] == nil)

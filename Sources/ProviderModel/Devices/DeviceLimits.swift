@@ -1,7 +1,7 @@
 package import PushSupport
 
 /// The limits on a device's attributes and tags. Those of earlier registrations count too.
-package enum DeviceBounds {
+package enum DeviceLimits {
     /// The maximum number of attributes of a device. A registration that would exceed it is rejected.
     package static let attributes = 100
     /// The maximum size of a device's attributes with their names, in bytes of JSON text. A larger registration is
@@ -24,26 +24,26 @@ package enum DeviceBounds {
         attributes after: [String: JSONValue],
         _ text: String,
         before: Size?
-    ) -> ExceededDeviceBound? {
+    ) -> ExceededDeviceLimit? {
         let before = before ?? Size(count: 0, bytes: 0)
         if after.count > Self.attributes, after.count > before.count {
-            return ExceededDeviceBound(field: "attributes", code: "too_many", limit: "\(Self.attributes) attributes")
+            return ExceededDeviceLimit(field: "attributes", code: "too_many", limit: "\(Self.attributes) attributes")
         }
         if text.utf8.count > Self.attributeBytes, text.utf8.count > before.bytes {
             let limit = "\(Self.attributeBytes) bytes of attributes"
-            return ExceededDeviceBound(field: "attributes", code: "too_large", limit: limit)
+            return ExceededDeviceLimit(field: "attributes", code: "too_large", limit: limit)
         }
         return nil
     }
 
     /// Returns the limit that a device's new tags exceed; `nil` for none.
-    package static func excess(tags: Set<BytewiseString>) -> ExceededDeviceBound? {
+    package static func excess(tags: Set<BytewiseString>) -> ExceededDeviceLimit? {
         if tags.count > Self.tags {
-            return ExceededDeviceBound(field: "tags", code: "too_many", limit: "\(Self.tags) tags")
+            return ExceededDeviceLimit(field: "tags", code: "too_many", limit: "\(Self.tags) tags")
         }
         let bytes = tags.reduce(0) { $0 + $1.text.utf8.count }
         guard bytes > Self.tagBytes else { return nil }
-        return ExceededDeviceBound(field: "tags", code: "too_large", limit: "\(Self.tagBytes) bytes of tags")
+        return ExceededDeviceLimit(field: "tags", code: "too_large", limit: "\(Self.tagBytes) bytes of tags")
     }
 
     /// The number and the size of a device's stored attributes.
@@ -55,7 +55,7 @@ package enum DeviceBounds {
 }
 
 /// A limit that a registration would exceed.
-package struct ExceededDeviceBound: Hashable, Sendable {
+package struct ExceededDeviceLimit: Hashable, Sendable {
     /// The member of the registration at fault.
     package var field: String
     /// The code of the API error.
