@@ -208,8 +208,8 @@ class Objects:
     def end(self, request):
         """After its answer."""
         with self.lock:
-            if request.operation.id == "changeKey" and request.is_valid and request.code == "invalid_scopes":
-                self.check_scopes(request)
+            if request.operation.id == "changeKey" and request.is_valid and request.code in ("invalid_scopes", "invalid_value"):
+                self.check_public(request)
             for kind in self.by_operation.get(request.operation.id, []):
                 role = kind.roles[request.operation.id]
                 if role == "create":
@@ -249,12 +249,13 @@ class Objects:
                     self.complain(request, "change", f"{name} of a {kind.name} is {request.answer.get(name)!r} after it "
                                   f"was changed to {asked[name]!r}")
 
-    def check_scopes(self, request):
-        """A key that is in every copy of an app gets no others, and no other key gets that of these."""
-        key = self.things.get(("key", request.path["key"]))
-        if not rules.is_public(rules.Asked(request, "scopes")) and key and not self.may_be(
+    def check_public(self, request):
+        """Only a key that is in every copy of an app is refused other scopes, or all apps; no other key gets its scope."""
+        key, field = self.things.get(("key", request.path["key"])), request.answer["error"].get("field")
+        is_refused = field == "apps" or field == "scopes" and not rules.is_public(rules.Asked(request, "scopes"))
+        if is_refused and key and not self.may_be(
                 key, request, lambda state: "registerSelf" in (json.loads(state["scopes"]) or [])):
-            self.complain(request, "valid refused", "invalid_scopes scopes: the key is no public one")
+            self.complain(request, "valid refused", f"{request.code} {field}: the key is no public one")
 
     def may_be_undecided(self, request):
         """Whether a publisher's server may decide about a download that does not answer: that of nobody does here

@@ -221,10 +221,17 @@ def scopes_of_no_public_key(run):
     with Lawful(run):
         public = ask(run, "addKey", {}, {"name": "planted", "scopes": ["registerSelf"], "apps": [APPS[0]]})
         run.falsify = status((), 0)
-        ask(run, "changeKey", {"key": public["id"]}, {"scopes": ["send"]})
+        for change in ({"scopes": ["send"]}, {"apps": None}):
+            ask(run, "changeKey", {"key": public["id"]}, change)
     key = ask(run, "addKey", {}, {"name": "planted", "scopes": ["read"]})
     refuse(run, "scopes", "invalid_scopes")
     ask(run, "changeKey", {"key": key["id"]}, {"scopes": ["send"]})
+
+
+def apps_of_no_public_key(run):
+    key = ask(run, "addKey", {}, {"name": "planted", "scopes": ["read"], "apps": [APPS[0]]})
+    refuse(run, "apps")
+    ask(run, "changeKey", {"key": key["id"]}, {"apps": None})
 
 
 OPERATIONS = ("addApp changeApp deleteApp addPublication showPublication beginUpload showUpload deleteUpload setPreferences "
@@ -245,5 +252,6 @@ PLANTED = {
     "a setting that is refused": ("valid refused", setting_of_none),
     "a password that is refused": ("valid refused", password_that_is_one),
     "content that is refused": ("valid refused", content_that_shows_something),
+    "all apps that are refused to a key that is no public one": ("valid refused", apps_of_no_public_key),
     "scopes that are refused to a key that is no public one": ("valid refused", scopes_of_no_public_key),
 }

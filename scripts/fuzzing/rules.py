@@ -314,6 +314,7 @@ RULES = [
     ("invalid_value", DEVICES, "key", given, "a point of a curve"),
     ("invalid_scopes", {"addKey", "changeKey"}, "scopes", is_public, "a public key has one scope"),
     ("invalid_scopes", {"changeKey"}, "scopes", given, "whether a key is public is judged by objects.py"),
+    ("invalid_value", {"changeKey"}, "apps", lambda asked: asked.value is None, "a public key names its apps, as objects.py judges"),
     ("missing_field", {"addKey", "changeKey"}, "apps", is_public, "a public key names its apps"),
     ("missing_field", CHATS, "server", anything, "another protocol needs it"),
     ("invalid_value", CHATS, "vapidKey", no_point, "a point of a curve"),
