@@ -1,4 +1,4 @@
-package import PushSupport
+import PushSupport
 
 /// The daily hours in which notifications to a device are skipped, and not sent later, by the device's local time.
 package struct QuietHours: Hashable, Sendable {

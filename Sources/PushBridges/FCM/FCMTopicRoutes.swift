@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import ProviderModel
 import PushHTTP
+import PushProvider
 import PushStore
 import PushSupport
 import PushTypes

@@ -1,5 +1,4 @@
 import Foundation
-import NIOHTTP1
 import PushProvider
 import PushSupport
 

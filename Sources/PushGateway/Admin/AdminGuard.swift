@@ -1,5 +1,4 @@
 import Hummingbird
-import HummingbirdCore
 import PushHTTP
 import PushSupport
 
@@ -8,7 +7,7 @@ import PushSupport
 /// The admin API has no login, so a page in a browser on this machine must not reach it. Requests with an `Origin`, and
 /// requests for a host name that this machine does not have (DNS rebinding), are rejected. So are requests with a
 /// provider's API key, which are meant for another server: both servers have lists of apps and devices.
-private struct AdminGuard: RouterMiddleware {
+struct AdminGuard: RouterMiddleware {
     /// The host names of this machine, without a port.
     private static let ownNames = ["localhost", "127.0.0.1", "[::1]"]
 

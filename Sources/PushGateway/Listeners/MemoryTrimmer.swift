@@ -1,4 +1,4 @@
-import NIOSSL
+import Foundation
 import Synchronization
 
 /// Returns the memory of closed connections to the operating system.

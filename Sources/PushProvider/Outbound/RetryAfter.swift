@@ -1,7 +1,7 @@
 import AsyncHTTPClient
-package import Foundation
-package import NIOHTTP1
-package import PushTypes
+import Foundation
+import NIOHTTP1
+import PushTypes
 
 /// Parses a `retry-after` header (RFC 9110 section 10.2.3).
 enum RetryAfter {

@@ -1,6 +1,6 @@
 import Foundation
 import ProviderModel
-package import PushSupport
+import PushSupport
 import PushTypes
 import PushWire
 

@@ -1,6 +1,4 @@
-import AsyncHTTPClient
 import Foundation
-import NIOHTTP1
 import PushSender
 import PushSupport
 import PushTypes

@@ -1,6 +1,4 @@
-import NIOSSL
 import SwiftASN1
-import X509
 
 /// Determines the number of iterations with which an encryption key is derived from a passphrase.
 enum KeyDerivation {

@@ -1,4 +1,4 @@
-package import PushSupport
+import PushSupport
 
 /// The limits on queries, besides the time budget of each ``QueryCaller`` and `BudgetedResource.queries`.
 package struct QueryLimits: Hashable, Sendable {

@@ -1,4 +1,3 @@
-import NIOPosix
 package import ProviderModel
 package import PushStore
 import Synchronization
@@ -7,7 +6,7 @@ import Synchronization
 ///
 /// Progress is written in the second round after it was noted, because by then the pushes of the messages that it
 /// covers are on disk. After a crash in between, the server replays the messages, and repeated pushes are dropped.
-private final class SessionJournal: Sendable {
+final class SessionJournal: Sendable {
     private struct Rounds {
         var fresh: [ChatSessionKey: ChatSessionProgress] = [:]
         var aged: [ChatSessionKey: ChatSessionProgress] = [:]

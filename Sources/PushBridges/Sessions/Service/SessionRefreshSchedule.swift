@@ -1,4 +1,3 @@
-import NIOPosix
 import PushTypes
 
 /// The schedule by which the sessions are read from the store. They are read soon after a change, but not too often,

@@ -1,5 +1,4 @@
 import NIOCore
-import NIOTLS
 import Synchronization
 
 /// Checks the deadlines of a listener's connections at intervals, so that an idle connection needs no timer.

@@ -1,8 +1,6 @@
 import Foundation
 import PushTypes
 import PushWire
-import SwiftASN1
-import X509
 
 /// Rejects a *Connect* nonce that is too old, lies in the future, or was used before (device link reference 4).
 ///

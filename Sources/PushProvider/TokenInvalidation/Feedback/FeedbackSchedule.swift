@@ -1,5 +1,5 @@
 package import PushSupport
-package import PushTypes
+import PushTypes
 
 /// Determines the times at which a feedback service is read.
 package struct FeedbackSchedule: Hashable, Sendable {

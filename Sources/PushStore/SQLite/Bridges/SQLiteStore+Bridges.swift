@@ -3,6 +3,7 @@ import GRDB
 package import ProviderModel
 import PushSupport
 import PushTypes
+import Synchronization
 
 extension SQLiteStore {
     package var bridgeGeneration: Int { self.bridgeChanges.load(ordering: .acquiring) }
