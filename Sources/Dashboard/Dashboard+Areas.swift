@@ -1,9 +1,10 @@
 package import ProviderAPI
 import PushSupport
 
-/// The list of the dashboard's areas.
+/// The list of the areas of the dashboard.
 extension Dashboard {
-    /// - Throws: An error in a template or in a file of texts. The tests of this module find these errors.
+    /// Creates the dashboard.
+    /// - Throws: An error in a template or in a file of localized texts. The tests of this module detect such errors.
     package init(_ interface: ProviderInterface) throws {
         self.interface = interface
         // The order of the areas is the order of their entries in the navigation.

@@ -17,7 +17,7 @@ package struct Bridges: ProviderExtension {
     package let services: [any Service]
     private let features: [any BridgeFeature]
 
-    /// - Throws: An error of certificates that cannot be used.
+    /// Creates the bridges. Throws an error if configured certificates cannot be used.
     package init(_ parts: ProviderComponents, _ configuration: BridgesConfiguration = BridgesConfiguration()) throws {
         parts.metrics.describe(Self.all.flatMap { $0.metrics })
         let components = BridgeComponents(parts, configuration)
@@ -43,10 +43,10 @@ package struct Bridges: ProviderExtension {
         for feature in self.features { feature.erasureBegan() }
     }
 
-    /// The legacy bridge, or `nil` without its listeners.
+    /// The service of the legacy bridge, or `nil` if its listeners are not configured.
     package var binary: BinaryBridgeService? { self.features.lazy.compactMap { $0 as? BinaryBridge }.first?.service }
 
-    /// Returns the kind of bridge with a name, or `nil` if there is none.
+    /// Returns the bridge feature of a kind, or `nil` if there is none.
     static func feature(_ kind: BridgeKind) -> (any BridgeFeature.Type)? { Self.all.first { $0.kind == kind } }
 }
 

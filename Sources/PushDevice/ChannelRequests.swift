@@ -1,9 +1,9 @@
 import PushWire
 import Synchronization
 
-/// The broadcast channels that a device follows, and the callers that wait for the service to confirm one.
+/// Tracks the broadcast channels that a device follows, and the callers that wait for the service to confirm a channel.
 final class ChannelRequests: Sendable {
-    /// A channel, as the device link names it.
+    /// A channel as the device link identifies it.
     struct Channel: Hashable, Sendable {
         var topic: TopicHash
         var id: String
@@ -14,16 +14,17 @@ final class ChannelRequests: Sendable {
     }
 
     private struct State {
-        /// The followed channels. Each connection requests them again, though the service remembers them, too.
+        /// The followed channels. They are requested again on each connection, although the service stores them too.
         var channels: Set<Channel> = []
-        /// Writes to the connection; `nil` while there is none.
+        /// Writes a packet to the connection; `nil` while there is no connection.
         var write: (@Sendable (DeviceLinkPacket) -> Void)?
     }
 
     private let state = Mutex(State())
     private let waiters = ResponseWaiters<Channel, Void>()
 
-    /// Sets the closure that writes to the connection and requests all channels on it; `nil` when the session ends.
+    /// Sets the closure that writes to the connection, and requests all followed channels with it; `nil` when the
+    /// session ends.
     func attach(_ write: (@Sendable (DeviceLinkPacket) -> Void)?) {
         let channels = self.state.withLock { state in
             state.write = write
@@ -34,6 +35,8 @@ final class ChannelRequests: Sendable {
     }
 
     /// Follows a channel and returns when the service has confirmed it.
+    /// - Throws: ``DeviceError`` if the service rejects the channel or does not respond within `timeout`,
+    ///   `CancellationError`.
     func follow(_ channel: Channel, timeout: Duration) async throws {
         let isNew = self.state.withLock { !$0.channels.contains(channel) }
         do {
@@ -48,10 +51,10 @@ final class ChannelRequests: Sendable {
         }
     }
 
-    /// Unfollows a channel, without waiting for the service.
+    /// Stops following a channel, without waiting for the service.
     func unfollow(_ channel: Channel) { self.send(channel.packet(follows: false)) { $0.remove(channel) } }
 
-    /// Changes the channels, and writes a packet if there is a connection.
+    /// Changes the set of channels, and writes a packet if there is a connection.
     private func send(_ packet: DeviceLinkPacket, _ change: (inout Set<Channel>) -> Void) {
         let write = self.state.withLock { state in
             change(&state.channels)
@@ -60,7 +63,8 @@ final class ChannelRequests: Sendable {
         write?(packet)
     }
 
-    /// Hands the response to every caller that waits for its channel.
+    /// Passes the response to every caller that waits for its channel. A channel that the service rejects is no longer
+    /// followed.
     func receive(_ response: DeviceLinkChannelResponse) {
         let channel = Channel(topic: response.topic, id: response.channel)
         if response.status != .ok { _ = self.state.withLock { $0.channels.remove(channel) } }
@@ -71,6 +75,6 @@ final class ChannelRequests: Sendable {
         }
     }
 
-    /// Ends all waits with `CancellationError`, as no more responses arrive.
+    /// Ends all waits with `CancellationError`, because no more responses will arrive.
     func end() { self.waiters.end() }
 }

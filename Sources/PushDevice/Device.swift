@@ -7,27 +7,29 @@ import PushWire
 public import ServiceLifecycle
 import Synchronization
 
-/// A device of the push service: keeps one connection, obtains device tokens, receives notifications.
+/// A device of the push service: keeps one connection, obtains device tokens, and receives notifications.
 ///
 /// Run it (it is a `Service`), request a token per topic, and iterate ``notifications``. It reconnects by itself, with
 /// jittered back-off, until it is cancelled or shut down. A notification is acknowledged once it is in the queue behind
-/// ``notifications``. When the queue is full, the device reconnects after a delay, and the notifications without
-/// acknowledgement arrive again.
+/// ``notifications``. When the queue is full, the device reconnects after a delay, and the service sends the
+/// unacknowledged notifications again.
 public final class Device: Service {
-    /// The maximum number of notifications that wait to be read. A gateway has fewer in flight to one device.
+    /// The maximum number of received notifications that wait to be read. At the limit, the device reconnects later to
+    /// receive further ones again. A gateway has fewer in flight to one device.
     public static let queueLength = 4096
 
-    /// The received notifications, oldest first, for one reader. The stream ends when ``run()`` ends.
+    /// The received notifications, oldest first, for one reader. The stream finishes when ``run()`` returns.
     public let notifications: AsyncStream<ReceivedNotification>
 
     private let configuration: DeviceConfiguration
     private let queue: AsyncStream<ReceivedNotification>.Continuation
     private let tokens = TokenRequests()
     private let channels = ChannelRequests()
-    /// `isActive` is `true` if the device is in use. `write` writes to the connection; `nil` while there is none.
+    /// The state to report to the service. `isActive` is `true` if the device is in use. `write` sends a packet; it is
+    /// `nil` while there is no connection.
     private let activity: Mutex<(isActive: Bool, write: (@Sendable (DeviceLinkPacket) -> Void)?)>
     private let currentIdentity: Mutex<DeviceIdentity>
-    /// The choice between the first port and the fallback port; `nil` for a push service with a single port.
+    /// The selection between the first port and the fallback port; `nil` for a push service with a single port.
     private let ports: Mutex<PortFallback?>
     private let time: any TimeSource
     private let sleep: @Sendable (Duration) async -> Void
@@ -36,13 +38,14 @@ public final class Device: Service {
     /// Creates a device, which connects in ``run()``.
     /// - Parameters:
     ///   - identity: The identity from ``DeviceActivation``, or the stored one of an earlier run.
-    ///   - configuration: The address of the push service and the deadlines.
-    ///   - logger: Gets a line for each connection that begins or ends.
+    ///   - configuration: The address of the push service and the timeouts.
+    ///   - logger: The logger for connections that are opened or closed.
     public convenience init(identity: DeviceIdentity, configuration: DeviceConfiguration, logger: Logger) {
         self.init(identity: identity, configuration: configuration, time: SystemTime(), logger: logger)
     }
 
-    /// - Parameter sleep: Waits for the delay before a reconnect. Tests pass a closure that returns at once.
+    /// Creates a device with its own clock.
+    /// - Parameter sleep: Waits for the delay before a reconnect. Tests pass a closure that returns immediately.
     package init(
         identity: DeviceIdentity,
         configuration: DeviceConfiguration,
@@ -61,36 +64,36 @@ public final class Device: Service {
         (self.notifications, self.queue) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.queueLength))
     }
 
-    /// The identity with the latest base token. Store it once a device token has arrived.
+    /// The identity with the latest ``DeviceIdentity/baseToken``. Store it once a device token has arrived.
     public var identity: DeviceIdentity { self.currentIdentity.withLock { $0 } }
 
-    /// Returns the device token of `topic` in hexadecimal, for a provider. Waits for a connection if there is none.
+    /// Returns the device token for `topic` in hexadecimal, for a provider. Waits for a connection if there is none.
     ///
     /// From then on the device receives the pushes to that topic.
-    /// - Throws: ``DeviceError`` for a malformed or unknown topic, or when no token arrived within `timeout`;
-    ///   `CancellationError` when the task is cancelled or ``run()`` has ended.
+    /// - Throws: ``DeviceError`` for a malformed or unknown topic, or if no token arrives within `timeout`;
+    ///   `CancellationError` if the task is cancelled or ``run()`` has ended.
     public func deviceToken(for topic: String, timeout: Duration = .seconds(30)) async throws -> String {
         try await self.tokens.token(for: Self.topic(topic), timeout: timeout)
     }
 
-    /// Follows a broadcast channel of the app `bundleID`. Its broadcasts arrive in ``notifications``, also after a
+    /// Follows a broadcast channel of the app `bundleID`. Its broadcasts arrive in ``notifications``, even after a
     /// reconnect.
     /// - Parameter channel: The channel id in base64, as in `apns-channel-id`.
-    /// - Throws: ``DeviceError`` when the channel does not exist, the device follows too many, or no response arrived
-    ///   within `timeout`; `CancellationError` when the task is cancelled or ``run()`` has ended.
+    /// - Throws: ``DeviceError`` if the channel does not exist, the device follows too many, or no response arrives
+    ///   within `timeout`; `CancellationError` if the task is cancelled or ``run()`` has ended.
     public func follow(channel: String, of bundleID: String, timeout: Duration = .seconds(30)) async throws {
         let topic = TopicHash(try Self.topic(bundleID))
         try await self.channels.follow(.init(topic: topic, id: channel), timeout: timeout)
     }
 
-    /// Unfollows a broadcast channel, without waiting for the push service.
-    /// - Throws: ``DeviceError/badTopic(_:)``.
+    /// Stops following a broadcast channel, without waiting for the push service.
+    /// - Throws: ``DeviceError/badTopic(_:)`` if `bundleID` is not a topic.
     public func unfollow(channel: String, of bundleID: String) throws {
         self.channels.unfollow(.init(topic: TopicHash(try Self.topic(bundleID)), id: channel))
     }
 
-    /// Tells the push service whether the device is in use. A device that is not gets no notifications of low priority,
-    /// and those of medium priority only now and then.
+    /// Tells the push service whether the device is in use. A device that is not in use receives no notifications of
+    /// low priority, and those of medium priority only occasionally.
     public func setActive(_ isActive: Bool) {
         let write = self.activity.withLock { activity in
             activity.isActive = isActive
@@ -99,9 +102,10 @@ public final class Device: Service {
         write?(Self.statePacket(isActive))
     }
 
-    /// Connects and reconnects until the task is cancelled or the service shut down. It may be called once: afterwards
-    /// ``notifications`` has ended.
-    /// - Throws: ``DeviceError/badIdentity(_:)``.
+    /// Connects and reconnects until the task is cancelled or the service is shut down. It may be called only once,
+    /// because ``notifications`` finishes when it returns.
+    /// - Throws: ``DeviceError/badIdentity(_:)`` for an identity that cannot be used. Failed connections are not
+    ///   errors.
     public func run() async throws {
         defer {
             self.queue.finish()
@@ -123,7 +127,8 @@ public final class Device: Service {
         DeviceLinkPacket(.setState, [.integer(1, (isActive ? DeviceLinkState.active : .inactive).rawValue)])
     }
 
-    /// Sets the closure that writes to the connection, and sends a state that has changed since *Connect* was made.
+    /// Sets the closure that writes to the connection, `nil` after its end, and sends the state if it has changed since
+    /// the *Connect* packet.
     private func connected(_ write: (@Sendable (DeviceLinkPacket) -> Void)?) {
         let isActive = self.activity.withLock { activity in
             activity.write = write
@@ -132,7 +137,7 @@ public final class Device: Service {
         if isActive != self.configuration.isActive { write?(Self.statePacket(isActive)) }
     }
 
-    /// The port of the next connection.
+    /// The port for the next connection.
     private var nextPort: Int {
         self.ports.withLock { ports in
             guard let ports else { return self.configuration.port }
@@ -191,27 +196,27 @@ public final class Device: Service {
     }
 }
 
-/// A notification that arrived at the device.
+/// A notification that the device has received.
 public struct ReceivedNotification: Hashable, Sendable {
-    /// The device token in lower-case hexadecimal; the device's base token for a broadcast.
+    /// The device token in lower-case hexadecimal; for a broadcast, the device's ``DeviceIdentity/baseToken``.
     public var deviceToken: String
     /// The topic; `nil` if the device did not request a token for it.
     public var topic: String?
     /// The JSON text that the provider sent, unchanged.
     public var payload: Data
-    /// The time until which the service would have stored it; `nil` for one that was not to be stored.
+    /// The time until which the service would have stored the notification; `nil` if it was not to be stored.
     public var expiresAt: Date?
-    /// The time at which the service accepted it.
+    /// The time at which the service accepted the notification.
     public var sentAt: Date
-    /// `apns-id`; `nil` from a service other than Martlet's gateway, as are the members below.
+    /// The header `apns-id`. Like the properties below, it is `nil` if the service is not Martlet's gateway.
     public var apnsID: String?
-    /// `apns-push-type`; `nil` if the provider sent none.
+    /// The header `apns-push-type`; `nil` if the provider sent none.
     public var pushType: String?
-    /// `apns-priority`: 10, 5 or 1.
+    /// The header `apns-priority`: 10, 5 or 1.
     public var priority: Int?
-    /// `apns-collapse-id`; `nil` if the provider sent none.
+    /// The header `apns-collapse-id`; `nil` if the provider sent none.
     public var collapseID: String?
-    /// `apns-channel-id` of a broadcast; `nil` for other notifications.
+    /// The header `apns-channel-id` of a broadcast; `nil` for other notifications.
     public var channelID: String?
 
     init(_ message: DeviceLinkMessage, topic: Topic?) {
@@ -228,34 +233,34 @@ public struct ReceivedNotification: Hashable, Sendable {
     }
 }
 
-/// The address of the push service and the deadlines of a ``Device``.
+/// The address of the push service and the timeouts of a ``Device``.
 public struct DeviceConfiguration: Sendable {
     /// The host name or address of the push service. Default `localhost`.
     public var host: String
     /// The port of the device link. Default 5223.
     public var port: Int
-    /// The port that is tried when there is no connection on ``port``; `nil` for none. Apple's devices use 443.
+    /// The port that is used when no connection can be opened to ``port``; `nil` for none. Apple's devices use 443.
     ///
-    /// After a minute on it, and then less often, a reconnect tries the first port again.
+    /// After a minute on it, and then less often, a reconnect uses the first port again.
     public var fallbackPort: Int?
-    /// `true` if the device is in use at first, see ``Device/setActive(_:)``. Default true.
+    /// `true` if the device is in use initially, see ``Device/setActive(_:)``. Default `true`.
     public var isActive = true
     /// The interval between two keep-alive packets. Default 30 s.
     public var keepAlive: Duration = .seconds(30)
-    /// The longest time for the TCP connection, with a proxy's tunnel, and the longest time for the response to *Connect*.
-    /// Default 10 s.
+    /// The maximum time for the TCP connection, including a proxy's tunnel, and separately for the response to
+    /// *Connect*. Default 10 s.
     public var connectTimeout: Duration = .seconds(10)
     /// The maximum delay before the first reconnect. It doubles with each failure. Default 1 s.
     public var reconnectBase: Duration = .seconds(1)
     /// The maximum delay before any reconnect. Default 60 s.
     public var reconnectMaximum: Duration = .seconds(60)
 
-    /// The HTTP proxy that tunnels the connections. Default none.
+    /// The HTTP proxy that tunnels the connections; `nil` for none. Default `nil`.
     ///
-    /// The host must then be a name: an address in the certificate of the push service could not be checked.
+    /// With a proxy, ``host`` must be a name: an address in the push service's certificate could not be checked.
     public var proxy: ProxyEndpoint?
 
-    /// Creates a configuration with the defaults.
+    /// Creates a configuration with the default values.
     public init(host: String = "localhost", port: Int = 5223) { (self.host, self.port) = (host, port) }
 
     fileprivate var reconnect: Backoff { Backoff(base: self.reconnectBase, maximum: self.reconnectMaximum) }
@@ -266,24 +271,24 @@ public typealias ProxyEndpoint = PushTypes.ProxyEndpoint
 
 /// An error of a ``Device`` or of its activation.
 public enum DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The gateway issued no certificate; the text says why.
+    /// The gateway issued no certificate. The text gives the reason.
     case activationFailed(String)
-    /// The certificate, key or authority of the identity is not valid; the text says why.
+    /// The certificate, key or authority of the identity is not valid. The text gives the reason.
     case badIdentity(String)
     /// The text is not a topic: 1 to 255 letters, digits, dots, hyphens or underscores.
     case badTopic(String)
-    /// The push service knows no app for this topic.
+    /// The push service knows no app with this topic.
     case topicNotRegistered(String)
     /// The push service sent no device token for this topic in time.
     case tokenTimeout(String)
-    /// The push service has no broadcast channel of this id.
+    /// The push service has no broadcast channel with this id.
     case unknownChannel(String)
-    /// The device follows as many channels as the push service allows.
+    /// The device already follows as many channels as the push service allows.
     case tooManyChannels
     /// The push service did not respond in time to the request to follow this channel.
     case channelTimeout(String)
 
-    /// The error in words, for people.
+    /// A readable description of the error.
     public var description: String {
         switch self {
         case .activationFailed(let why): "activation failed: \(why)"

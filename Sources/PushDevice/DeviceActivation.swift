@@ -8,19 +8,19 @@ public import PushTypes
 import SwiftASN1
 import X509
 
-/// Obtains a device certificate: creates a key and sends a certificate signing request to the gateway's admin API.
+/// Obtains a device certificate: generates a key and sends a certificate signing request to the gateway's admin API.
 public struct DeviceActivation: Sendable {
-    /// The maximum size of a response, in bytes.
+    /// The maximum size of a response, in bytes. Activation fails for a longer one.
     private static let maximumResponseLength = 64 * 1024
 
     /// The base URL of the admin API, such as `http://127.0.0.1:2198`.
     public var adminURL: String
-    /// The longest time from the start of the request to the end of its response. Default 15 s.
+    /// The maximum time from the start of the request to the end of its response. Default 15 s.
     public var timeout: Duration
-    /// The HTTP proxy that passes the request on; `nil` for none.
+    /// The HTTP proxy for the request; `nil` for none.
     public var proxy: ProxyEndpoint?
 
-    /// Creates an activation. It sends nothing before ``activate(name:)``.
+    /// Creates an activation. It sends nothing before ``activate(name:)`` is called.
     public init(adminURL: String, timeout: Duration = .seconds(15), proxy: ProxyEndpoint? = nil) {
         self.adminURL = adminURL.hasSuffix("/") ? String(adminURL.dropLast()) : adminURL
         (self.timeout, self.proxy) = (timeout, proxy)
@@ -35,9 +35,9 @@ public struct DeviceActivation: Sendable {
         var deviceId, certificate, authority: String
     }
 
-    /// Creates a device at the gateway and returns its identity, which the caller stores.
-    /// - Parameter name: The name of the device in the gateway's lists.
-    /// - Throws: ``DeviceError/activationFailed(_:)``.
+    /// Creates a device at the gateway and returns its identity, which the caller has to store.
+    /// - Parameter name: The name of the device in the gateway's lists; `nil` for none.
+    /// - Throws: ``DeviceError/activationFailed(_:)`` if the gateway cannot be reached or issues no certificate.
     public func activate(name: String? = nil) async throws -> DeviceIdentity {
         // A refused connection fails at once, instead of being tried again until the timeout.
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
@@ -85,7 +85,7 @@ public struct DeviceActivation: Sendable {
         )
     }
 
-    /// Returns the status and the whole body of the response, or throws when the time is up.
+    /// Returns the status and the whole body of the response, or throws after ``timeout``.
     private func response(
         to request: HTTPClientRequest,
         _ client: HTTPClient
@@ -99,7 +99,7 @@ public struct DeviceActivation: Sendable {
         return response
     }
 
-    /// The part of error messages that names the proxy; empty without a proxy.
+    /// The text in error messages that names the proxy; empty without a proxy.
     private var route: String { self.proxy.map { " through the proxy \($0)" } ?? "" }
 
     private static func unauthorized(by proxy: ProxyEndpoint) -> DeviceError {
@@ -118,7 +118,7 @@ public struct DeviceActivation: Sendable {
     }
 }
 
-/// The identity of a device: its certificate and key, and the base token that the push service gave it.
+/// The identity of a device: its certificate and key, and the base token that the push service has issued.
 ///
 /// Store it between runs: the same identity keeps the same device tokens. It contains a private key.
 public struct DeviceIdentity: Codable, Hashable, Sendable {
@@ -128,13 +128,13 @@ public struct DeviceIdentity: Codable, Hashable, Sendable {
     public var certificate: String
     /// The private key in PEM, P-256. It never leaves the device.
     public var privateKey: String
-    /// The authority of the service's own TLS certificate, in PEM.
+    /// The certificate authority of the service's own TLS certificate, in PEM.
     public var serviceAuthority: String
-    /// The token that the service gave on the first connection, and that the device sends on each later one; `nil` before the
-    /// first.
+    /// The token that the service issued on the first connection, and that the device sends on each later one; `nil`
+    /// before the first connection.
     public var baseToken: [UInt8]?
 
-    /// Creates an identity from its parts. ``DeviceActivation`` obtains them from a gateway.
+    /// Creates an identity from its components, which ``DeviceActivation`` obtains from a gateway.
     public init(
         deviceID: String,
         certificate: String,

@@ -4,7 +4,7 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Translates between bytes and ``DeviceLinkClientStateMachine``, and hands events to the session.
+/// Passes bytes to ``DeviceLinkClientStateMachine``, and the resulting events to the session.
 final class DeviceLinkClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -17,10 +17,10 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         case nothingStored(token: [UInt8])
         case channel(DeviceLinkChannelResponse)
         case closed(DeviceLinkClientStateMachine.CloseReason)
-        /// The connection failed, for example because the service's certificate is not trusted.
+        /// The connection failed with this error, for example because the service's certificate is not trusted.
         case failed(String)
 
-        /// The number of bytes in the parts whose length the push service chooses: tokens, payload and texts.
+        /// The number of bytes in the variable-length fields that the push service sends: tokens, payload and strings.
         var size: Int {
             switch self {
             case .connected(let baseToken): baseToken?.count ?? 0
@@ -52,7 +52,7 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         (self.connect, self.time, self.events, self.unread) = (connect, time, events, unread)
     }
 
-    /// Starts on the open connection: TLS keeps the first packet until its handshake is done.
+    /// Sends the first packet immediately. TLS buffers it until its handshake is done.
     func handlerAdded(context: ChannelHandlerContext) {
         self.perform(self.stateMachine.start(self.connect, now: self.time.steady), context: context)
     }
@@ -68,7 +68,7 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
-    /// Ends the events also of a connection that was closed before this handler was added to it.
+    /// Finishes the stream of events, even if the connection was closed before this handler was added to it.
     func handlerRemoved(context: ChannelHandlerContext) {
         self.timer?.cancel()
         self.events.finish()
@@ -96,8 +96,8 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         self.schedule(context: context)
     }
 
-    /// Hands an event to the session, or closes the connection if too many events or bytes wait. The push service sends the
-    /// messages without acknowledgement again on the next connection.
+    /// Passes an event to the session, or closes the connection if too many events or bytes wait. The push service
+    /// sends unacknowledged messages again on the next connection.
     private func yield(_ event: Event, context: ChannelHandlerContext) {
         guard self.unread.add(event.size) else { return context.close(promise: nil) }
         if case .dropped = self.events.yield(event) { context.close(promise: nil) }
@@ -114,21 +114,21 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
 }
 
 extension DeviceLinkMessage {
-    /// The number of bytes of the message's texts.
+    /// The number of bytes of the message's strings.
     fileprivate var texts: Int {
         [self.apnsID, self.pushType, self.collapseID, self.channelID].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
     }
 }
 
-/// The number of bytes in the events that a session has not taken yet.
+/// Counts the bytes in the events that a session has not processed yet.
 final class UnreadBytes: Sendable {
-    /// The maximum number of unread bytes: 8 MiB.
+    /// The maximum number of unread bytes: 8 MiB. An event beyond it closes the connection.
     static let maximum = 8 << 20
 
     private let count = Mutex(0)
 
     /// Adds the bytes of an event.
-    /// - Returns: `false`, and adds nothing, if there is no room for them.
+    /// - Returns: `false`, without adding them, if they would exceed ``maximum``.
     func add(_ bytes: Int) -> Bool {
         self.count.withLock { count in
             guard bytes <= Self.maximum - count else { return false }
@@ -137,6 +137,6 @@ final class UnreadBytes: Sendable {
         }
     }
 
-    /// Removes the bytes of an event that was taken.
+    /// Removes the bytes of an event that a session has taken.
     func remove(_ bytes: Int) { self.count.withLock { $0 -= bytes } }
 }

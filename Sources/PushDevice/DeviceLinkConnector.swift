@@ -16,7 +16,8 @@ struct DeviceLinkConnector: Sendable {
     private let certificate: [UInt8]
     private let privateKey: P256.Signing.PrivateKey
 
-    /// - Throws: ``DeviceError/badIdentity(_:)``.
+    /// Creates a connector for an identity.
+    /// - Throws: ``DeviceError/badIdentity(_:)`` for a certificate, key or authority that cannot be parsed.
     init(configuration: DeviceConfiguration, identity: DeviceIdentity) throws {
         self.configuration = configuration
         do {
@@ -35,11 +36,11 @@ struct DeviceLinkConnector: Sendable {
         }
     }
 
-    /// Returns the *Connect* of a connection: the certificate and a new signed nonce (device link reference 4).
+    /// Returns the *Connect* packet for a connection: the certificate and a new signed nonce (device link reference 4).
     func connectPacket(identity: DeviceIdentity, now: Timestamp) throws -> DeviceLinkConnectRequest {
         let nonce = DeviceLinkNonce(time: now, random: .random(in: .min ... .max)).bytes
         let signature = try self.privateKey.signature(for: nonce)
-        // A base token that is too long is left out, because the whole packet would be refused. The service issues
+        // A base token that is too long is omitted, because the whole packet would be refused. The service issues
         // another.
         let isShort = (identity.baseToken?.count ?? 0) <= DeviceLinkConnectResponse.maximumBaseToken
         return DeviceLinkConnectRequest(
@@ -52,8 +53,9 @@ struct DeviceLinkConnector: Sendable {
         )
     }
 
-    /// Connects, runs `session` to its end and closes the connection.
-    /// - Returns: `true` if the service had accepted the device.
+    /// Connects, runs `session` until it ends and closes the connection.
+    /// - Returns: `true` if the service had accepted the device before the connection ended.
+    /// - Throws: An error if no connection can be opened.
     func run(
         _ session: DeviceLinkSession,
         connect: DeviceLinkConnectRequest,
@@ -103,7 +105,7 @@ struct DeviceLinkConnector: Sendable {
         .get()
     }
 
-    /// Adds the handlers of TLS and of the device link to an open connection.
+    /// Adds the handlers for TLS and for the device link to an open connection.
     private func addHandlers(
         to channel: any Channel,
         connect: DeviceLinkConnectRequest,

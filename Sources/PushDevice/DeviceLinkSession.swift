@@ -3,20 +3,21 @@ import NIOCore
 import PushTypes
 import PushWire
 
-/// The work of one connection: announces topics, requests tokens, queues and acknowledges notifications.
+/// The processing of one connection: sends the topics, requests their tokens, and queues and acknowledges
+/// notifications.
 struct DeviceLinkSession: Sendable {
     let tokens: TokenRequests
     let channels: ChannelRequests
     let queue: AsyncStream<ReceivedNotification>.Continuation
     let logger: Logger
     let baseTokenChanged: @Sendable ([UInt8]) -> Void
-    /// Called with a closure that writes to the connection once the service has accepted the device, and with `nil` at
-    /// the end.
+    /// Called with a closure that writes to the connection once the service has accepted the device, and with `nil`
+    /// when the session ends.
     let connected: @Sendable ((@Sendable (DeviceLinkPacket) -> Void)?) -> Void
 
     /// Processes the events of a connection until it ends.
-    /// - Parameter unread: The count of bytes from which each event that is taken is subtracted.
-    /// - Returns: `true` if the service had accepted the device.
+    /// - Parameter unread: The counter of unread bytes, from which each processed event is subtracted.
+    /// - Returns: `true` if the service had accepted the device before the connection ended.
     func run(
         _ events: AsyncStream<DeviceLinkClientHandler.Event>,
         _ unread: UnreadBytes = UnreadBytes(),
@@ -61,7 +62,7 @@ struct DeviceLinkSession: Sendable {
         return isConnected
     }
 
-    /// Sends the topics and requests the token of each, because the service may have reissued them.
+    /// Sends the topics, and requests the token for each, because the service may have reissued them.
     private func announce(_ write: @escaping @Sendable (DeviceLinkPacket) -> Void) {
         let tokens = self.tokens
         tokens.attach { topic in
@@ -82,7 +83,7 @@ struct DeviceLinkSession: Sendable {
 
     /// Queues a notification and acknowledges it.
     ///
-    /// - Returns: `false` if the queue has no room.
+    /// - Returns: `false` if the queue is full, so that the session must end.
     private func receive(_ message: DeviceLinkMessage, write: (DeviceLinkPacket) -> Void) -> Bool {
         let notification = ReceivedNotification(message, topic: self.tokens.topic(for: message.topic))
         switch self.queue.yield(notification) {

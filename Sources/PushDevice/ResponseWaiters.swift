@@ -1,7 +1,7 @@
 import PushSupport
 import Synchronization
 
-/// The callers that wait for responses of the push service, by the key of their request.
+/// The callers that wait for responses of the push service, keyed by request.
 final class ResponseWaiters<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Value, any Error>
 
@@ -15,8 +15,8 @@ final class ResponseWaiters<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     /// Waits for the response to `key`.
     /// - Parameter request: Called once the caller is registered, so that it misses no response.
-    /// - Throws: `timeoutError` after `timeout`, the error passed to ``resume(_:with:)``, or `CancellationError` when
-    ///   the task is cancelled or ``end()`` is called.
+    /// - Throws: `timeoutError` after `timeout`, the error passed to ``resume(_:with:)``, or `CancellationError` if the
+    ///   task is cancelled or ``end()`` is called.
     func response(
         to key: Key,
         timeout: Duration,
@@ -28,13 +28,13 @@ final class ResponseWaiters<Key: Hashable & Sendable, Value: Sendable>: Sendable
         return value
     }
 
-    /// Gives the result to every caller that waits for `key`.
+    /// Resumes every caller that waits for `key` with the result.
     func resume(_ key: Key, with result: Result<Value, DeviceError>) {
         let waiters = self.state.withLock { $0.waiters.removeValue(forKey: key) ?? [:] }
         for waiter in waiters.values { waiter.resume(with: result) }
     }
 
-    /// Ends all waits with `CancellationError`, also those of later callers, as no more responses arrive.
+    /// Ends all waits, and those of later callers, with `CancellationError`, because no more responses will arrive.
     func end() {
         let waiters = self.state.withLock { state in
             state.hasEnded = true

@@ -6,8 +6,8 @@ import PushTypes
 
 /// The four TLS listeners of one environment.
 struct EnvironmentListeners: Sendable {
-    /// The maximum number of feedback connections. Each connection holds its entries in memory until its client has
-    /// read them.
+    /// The maximum number of feedback connections; further ones are closed immediately. Each connection keeps its
+    /// entries in memory until its client has read them.
     private static let feedbackConnections = 100
     /// The cipher suites of TLS 1.2 for HTTP/2: only suites with forward secrecy and authenticated encryption, none of
     /// those that RFC 9113 appendix A prohibits. TLS 1.3 uses the suites of the TLS library.
@@ -81,7 +81,8 @@ struct EnvironmentListeners: Sendable {
         self.all = PerListener(http2: http2, deviceLink: deviceLink, binary: binary, feedback: feedback)
     }
 
-    /// Requests a provider's certificate. It is checked after the handshake, so that the response can name the reason.
+    /// Returns a configuration that requests a provider's certificate. The certificate is checked after the handshake,
+    /// so that the response can name the reason.
     private static func provider(_ server: TLSConfiguration, _ authorities: Authorities) throws -> TLSConfiguration {
         var tls = server
         tls.cipherSuiteValues = Self.http2CipherSuites
@@ -92,7 +93,8 @@ struct EnvironmentListeners: Sendable {
         return tls
     }
 
-    /// Requests a device's certificate, which the device may send in *Connect* instead (device link reference 1).
+    /// Returns a configuration that requests a device's certificate. The device may send it in *Connect* instead
+    /// (device link reference 1).
     private static func device(_ server: TLSConfiguration, _ authorities: Authorities) throws -> TLSConfiguration {
         var tls = server
         tls.applicationProtocols = ["apns-security-v3"]
@@ -115,7 +117,7 @@ struct EnvironmentListeners: Sendable {
         )
     }
 
-    /// Adds gauges of each listener's open connections and of their maximum number.
+    /// Adds gauges of the number of open connections and the connection limit of each listener.
     func addGauges(to gauges: GaugeRegistry, _ environment: PushEnvironment) {
         for (name, listener) in self.all.named {
             GatewayGauges(registry: gauges, labels: ["listener": name, "environment": environment.rawValue])
@@ -123,7 +125,7 @@ struct EnvironmentListeners: Sendable {
         }
     }
 
-    /// Closes all listeners. Providers may finish their requests; devices receive unacknowledged messages again later.
+    /// Closes all listeners. Providers' running requests are finished; unacknowledged messages are sent again later.
     func close() async {
         await withTaskGroup(of: Void.self) { group in
             for listener in [self.all.http2, self.all.binary, self.all.feedback] {

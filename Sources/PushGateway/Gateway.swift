@@ -11,7 +11,7 @@ package final class Gateway: Service {
     /// The interval at which expired messages and old events are removed.
     private static let purgeInterval: Duration = .seconds(30)
 
-    /// The certificate, in PEM, that a provider and a device have to trust.
+    /// The authority's certificate, in PEM, that providers and devices have to trust.
     package let authorityPEM: String
 
     private let core: GatewayCore
@@ -19,6 +19,7 @@ package final class Gateway: Service {
     private var configuration: GatewayConfiguration { self.core.configuration }
     private var logger: Logger { self.core.shared.services.logger }
 
+    /// Creates a gateway and the files that are missing in its data directory.
     /// - Throws: ``GatewayError``, also for a data directory that is in use or damaged.
     package init(configuration: GatewayConfiguration, time: any TimeSource, logger: Logger) throws {
         guard configuration.admin.isLoopback else { throw GatewayError.adminNotLoopback(configuration.admin.host) }
@@ -27,10 +28,10 @@ package final class Gateway: Service {
     }
 
     /// Waits until the listeners are open and returns their ports.
-    /// - Throws: The error that ended ``run()`` before that.
+    /// - Throws: The error with which ``run()`` failed before that.
     package func addresses() async throws -> GatewayAddresses { try await self.bound.value }
 
-    /// Opens all listeners, serves until shutdown, and drains.
+    /// Opens all listeners, serves until shutdown, and then drains the connections.
     package func run() async throws {
         do {
             try await self.serve()
@@ -66,7 +67,7 @@ package final class Gateway: Service {
         self.logger.info("gateway has ended")
     }
 
-    /// Runs the admin API and the periodic removal of messages and events until graceful shutdown or cancellation.
+    /// Runs the admin API, and removes expired messages and old events at intervals, until shutdown or cancellation.
     private func runAdmin(onPort: @escaping @Sendable (Int) -> Void) async throws {
         let address = self.configuration.admin
         let admin = try self.core.adminServer()

@@ -3,7 +3,7 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// The parts of a gateway behind its listeners, created from its data directory.
+/// The components of a gateway behind its listeners, which are created from its data directory.
 final class GatewayCore: Sendable {
     let configuration: GatewayConfiguration
     let authorities: Authorities
@@ -15,7 +15,7 @@ final class GatewayCore: Sendable {
     let unauthenticated: UnauthenticatedConnectionBudget
     /// The gauges at `/metrics`; listeners add theirs.
     let gauges = GaugeRegistry()
-    /// Keeps the lock of the data directory until the end of ``close()``.
+    /// Keeps the data directory locked until ``close()`` has finished.
     private let directory: SharedDataDirectory
 
     init(configuration: GatewayConfiguration, time: any TimeSource, logger: Logger) throws {
@@ -89,7 +89,7 @@ final class GatewayCore: Sendable {
         ]
     }
 
-    /// Removes expired messages and old events, delivers held messages, and logs the counts of rejections. Called at intervals.
+    /// Removes expired messages and old events, delivers held messages, and logs rejection counts. Called at intervals.
     func tick(now: Timestamp) async throws {
         for environment in self.environments {
             environment.router.tick()
@@ -110,10 +110,10 @@ final class GatewayCore: Sendable {
 /// Adds metrics whose names begin with `martlet_gateway_`.
 struct GatewayGauges {
     let registry: GaugeRegistry
-    /// The labels of all samples, such as the listener and the environment.
+    /// The labels of all samples of the metrics, such as the listener and the environment.
     var labels: [String: String] = [:]
 
-    /// Adds a metric, or the value of further labels to a metric.
+    /// Adds a metric, or another sample of a metric that exists with other labels.
     func add(
         _ name: String,
         _ help: String,
@@ -130,7 +130,7 @@ struct GatewayGauges {
     }
 }
 
-/// The gauges of the parts behind the listeners.
+/// The gauges of the components behind the listeners.
 extension GatewayCore {
     private func addGauges() {
         let admin = GatewayGauges(registry: self.gauges, labels: ["listener": "admin"])

@@ -3,41 +3,41 @@ import Synchronization
 
 /// Sends notifications to one push service with one credential.
 ///
-/// The provider's dispatcher sees the push service through this protocol only. It never throws: every failure is an
+/// The provider's dispatcher accesses the push service through this protocol only. It never throws: every failure is an
 /// ``Outcome``.
 package protocol NotificationSender: Sendable {
-    /// Sends many pushes and returns their outcomes in the same order.
+    /// Sends pushes and returns their outcomes in the same order.
     func send(_ pushes: [Push]) async -> [Outcome]
-    /// Sends many pushes and returns their outcomes with their trips.
+    /// Sends pushes and returns their outcomes with their transmissions (``PushTrip``).
     func follow(_ pushes: [Push]) async -> SentPushes
-    /// Sends many pushes, which can be taken back until a connection has them, and returns their outcomes with their trips.
-    /// - Parameter began: Receives the call, through which pushes can be taken back, once sending may begin.
+    /// Sends pushes, which can be taken back until a connection accepts them. Returns outcomes and transmissions.
+    /// - Parameter began: Receives the call, through which pushes can be taken back, before sending begins.
     func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes
 }
 
 extension NotificationSender {
     package func follow(_ pushes: [Push]) async -> SentPushes { SentPushes(outcomes: await self.send(pushes)) }
 
-    /// Sends many pushes, none of which can be taken back. `began` is not called.
+    /// Sends pushes, none of which can be taken back. `began` is not called.
     package func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
         await self.follow(pushes)
     }
 }
 
-/// A call of a ``NotificationSender``. Its pushes can be taken back as long as no connection has them.
+/// A call of a ``NotificationSender``. Each push can be taken back until a connection accepts it.
 package protocol PushCall: AnyObject, Sendable {
-    /// Takes pushes back. Those that no connection has end as ``Outcome/notSent(_:)``.
+    /// Takes pushes back. Those that no connection has accepted end as ``Outcome/notSent(_:)``.
     /// - Parameter isRecalled: Returns `true` for the position of a push that is to be taken back.
-    /// - Returns: The number of those pushes that a connection has already.
+    /// - Returns: The number of these pushes that a connection has already accepted.
     func takeBack(where isRecalled: (Int) -> Bool) -> Int
 }
 
 extension Outcome.Failure {
-    /// The failure of a push that was taken back before a connection had it.
+    /// The failure of a push that was taken back before a connection accepted it.
     package static let takenBack = Self("it was taken back before it was sent")
 }
 
-/// A call of a sender whose pushes begin one by one. Each can be taken back until it begins.
+/// A call of a sender that starts its pushes one by one. Each can be taken back until it is started.
 package final class SteppedCall: PushCall {
     private struct State {
         var begun: Set<Int> = []
@@ -63,7 +63,7 @@ package final class SteppedCall: PushCall {
         return underWay
     }
 
-    /// Begins a push, also one that the push service discarded before. Returns `false` if the push was taken back.
+    /// Records that a push is started, possibly once more. Returns `false` if the push was taken back.
     package func begins(_ index: Int) -> Bool {
         self.state.withLock { state in
             guard !state.recalled.contains(index) else { return false }
@@ -72,16 +72,16 @@ package final class SteppedCall: PushCall {
         }
     }
 
-    /// Returns `true` if a push is to be taken back, even if it has begun.
+    /// Returns `true` if a push is to be taken back, even if it was already started.
     package func isRecalled(_ index: Int) -> Bool { self.state.withLock { $0.recalled.contains(index) } }
 }
 
-/// The outcomes of the pushes of one call, with their trips.
+/// The outcomes of the pushes of one call, with their transmissions.
 package struct SentPushes: Sendable {
     package var outcomes: [Outcome]
-    /// The trips of the pushes in the same order; empty where they are not known.
+    /// The transmissions of the pushes in the same order; empty if they are not known.
     package var trips: [PushTrip] = []
-    /// The connections of the call, to which the trips refer by index.
+    /// The connections of the call, to which ``trips`` refer by index.
     package var connections: [OpenedConnection] = []
 
     package init(outcomes: [Outcome], trips: [PushTrip] = [], connections: [OpenedConnection] = []) {

@@ -2,36 +2,36 @@ public import PushTypes
 
 /// The result of one push. Every push has exactly one.
 public enum Outcome: Hashable, Sendable {
-    /// The push service accepted the notification. It does not report its delivery.
+    /// The push service accepted the notification. It does not report whether the notification is delivered.
     case accepted(Accepted)
     /// The push service rejected the notification.
     case rejected(Rejection)
     /// The push service did not process the notification: it is safe to send it again.
     case notSent(Failure)
-    /// The request was sent and its response did not arrive: to send it again may show the notification twice.
+    /// The request was sent, but its response did not arrive. Sending it again may show the notification twice.
     case unknown(Failure)
 
     /// The response of a push service that accepted a notification.
     public struct Accepted: Hashable, Sendable {
-        /// The header `apns-id` of the response; for a broadcast `apns-request-id`.
+        /// The `apns-id` header of the response; for a broadcast `apns-request-id`.
         public var id: String
-        /// The header `apns-unique-id` of the response, by which Apple's console finds the notification. Sandbox only.
+        /// The `apns-unique-id` header, by which Apple's console finds the notification; `nil` outside the sandbox.
         public var uniqueID: String?
 
         /// Creates the response.
         public init(id: String, uniqueID: String? = nil) { (self.id, self.uniqueID) = (id, uniqueID) }
     }
 
-    /// The reason for the lack of a response.
+    /// The reason why there is no response.
     public struct Failure: Hashable, Sendable, CustomStringConvertible {
-        /// The explanation of the failure for people. It holds no secret and no whole token.
+        /// A readable description of the failure. It contains no secret and no complete token.
         public var description: String
-        /// The push service's reason for closing the connection; `nil` without a reason that `Reason` has.
+        /// The push service's reason for closing the connection; `nil` if it gave none that `Reason` contains.
         public var reason: Reason?
-        /// The reason for which there was no connection; `nil` for any other failure.
+        /// The reason why there was no connection; `nil` for any other failure.
         public var fault: ConnectionFault?
-        /// `true` if the push itself cannot be sent, such as for a header that HTTP/2 does not allow: each further
-        /// attempt would fail in the same way.
+        /// `true` if the push itself cannot be sent, for example because HTTP/2 does not allow one of its headers.
+        /// Every further attempt would fail in the same way.
         public var isOfPush: Bool
 
         /// Creates a failure.
@@ -46,11 +46,11 @@ public enum Outcome: Hashable, Sendable {
     }
 }
 
-/// The reason for which no connection to a push service could be opened, and the address that was tried.
+/// The reason why no connection to a push service could be opened, and the address that was used.
 ///
 /// It lasts until a setting, a certificate or the network changes.
 public struct ConnectionFault: Hashable, Sendable {
-    /// The step that failed.
+    /// The step at which opening the connection failed.
     public enum Cause: String, Hashable, Sendable, CaseIterable {
         /// The host name has no address.
         case unknownHost
@@ -66,21 +66,21 @@ public struct ConnectionFault: Hashable, Sendable {
         case wrongProtocol
         /// The server rejected the client certificate, or requires one.
         case clientCertificateRejected
-        /// The proxy opens no tunnel until a setting is changed, such as the password.
+        /// The proxy refuses to open a tunnel until a setting is changed, such as the password.
         case proxy
-        /// The proxy cannot be reached, or temporarily opens no tunnel.
+        /// The proxy cannot be reached, or temporarily refuses to open a tunnel.
         case proxyUnavailable
-        /// The server closed the connection before it was open.
+        /// The server closed the connection before it was established.
         case closed
         /// Another reason. The description of the failure names it.
         case other
     }
 
-    /// The step that failed.
+    /// The step at which opening the connection failed.
     public var cause: Cause
-    /// The host name or IP address that was tried.
+    /// The host name or IP address to which the connection was attempted.
     public var host: String
-    /// The port that was tried.
+    /// The port to which the connection was attempted.
     public var port: Int
 
     /// Creates a fault.
@@ -88,7 +88,7 @@ public struct ConnectionFault: Hashable, Sendable {
 }
 
 extension ConnectionFault {
-    /// Creates a fault with the address at which it happened: that of the push service, or of the proxy.
+    /// Creates a fault with the address at which it occurred: that of the push service, or of the proxy.
     init(_ cause: Cause, at endpoint: PushServiceEndpoint, through proxy: ProxyEndpoint?) {
         if cause == .proxy || cause == .proxyUnavailable, let proxy {
             self.init(cause, host: proxy.host, port: proxy.port)

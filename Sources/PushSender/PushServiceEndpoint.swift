@@ -8,17 +8,17 @@ public struct PushServiceEndpoint: Hashable, Sendable {
     public var host: String
     /// The port. 443 by default; Apple also listens on 2197 (reference 1.1).
     public var port: Int
-    /// The port that is tried when there is no connection on ``port``; `nil` for none. For Apple's services it is 2197.
+    /// The port that is used when no connection can be opened to ``port``; `nil` for none. Apple's services use 2197.
     ///
-    /// A rejected credential does not lead to its use. While the fallback port is in use, ``port`` is tried again after
-    /// a minute and then less often. It is used again as soon as it works.
+    /// A rejected credential does not lead to its use. While the fallback port is in use, ``port`` is probed again
+    /// after a minute and then less often. It is used again as soon as it works.
     public var fallbackPort: Int?
-    /// The PEM certificates that are trusted besides the system's, such as a gateway's own authority.
+    /// The PEM certificates that are trusted in addition to the system's, such as a gateway's own authority.
     public var additionalTrustRoots: String?
-    /// The environment, which a certificate is checked against before it is used; `nil` leaves the check to the service.
+    /// The environment against which a certificate is checked before it is used; `nil` leaves the check to the service.
     public var environment: PushEnvironment?
-    /// The longest time for the TCP connection, the proxy's tunnel and the TLS handshake together. Default 10 s.
-    /// With a fallback port, each port has half of it.
+    /// The maximum time for the TCP connection, the proxy's tunnel and the TLS handshake together. Default 10 s. With a
+    /// fallback port, each port has half of this time.
     public var connectTimeout: Duration = .seconds(10)
 
     /// Creates the address of a push service.
@@ -48,7 +48,7 @@ public struct PushServiceEndpoint: Hashable, Sendable {
         }
     }
 
-    /// The address for channels: Apple's own for Apple's push services, and the same one for any other.
+    /// The address for managing channels: Apple's own for Apple's push services, and the same address for any other.
     package var forChannels: Self {
         for environment in PushEnvironment.allCases where self.host == Self.apple(environment).host {
             var channels = Self.appleChannels(environment)
@@ -62,20 +62,20 @@ public struct PushServiceEndpoint: Hashable, Sendable {
 }
 
 extension PushServiceEndpoint {
-    /// The value of `:authority`, without the port if that is 443.
+    /// The value of `:authority`, without the port if it is 443.
     var authority: String {
         let host = self.host.contains(":") ? "[\(self.host)]" : self.host
         return self.port == 443 ? host : "\(host):\(self.port)"
     }
 
-    /// Returns `true` if a text has certificates in PEM, as ``additionalTrustRoots`` needs them.
+    /// Returns `true` if a text contains certificates in PEM, as ``additionalTrustRoots`` requires.
     package static func hasCertificates(_ pem: String) -> Bool {
         (try? NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))?.isEmpty == false
     }
 
     /// Returns a configuration with TLS 1.2 or newer and ALPN `h2` (reference 1.2).
     ///
-    /// - Throws: An error of swift-nio-ssl when the additional trust roots are not PEM certificates.
+    /// - Throws: An error of swift-nio-ssl if the additional trust roots are not PEM certificates.
     func tlsConfiguration() throws -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12

@@ -7,25 +7,25 @@ import PushWire
 public struct Rejection: Hashable, Sendable {
     /// The recommended action for the notification and its token.
     public enum Advice: Hashable, Sendable {
-        /// Send the same notification again, not before `after`. `nil` leaves the delay to the caller.
+        /// Send the same notification again, not before `after`; `nil` leaves the delay to the caller.
         case retry(after: Duration?)
-        /// Stop using the token, unless the device has registered it again after ``Rejection/timestamp``: the app was removed.
+        /// Stop using the token, unless the device registered it after ``Rejection/timestamp``: the app was removed.
         case dropToken
         /// Drop the token only if the environment and the topic are known to be right. One of the three is wrong.
         case suspectToken
         /// Correct a setting. The response would be the same for every token, so keep the tokens.
         case fixConfiguration
-        /// Correct the notification: it can never be accepted as it is.
+        /// Correct the notification, which can never be accepted unchanged.
         case fixNotification
     }
 
     /// The HTTP status.
     public var status: Int
-    /// The member `reason` of the response. It may be a text that `Reason` does not have, or empty.
+    /// The member `reason` of the response. It may be empty, or a text that is not a case of `Reason`.
     public var reasonText: String
-    /// The time at which the push service found the token to be inactive. Only with the status 410.
+    /// The time at which the push service found the token to be inactive; `nil` unless the status is 410.
     public var timestamp: Timestamp?
-    /// The value of the header `retry-after`, if there was one.
+    /// The value of the `retry-after` header; `nil` if there was none.
     public var retryAfter: Duration?
 
     /// Creates the response.
@@ -34,10 +34,10 @@ public struct Rejection: Hashable, Sendable {
         (self.timestamp, self.retryAfter) = (timestamp, retryAfter)
     }
 
-    /// The reason, or `nil` for a text that `Reason` does not have.
+    /// The reason; `nil` if ``reasonText`` is not a case of `Reason`.
     public var reason: Reason? { Reason(rawValue: self.reasonText) }
 
-    /// The recommended action. A reason that `Reason` does not have is classified by the status.
+    /// The recommended action. A reason that is not a case of `Reason` is classified by the status.
     public var advice: Advice {
         switch self.reason {
         case .unregistered, .expiredToken: .dropToken
@@ -71,17 +71,17 @@ public struct Rejection: Hashable, Sendable {
     }
 }
 
-/// Reads the body of a push service's response (reference 1.8).
+/// Parses the body of a push service's response (reference 1.8).
 enum PushResponse {
     private struct Body: Decodable {
         var reason: String?
-        /// The time of a 410, in milliseconds.
+        /// The timestamp of a 410 response, in milliseconds.
         var timestamp: Int64?
     }
 
-    /// Returns the rejection that a response with a status other than 200 stands for.
+    /// Returns the rejection for a response with a status other than 200.
     ///
-    /// A body that is not JSON leaves the reason empty, and the status alone decides.
+    /// If the body is not JSON, the reason is empty and the status alone determines the advice.
     static func rejection(_ response: HTTP2Response) -> Rejection {
         let content = Self.content(response.body)
         return Rejection(
@@ -92,7 +92,7 @@ enum PushResponse {
         )
     }
 
-    /// Returns the member `reason` of a JSON object, or an empty text.
+    /// Returns the member `reason` of a JSON object; empty if there is none.
     static func reasonText(_ body: [UInt8]) -> String { Self.content(body)?.reason ?? "" }
 
     private static func content(_ body: [UInt8]) -> Body? {

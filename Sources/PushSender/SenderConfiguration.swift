@@ -2,43 +2,44 @@ import NIOCore
 public import PushTypes
 import PushWire
 
-/// The limits and time limits of a ``Sender``. The defaults follow Apple's advice (reference 1.11).
+/// The limits and timeouts of a ``Sender``. The defaults follow Apple's advice (reference 1.11).
 public struct SenderConfiguration: Sendable {
-    /// The maximum number of connections. They are opened as the load needs them, and kept. Default 4.
+    /// The maximum number of connections. They are opened as the load requires, and kept open. Default 4.
     public var maximumConnections = 4
     /// The maximum number of requests in flight on each connection. The service's own limit also applies. Default 1000.
     public var maximumInFlight = 1000
-    /// The maximum number of pushes that wait for a connection. Further ones are not sent. Default 1,000,000.
+    /// The maximum number of pushes that wait for a connection. Further pushes are not sent. Default 1,000,000.
     public var maximumWaiting = 1_000_000
-    /// The longest time for which a push waits for a connection. After it, the push is not sent. Default 30 s.
+    /// The maximum time for which a push waits for a connection. After that, it is not sent. Default 30 s.
     public var waitTimeout: Duration = .seconds(30)
-    /// The longest time from the end of the TLS handshake to the service's first frame. Default 10 s.
+    /// The maximum time from the end of the TLS handshake to the service's first frame. Default 10 s.
     public var handshakeTimeout: Duration = .seconds(10)
-    /// The longest time from a request to its response. After it, the outcome is unknown. Default 30 s.
+    /// The maximum time from a request to its response. After that, the outcome is unknown. Default 30 s.
     public var responseTimeout: Duration = .seconds(30)
-    /// The longest time for which a connection that is being closed waits for outstanding responses. Default 30 s.
+    /// The maximum time for which a connection that is being closed waits for outstanding responses. Default 30 s.
     public var drainTimeout: Duration = .seconds(30)
-    /// The silence after which a PING is sent while requests are in flight. Default 10 s.
+    /// The time without received data after which a PING is sent while requests are in flight. Default 10 s.
     public var pingAfter: Duration = .seconds(10)
-    /// The silence after which a PING is sent while nothing is in flight, short enough for most firewalls. Default 60 s.
+    /// The time without received data after which a PING is sent while no request is in flight, short enough for most
+    /// firewalls. Default 60 s.
     public var idlePingAfter: Duration = .seconds(60)
-    /// The longest delay before the second attempt to connect. It doubles with each failure, and is drawn with full jitter.
-    /// Default 1 s.
+    /// The maximum delay before the second attempt to connect. It doubles with each failure, and is drawn with full
+    /// jitter. Default 1 s.
     public var reconnectBase: Duration = .seconds(1)
-    /// The longest delay before any attempt to connect. Default 60 s.
+    /// The maximum delay before any attempt to connect. Default 60 s.
     public var reconnectMaximum: Duration = .seconds(60)
-    /// The HTTP proxy that tunnels the connections (CONNECT, RFC 9110 section 9.3.6). Default none.
+    /// The HTTP proxy that tunnels the connections (CONNECT, RFC 9110 section 9.3.6); `nil` for none. Default `nil`.
     public var proxy: ProxyEndpoint?
-    /// `true` if waiting pushes fail with the first connection that cannot be opened. Default `false`.
+    /// `true` to fail the waiting pushes as soon as a connection cannot be opened. Default `false`.
     package var failsFast = false
 
-    /// The longest time until a push that tests a credential has its outcome. Default 10 s.
+    /// The maximum time until a push that tests a credential has its outcome. Default 10 s.
     package var testTimeout: Duration = .seconds(10)
 
-    /// Creates a configuration with the defaults.
+    /// Creates a configuration with the default values.
     public init() {}
 
-    /// The configuration of a sender that tests a credential: one connection, and short time limits.
+    /// The configuration of a sender that tests a credential: one connection, and short timeouts.
     var forTests: SenderConfiguration {
         var configuration = self
         configuration.maximumConnections = 1
@@ -65,12 +66,12 @@ public struct SenderConfiguration: Sendable {
 /// The address of an HTTP/1.1 proxy, with basic authentication if it has a user.
 public typealias ProxyEndpoint = PushTypes.ProxyEndpoint
 
-/// The state of a ``Sender`` at one time.
+/// The state of a ``Sender`` at one point in time.
 public struct SenderStatistics: Hashable, Sendable {
     /// The number of connections that can take pushes.
     public var connections: Int
     /// The number of pushes that wait for a connection.
     public var waiting: Int
-    /// The last failure of a connection, for people; `nil` before the first one.
+    /// A readable description of the last connection failure; `nil` before the first one.
     public var lastFailure: String?
 }

@@ -1,14 +1,14 @@
 import NIOCore
 import Synchronization
 
-/// A counting semaphore that holds no thread while it waits. Waiters are served in the order of their arrival.
+/// A counting semaphore that blocks no thread while it waits. Waiters are served in the order of their arrival.
 package final class CountingSemaphore: Sendable {
     private struct State {
         var free: Int
         var waiters = CircularBuffer<CheckedContinuation<Void, Never>>()
 
-        /// Takes a permit.
-        /// - Returns: `true` if a permit was free.
+        /// Takes a permit if one is free.
+        /// - Returns: `true` if a permit was taken.
         mutating func take() -> Bool {
             guard self.free > 0 else { return false }
             self.free -= 1
@@ -21,7 +21,7 @@ package final class CountingSemaphore: Sendable {
     /// - Parameter count: The maximum number of bodies that run at the same time.
     package init(count: Int) { self.state = Mutex(State(free: count)) }
 
-    /// Runs `body` as soon as fewer than `count` others run. A cancelled task waits too, and `body` sees the cancellation.
+    /// Runs `body` once fewer than `count` others run. A cancelled task waits too, and `body` sees the cancellation.
     package func run<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         await self.wait()
         defer { self.signal() }

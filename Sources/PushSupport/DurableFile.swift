@@ -11,19 +11,19 @@ package enum DurableFile {
 
     /// Creates a file that only its owner can read.
     ///
-    /// - Returns: `false` if it failed. An existing file of that name stays, and counts as a failure.
+    /// - Returns: `false` after a failure, such as an existing file with that name, which is left unchanged.
     package static func create(_ path: String, _ content: [UInt8]) -> Bool {
         Self.write(content, beside: path) { Self.place($0, at: path) }
     }
 
-    /// Creates a file that only its owner can read, and replaces an existing one.
+    /// Creates a file that only its owner can read, or replaces an existing one.
     ///
-    /// - Returns: `false` if it failed.
+    /// - Returns: `false` after a failure.
     package static func replace(_ path: String, _ content: [UInt8]) -> Bool {
         Self.write(content, beside: path) { Self.rename($0, to: path) }
     }
 
-    /// Writes a temporary file to disk, passes its path to `place`, and removes it if it is still there.
+    /// Writes a temporary file to disk and passes its path to `place`. Removes it if `place` has not moved it.
     private static func write(_ content: [UInt8], beside path: String, place: (String) -> Bool) -> Bool {
         let temporary = "\(path).\(UUID().uuidString)"
         let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
@@ -49,9 +49,9 @@ package enum DurableFile {
         }
     }
 
-    /// Renames a file unless the new name is taken, and writes the folder to disk.
+    /// Renames a file unless the new name is in use, and writes the folder's entries to disk.
     ///
-    /// - Returns: `false` if it failed.
+    /// - Returns: `false` after a failure.
     package static func place(_ temporary: String, at path: String) -> Bool {
         // Unlike rename, link never replaces a file that another process has created meanwhile.
         guard link(temporary, path) == 0 else { return false }
@@ -59,9 +59,9 @@ package enum DurableFile {
         return Self.sync(URL(filePath: path).deletingLastPathComponent().path)
     }
 
-    /// Creates a folder that only its owner can enter, with its parents. An existing one is closed to others.
+    /// Creates a folder that only its owner can access, with its parents. An existing folder gets the same permissions.
     ///
-    /// A folder that is open to all, such as `/tmp`, and one of another owner keep their permissions.
+    /// A folder that is open to all users, such as `/tmp`, or that another user owns, keeps its permissions.
     /// - Returns: `false` if there is no folder.
     package static func makePrivateFolder(_ path: String) -> Bool {
         // POSIX names every cause in errno, which an error of FileManager may not.
@@ -79,16 +79,16 @@ package enum DurableFile {
         return true
     }
 
-    /// Renames a file, replaces an existing one of that name, and writes the folder to disk.
+    /// Renames a file, replaces an existing file with the new name, and writes the folder's entries to disk.
     ///
-    /// - Returns: `false` if it failed.
+    /// - Returns: `false` after a failure.
     package static func rename(_ path: String, to name: String) -> Bool {
         systemRename(path, name) == 0 && Self.sync(URL(filePath: name).deletingLastPathComponent().path)
     }
 
-    /// Writes the cached content of a file or folder to disk.
+    /// Writes the cached contents of a file or folder to disk.
     ///
-    /// - Returns: `false` if it failed.
+    /// - Returns: `false` after a failure.
     package static func sync(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
@@ -99,14 +99,14 @@ package enum DurableFile {
 
 /// An advisory lock on a folder (`flock`), which is held until the value is destroyed.
 package struct DirectoryLock: ~Copyable, Sendable {
-    /// An error of an attempt to lock.
+    /// The reason why a folder could not be locked.
     package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The lock file cannot be opened: its path and the reason.
+        /// The lock file at this path cannot be opened.
         case unavailable(String, reason: String)
-        /// Another process, or this one, holds the lock.
+        /// This process or another one has locked the folder.
         case taken
 
-        /// The explanation of the failure in words.
+        /// The explanation of the failure, for an error message.
         package var description: String {
             switch self {
             case .unavailable(let path, let reason): "\(path) cannot be opened: \(reason)"
@@ -117,7 +117,7 @@ package struct DirectoryLock: ~Copyable, Sendable {
 
     private let descriptor: CInt
 
-    /// Locks a folder by a file `lock` in it. It does not wait for a lock that is taken.
+    /// Locks the file `lock` in a folder. Throws, without waiting, if the lock is in use.
     package init(folder: String) throws(Failure) {
         let path = "\(folder)/lock"
         let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
@@ -136,13 +136,13 @@ package struct DirectoryLock: ~Copyable, Sendable {
     }
 }
 
-/// The attributes of a file by which a change is noticed: of its content, of the file itself, or of a symbolic link's target.
+/// The attributes of a file that reveal a change of its contents, of the file itself, or of a symbolic link's target.
 package struct FileState: Hashable, Sendable {
     private var modified: Date?
     private var size: Int?
     private var node: Int?
 
-    /// Reads the attributes of a file, or returns `nil` if there is none.
+    /// Reads the attributes of the file at a path; returns `nil` if there is none.
     package init?(_ path: String) {
         let target = URL(filePath: path).resolvingSymlinksInPath().path
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: target) else { return nil }

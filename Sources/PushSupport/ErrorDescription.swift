@@ -2,9 +2,9 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// Describes errors in words, because errors of Foundation and swift-nio describe themselves by their structure.
+/// Describes errors in sentences, because errors of Foundation and swift-nio describe only their structure.
 package enum ErrorDescription {
-    /// Returns the operating system's text for an error of Foundation or swift-nio, or the error's own description.
+    /// Returns the operating system's description of an error of Foundation or swift-nio, or the error's own one.
     package static func of(_ error: any Error) -> String {
         switch error {
         case let error as IOError: return String(cString: strerror(error.errnoCode))
@@ -18,7 +18,7 @@ package enum ErrorDescription {
         }
     }
 
-    /// Returns the text for a host name without an address, or for the first address that could not be reached.
+    /// Returns the description for a host name without an address, or for the first address that could not be reached.
     private static func text(of error: NIOConnectionError) -> String {
         if let dns = error.dnsAError ?? error.dnsAAAAError {
             let reason = (dns as? SocketAddressError.UnknownHost)?.errorDescription ?? "\(dns)"
@@ -28,7 +28,7 @@ package enum ErrorDescription {
         return self.of(first)
     }
 
-    /// Returns the text of the cause that Foundation has wrapped, without the sentence that it puts before it.
+    /// Returns the description of the cause that Foundation has wrapped, without the sentence that precedes it.
     private static func text(of error: CocoaError) -> String {
         if let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError, cause.domain == NSPOSIXErrorDomain {
             return String(cString: strerror(Int32(truncatingIfNeeded: cause.code)))

@@ -1,16 +1,16 @@
 /// The parameters of a header field such as `form-data; name="token"` (RFC 9110 section 5.6.6).
 ///
-/// They are read leniently: a parameter without a value is ignored, and the first of repeated ones counts. The parser
-/// works on scalars, because a delimiter and a combining mark behind it are one character to Swift.
+/// They are parsed leniently: a parameter without a value is ignored, and the first of repeated ones is used. The
+/// parser works on scalars, because a delimiter and a combining mark behind it are one character to Swift.
 package struct HeaderParameters: Equatable {
     private var values: [String: String] = [:]
 
-    /// Reads the parameters that follow the value of a header field, separated by semicolons.
+    /// Parses the parameters that follow the value of a header field, separated by semicolons.
     package init(behindValue text: String) {
         self.init(Substring(text).unicodeScalars.drop { $0 != ";" }.dropFirst(), separators: [";"])
     }
 
-    /// Reads a list of parameters, separated by commas or semicolons.
+    /// Parses a list of parameters that are separated by commas or semicolons.
     package init(list text: String) { self.init(Substring(text).unicodeScalars, separators: [",", ";"]) }
 
     private init(_ text: Substring.UnicodeScalarView, separators: Set<Unicode.Scalar>) {
@@ -29,8 +29,8 @@ package struct HeaderParameters: Equatable {
 
     package subscript(name: String) -> String? { self.values[name] }
 
-    /// Removes a value from the start of the text and returns it. In a quoted value, a backslash escapes the next
-    /// character.
+    /// Removes a parameter's value from the start of `rest` and returns it. In a quoted value, a backslash escapes the
+    /// next character.
     private static func value(_ rest: inout Substring.UnicodeScalarView, _ separators: Set<Unicode.Scalar>) -> String {
         rest = rest.drop { $0.properties.isWhitespace }
         guard rest.first == "\"" else {
@@ -46,7 +46,7 @@ package struct HeaderParameters: Equatable {
         return String(value)
     }
 
-    /// Returns the first word of a text.
+    /// Returns the first word of a string.
     private static func token(_ text: Substring.UnicodeScalarView) -> String {
         text.split { $0.properties.isWhitespace }.first.map { String(Substring($0)) } ?? ""
     }

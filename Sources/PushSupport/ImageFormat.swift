@@ -1,4 +1,4 @@
-/// A format of images that iOS and browsers show, recognized by the beginning of a file.
+/// An image format that iOS and browsers can show, recognized by the first bytes of a file.
 package enum ImageFormat: String, CaseIterable, Hashable, Sendable {
     case png = "image/png"
     case jpeg = "image/jpeg"
@@ -7,12 +7,12 @@ package enum ImageFormat: String, CaseIterable, Hashable, Sendable {
     case heic = "image/heic"
     case avif = "image/avif"
 
-    /// The number of bytes at the beginning of a file that are enough to recognize its format.
+    /// The number of bytes at the start of a file that are enough to recognize its format.
     package static let recognizedLength = 32
     /// The names of all formats, for error messages.
     package static let names = "PNG, JPEG, GIF, WebP, HEIC or AVIF"
 
-    /// - Parameter beginning: The first bytes of the file, ``recognizedLength`` or all.
+    /// - Parameter beginning: The first ``recognizedLength`` bytes of the file, or the whole file.
     package init?(_ beginning: [UInt8]) {
         func has(_ text: String, at offset: Int = 0) -> Bool {
             beginning.dropFirst(offset).starts(with: Array(text.utf8))

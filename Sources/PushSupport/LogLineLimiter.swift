@@ -1,16 +1,16 @@
 package import NIOCore
 
-/// Limits the log lines that clients can cause: a number of lines of each kind is written per minute, and further ones are
-/// only counted.
+/// Limits the log lines that clients can cause: a number of lines of each kind is written per minute, and further ones
+/// are only counted.
 package struct LogLineLimiter<Key: Hashable & Sendable>: Sendable {
-    /// The lines of one kind in the present minute.
+    /// The count of one kind of line in the current minute.
     private struct Line {
         var start: NIODeadline
         var written = 0
         var omitted = 0
     }
 
-    /// The maximum number of kinds. Lines of further kinds are omitted.
+    /// The maximum number of kinds that are counted. Lines of further kinds are omitted.
     private static var maximumKinds: Int { 256 }
 
     private let perMinute: Int
@@ -21,7 +21,7 @@ package struct LogLineLimiter<Key: Hashable & Sendable>: Sendable {
 
     /// Counts a line of this kind.
     ///
-    /// - Returns: The number of lines that were omitted since the last one that was written; `nil` if this one is to be
+    /// - Returns: The number of lines that were omitted since the last one that was written; `nil` if this line must be
     ///   omitted too.
     package mutating func note(_ key: Key, now: NIODeadline) -> Int? {
         var line = self.lines[key] ?? Line(start: now)
@@ -37,8 +37,7 @@ package struct LogLineLimiter<Key: Hashable & Sendable>: Sendable {
         return line.omitted
     }
 
-    /// Returns the numbers of lines that were omitted in minutes that are over, and forgets them. It is to be called
-    /// periodically.
+    /// Returns the number of omitted lines of each kind in past minutes, and resets it. Must be called periodically.
     package mutating func takeOmitted(now: NIODeadline) -> [(key: Key, count: Int)] {
         let over = self.lines.filter { now >= $0.value.start + .minutes(1) }
         for key in over.keys { self.lines[key] = nil }
@@ -46,13 +45,13 @@ package struct LogLineLimiter<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// Counts events that are logged as sums, so that any number of them takes a few lines.
+/// Counts events to be logged as sums, so that any number of events needs only a few lines.
 package struct SummaryTally<Key: Hashable & Sendable>: Sendable {
     private let maximumKeys: Int
     private var counts: [Key: Int] = [:]
     private var others = 0
 
-    /// - Parameter maximumKeys: The maximum number of keys with a sum of their own. Further keys share one.
+    /// - Parameter maximumKeys: The maximum number of keys with a separate sum. Further keys share one sum.
     package init(maximumKeys: Int) { self.maximumKeys = maximumKeys }
 
     package mutating func add(_ key: Key, count: Int = 1) {
@@ -63,7 +62,7 @@ package struct SummaryTally<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Returns the sums, the largest first, and the sum of all further keys, and resets them.
+    /// Returns the sums, largest first, and the shared sum of all further keys. All sums are reset.
     package mutating func take() -> (sums: [(key: Key, count: Int)], others: Int) {
         defer { (self.counts, self.others) = ([:], 0) }
         return (self.counts.map { ($0.key, $0.value) }.sorted { $0.count > $1.count }, self.others)

@@ -2,8 +2,8 @@ import BuildInformation
 
 /// The version of Martlet, and the commit that it was built from.
 package enum MartletVersion {
-    /// The version as in CHANGELOG.md. It ends in `-dev` until it is released.
+    /// The version as in CHANGELOG.md. It has the suffix `-dev` until it is released.
     package static let number = String(cString: martlet_build_version())
-    /// The commit; empty if the build did not get it.
+    /// The commit; empty if it was not known at build time.
     package static let commit = String(cString: martlet_build_commit())
 }

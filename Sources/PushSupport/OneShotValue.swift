@@ -1,22 +1,21 @@
 import Synchronization
 
-/// A value or an error that is set once. Readers wait for it.
+/// A value or an error that is set once, and for which readers can wait.
 package final class OneShotValue<Value: Sendable>: Sendable {
     private enum State {
-        /// The readers that wait, by their numbers, which rise in the order of arrival.
+        /// The waiting readers by their numbers, which rise in the order of arrival, and the next number.
         case waiting([Int: CheckedContinuation<Value, any Error>], next: Int)
         case known(Result<Value, any Error>)
     }
 
     private let state = Mutex(State.waiting([:], next: 0))
 
-    /// Creates a value that has not been set.
     package init() {}
 
-    /// The value. Reading it waits until it is set, regardless of cancellation.
+    /// The value. Reading it waits until the value is set, regardless of cancellation.
     package var value: Value { get async throws { try await self.wait { _ in } } }
 
-    /// Returns the value, and waits until it is set or the task is cancelled.
+    /// Waits until the value is set or the task is cancelled, and returns the value.
     ///
     /// - Throws: `CancellationError`, or the error that was set.
     package func valueUnlessCancelled() async throws -> Value {
@@ -61,7 +60,7 @@ package final class OneShotValue<Value: Sendable>: Sendable {
     }
 
     /// Sets the result and resumes all readers. Later results are ignored.
-    /// - Returns: `false` if a result was set before.
+    /// - Returns: `false` if a result had been set before.
     @discardableResult
     package func resolve(_ result: Result<Value, any Error>) -> Bool {
         let waiters: [CheckedContinuation<Value, any Error>]? = self.state.withLock { state in

@@ -3,20 +3,20 @@ import Foundation
 // The system calls whose names are also those of methods here.
 private let systemTruncate = ftruncate(_:_:)
 
-/// An open file, which is read and written at given offsets. It is closed when it is deallocated.
+/// An open file that is read and written at given offsets. The file is closed when the object is deallocated.
 ///
-/// Its methods block: they are for a thread pool.
+/// The methods block, so they must run on a thread pool.
 package final class OpenFile: Sendable {
-    /// A failure of the operating system.
+    /// An error that the operating system has reported.
     package struct Failure: Error, Hashable, CustomStringConvertible {
-        /// The number of the error, such as `ENOSPC`.
+        /// The error number (`errno`), such as `ENOSPC`.
         package let number: CInt
 
         package var description: String { String(cString: strerror(self.number)) }
         /// `true` if the disk or the process's quota is full, or the file would become too large.
         package var isFull: Bool { [ENOSPC, EDQUOT, EFBIG].contains(self.number) }
 
-        /// The failure of the last call.
+        /// The error of the last system call on this thread.
         package static var last: Failure { Failure(number: errno) }
     }
 
@@ -50,7 +50,7 @@ package final class OpenFile: Sendable {
     }
 
     /// Writes all bytes.
-    /// - Throws: ``Failure``. Some bytes may have been written then.
+    /// - Throws: ``Failure``, after which some of the bytes may have been written.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(Failure) {
         var written = 0
         while written < bytes.count {
@@ -61,13 +61,13 @@ package final class OpenFile: Sendable {
         }
     }
 
-    /// Cuts the file to a length, or extends it with zeros.
+    /// Shortens the file to a length, or extends it with zeros.
     /// - Throws: ``Failure``.
     package func truncate(to length: Int) throws(Failure) {
         guard systemTruncate(self.descriptor, off_t(length)) == 0 else { throw .last }
     }
 
-    /// Writes the cached content of the file to disk.
+    /// Writes the cached contents of the file to disk.
     /// - Throws: ``Failure``.
     package func sync() throws(Failure) {
         guard fsync(self.descriptor) == 0 else { throw .last }
@@ -84,12 +84,12 @@ package final class OpenFile: Sendable {
 
 /// The limit of open files and sockets that the operating system sets for this process.
 package struct OpenFileLimit: Hashable, Sendable {
-    /// The soft limit, which applies.
+    /// The soft limit, which is in effect.
     package let now: Int
     /// The highest value to which this process may raise ``now``.
     package let highest: Int
 
-    /// The present limit; `nil` if it cannot be read.
+    /// The current limit; `nil` if it cannot be read.
     package static var present: OpenFileLimit? {
         guard let limits = Self.limits else { return nil }
         return OpenFileLimit(now: Int(clamping: limits.rlim_cur), highest: Int(clamping: Self.highest(limits)))
@@ -97,8 +97,8 @@ package struct OpenFileLimit: Hashable, Sendable {
 
     /// Raises the limit to the highest value.
     ///
-    /// Most systems begin with 1,024 for the sake of programs that wait with `select`, which this one does not.
-    /// - Returns: The limit after that; `nil` if it cannot be read.
+    /// Most systems start with 1,024 because of programs that wait with `select`, which this program does not use.
+    /// - Returns: The new limit; `nil` if it cannot be read.
     @discardableResult
     package static func raise() -> Int? {
         if var limits = Self.limits, limits.rlim_cur < Self.highest(limits) {
@@ -117,7 +117,7 @@ package struct OpenFileLimit: Hashable, Sendable {
     #if canImport(Darwin)
     static let resource = RLIMIT_NOFILE
 
-    /// Returns the highest value of the soft limit. More than `OPEN_MAX` is refused, regardless of the hard limit.
+    /// Returns the maximum value of the soft limit. Values above `OPEN_MAX` are refused, regardless of the hard limit.
     static func highest(_ limits: rlimit) -> rlim_t { max(limits.rlim_cur, min(limits.rlim_max, rlim_t(OPEN_MAX))) }
     #else
     #if canImport(Musl)

@@ -1,6 +1,6 @@
 /// The percent-encoding of URLs (RFC 3986).
 package enum PercentEncoding {
-    /// Returns a text as a component of a path or a value in a query. All characters are encoded but the unreserved ones,
+    /// Encodes a string as a path component or a query value. All characters are encoded except the unreserved ones,
     /// which are letters, digits and `-._~` (section 2.3).
     package static func component(_ text: some StringProtocol) -> String {
         var encoded: [UInt8] = []
@@ -20,7 +20,7 @@ package enum PercentEncoding {
 }
 
 extension UInt8 {
-    /// Indicates whether the byte is a letter or a digit in ASCII.
+    /// Indicates whether the byte is an ASCII letter or digit.
     package var isAlphanumeric: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -1,36 +1,36 @@
 package import PushTypes
 
-/// A state machine that chooses between a service's port and its fallback port, for networks that block one of them.
+/// A state machine that chooses between a service's first port and its fallback port, for networks that block one.
 ///
-/// After a failed attempt the next one uses the other port. While the fallback port is in use, the first port is tried
-/// again after a delay that grows as long as it keeps failing.
+/// After a failed attempt, the next one uses the other port. While the fallback port is in use, the first port is tried
+/// again after a delay, which grows with each failure of the first port.
 package struct PortFallback: Hashable, Sendable {
-    /// A change of the port in use, which is logged.
+    /// A change of the port in use, to be logged.
     package enum Change: Hashable, Sendable {
-        /// The service was reached on the fallback port, after the first one had been in use.
+        /// The service was reached on the fallback port. It was last reached on the first port.
         case fellBack
-        /// The service was reached on its first port again.
+        /// The service was reached on the first port again.
         case returned
     }
 
-    /// The delay before the first port is tried again while the fallback port is in use: 1 min, doubled with each
+    /// The delay before an attempt on the first port while the fallback port is in use: 1 min, doubled with each
     /// failure.
     package static let returnDelay = Backoff(base: .seconds(60), maximum: .seconds(30 * 60))
 
     package let first: Int
     package let second: Int
-    /// The port of the next attempt.
+    /// The port for the next attempt.
     package private(set) var port: Int
-    /// The time by the steady clock at which the first port is to be tried again; `nil` while it is in use.
+    /// The time by the steady clock of the next attempt on the first port; `nil` while that port is in use.
     package private(set) var returnTime: Timestamp?
 
     private let delay: Backoff
-    /// The port of the last success.
+    /// The port on which the service was last reached.
     private var reached: Int
-    /// The ports that have failed since the last success.
+    /// The ports that have failed since the service was last reached.
     private var failedPorts: Set<Int> = []
     private var failedReturns = 0
-    /// The time of the last return to the first port.
+    /// The time of the last return to the first port; `nil` if there was none.
     private var returnedAt: Timestamp?
 
     package init(first: Int, second: Int, delay: Backoff = Self.returnDelay) {
@@ -41,15 +41,15 @@ package struct PortFallback: Hashable, Sendable {
     /// Indicates whether each port has failed since the service was last reached.
     package var allFailed: Bool { self.failedPorts.count == 2 }
 
-    /// Handles an attempt that did not open a connection, possibly because of the port.
+    /// Records an attempt that opened no connection, possibly because of the port.
     package mutating func failed(_ port: Int, now: Timestamp) {
         self.failedPorts.insert(port)
         if self.port == port { self.port = port == self.first ? self.second : self.first }
         if port == self.first, self.reached == self.second { self.scheduleReturn(now: now) }
     }
 
-    /// Handles a connection that was opened.
-    /// - Returns: The change from the other port, if there was one.
+    /// Records a connection that was opened.
+    /// - Returns: The change of the port in use; `nil` for none.
     package mutating func opened(_ port: Int, now: Timestamp) -> Change? {
         self.failedPorts = []
         self.port = port
@@ -66,7 +66,7 @@ package struct PortFallback: Hashable, Sendable {
         return .fellBack
     }
 
-    /// Returns whether it is time to try the first port again.
+    /// Returns whether the time for an attempt on the first port has come.
     package func isReturnDue(now: Timestamp) -> Bool { self.returnTime.map { $0 <= now } ?? false }
 
     private mutating func scheduleReturn(now: Timestamp) {

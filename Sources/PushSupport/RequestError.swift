@@ -1,8 +1,8 @@
-/// An error that explains to the caller of an API why a request was not carried out.
+/// An error that explains to the caller of an API why a request was rejected.
 ///
 /// It does not depend on HTTP: `PushHTTP` maps the kind to a status.
 package struct RequestError: Error, Hashable, Sendable {
-    /// A class of failures that a caller treats alike.
+    /// A class of failures that a caller handles in the same way.
     package enum Kind: Sendable, CaseIterable {
         /// The request is malformed or breaks a rule.
         case invalid
@@ -12,7 +12,7 @@ package struct RequestError: Error, Hashable, Sendable {
         case forbidden
         /// The resource does not exist.
         case notFound
-        /// The path exists, the method does not.
+        /// The path exists, but it does not support the method.
         case methodNotAllowed
         /// The request did not arrive in time.
         case timeout
@@ -22,22 +22,22 @@ package struct RequestError: Error, Hashable, Sendable {
         case tooLarge
         /// The content type is not supported.
         case unsupportedType
-        /// The caller exceeded a rate.
+        /// The caller exceeded a rate limit.
         case rateLimited
         /// The server failed.
         case internalError
-        /// The server cannot carry out the request now.
+        /// The server cannot perform the request now.
         case unavailable
     }
 
     /// The class of the failure.
     package var kind: Kind
-    /// The name of the failure for programs: stable, in snake case, such as `invalid_token`.
+    /// The stable name of the failure, for programs: in snake case, such as `invalid_token`.
     package var code: String
-    /// The explanation for the person who reads the response, with the remedy. It never holds a secret or a whole
+    /// The explanation for the person who reads the response, with the remedy. It never contains a secret or a whole
     /// token.
     package var message: String
-    /// The member of the body, the header or the query item at fault, such as `to.tokens[3]`.
+    /// The member of the body, the header or the query item that is invalid, such as `to.tokens[3]`; `nil` for none.
     package var path: String?
 
     package init(_ kind: Kind, code: String, message: String, path: String? = nil) {
@@ -45,33 +45,33 @@ package struct RequestError: Error, Hashable, Sendable {
     }
 }
 
-/// The errors that several modules report.
+/// Errors that several modules report.
 extension RequestError {
-    /// A value that is not allowed: `invalid_value`.
+    /// Creates the error `invalid_value` for a value that is not allowed.
     package static func invalid(_ path: String, _ message: String) -> RequestError {
         RequestError(.invalid, code: "invalid_value", message: message, path: path)
     }
 
-    /// An object that does not exist: `no_such_THING`.
+    /// Creates the error `no_such_THING` for an object that does not exist.
     /// - Parameters:
     ///   - identifier: The name of the property by which the caller identified the object.
-    ///   - path: The parameter that holds the identifier; default `thing`.
+    ///   - path: The parameter that contains the identifier; default `thing`.
     package static func noSuch(_ thing: String, by identifier: String = "id", at path: String? = nil) -> RequestError {
         let message = "there is no \(thing) with this \(identifier)"
         return RequestError(.notFound, code: "no_such_\(thing)", message: message, path: path ?? thing)
     }
 
-    /// A request that the present state does not allow.
+    /// Creates the error of a request that the present state does not allow.
     package static func conflict(_ code: String, _ message: String, at path: String? = nil) -> RequestError {
         RequestError(.conflict, code: code, message: message, path: path)
     }
 
-    /// An environment that does not exist.
+    /// Creates the error for the name of an environment that does not exist.
     package static func invalidEnvironment(_ kind: Kind = .invalid) -> RequestError {
         RequestError(kind, code: "invalid_environment", message: "use sandbox or production", path: "environment")
     }
 
-    /// A failure whose cause is logged and not sent to the caller.
+    /// The error for a failure whose cause is logged and not sent to the caller.
     package static var internalFailure: RequestError {
         RequestError(.internalError, code: "internal", message: "the server failed; its log has the cause")
     }

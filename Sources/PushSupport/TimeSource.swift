@@ -3,7 +3,7 @@ package import PushTypes
 
 /// The two clocks of a process. Tests use clocks of their own.
 package protocol TimeSource: Sendable {
-    /// The time of the wall clock, for points in time that people write or read. It may step in either direction.
+    /// The time of the wall clock, for times that users enter or read. It may step in either direction.
     var now: Timestamp { get }
     /// The time of the steady clock, for timeouts and delays. It never steps, and advances while the computer sleeps.
     var steady: Timestamp { get }
@@ -12,12 +12,12 @@ package protocol TimeSource: Sendable {
 extension TimeSource {
     /// The times of both clocks.
     package var reading: ClockReading { ClockReading(wall: self.now, steady: self.steady) }
-    /// The time with which records are stored: that of the later clock. Records with the time of a wall clock that is
-    /// behind would be deleted too early.
+    /// The time with which records are stored: that of the later clock. With the time of a wall clock that is behind,
+    /// records would be deleted too early.
     package var recorded: Timestamp { self.reading.later }
 }
 
-/// The times of both clocks at one point in time.
+/// The times of both clocks at the same moment.
 package struct ClockReading: Hashable, Sendable {
     /// The time of the wall clock.
     package var wall: Timestamp
@@ -26,26 +26,26 @@ package struct ClockReading: Hashable, Sendable {
 
     package init(wall: Timestamp, steady: Timestamp) { (self.wall, self.steady) = (wall, steady) }
 
-    /// Creates the reading of two clocks that agree.
+    /// Creates a reading in which both clocks have the same time.
     package init(_ timestamp: Timestamp) { self.init(wall: timestamp, steady: timestamp) }
 
-    /// The time of the earlier clock. Nothing is deleted or abandoned for its age before it is old enough by both clocks.
+    /// The time of the earlier clock. Nothing is deleted or abandoned until it is old enough by this time.
     package var earlier: Timestamp { min(self.wall, self.steady) }
     /// The time of the later clock.
     package var later: Timestamp { max(self.wall, self.steady) }
 
-    /// Returns the time of the wall clock at a time of the steady clock, for people to read.
+    /// Converts a time of the steady clock to the wall clock's, for display.
     package func wall(atSteady timestamp: Timestamp) -> Timestamp {
         self.wall.advanced(by: timestamp.since(self.steady))
     }
 
-    /// Returns the time of the steady clock when the wall clock reaches `timestamp`, if the wall clock does not step.
+    /// Converts a time of the wall clock to the steady clock's. The result is valid if the wall clock does not step.
     package func steady(atWall timestamp: Timestamp) -> Timestamp {
         self.steady.advanced(by: timestamp.since(self.wall))
     }
 }
 
-/// The clocks of the operating system. The steady one starts at the wall clock's time when the process first creates one.
+/// The clocks of the operating system. The steady clock starts at the wall clock's time when it is first created.
 package struct SystemTime: TimeSource {
     private static let start = (wall: Self.read(CLOCK_REALTIME), elapsed: Self.read(Self.elapsing))
 
@@ -72,10 +72,10 @@ package struct SystemTime: TimeSource {
 }
 
 extension Duration {
-    /// The whole milliseconds. Saturates at the ends of the 64-bit range.
+    /// The duration in whole milliseconds, limited to the range of 64 bits.
     package var milliseconds: Int64 { self.whole(perSecond: 1000) }
 
-    /// The whole microseconds. Saturates at the ends of the 64-bit range.
+    /// The duration in whole microseconds, limited to the range of 64 bits.
     package var microseconds: Int64 { self.whole(perSecond: 1_000_000) }
 
     private func whole(perSecond units: Int64) -> Int64 {
@@ -85,7 +85,7 @@ extension Duration {
         return overflow || sumOverflow ? (seconds < 0 ? .min : .max) : sum
     }
 
-    /// The duration as readable text, such as `3 ms`, `12 s` or `2 h 5 min`.
+    /// The duration as human-readable text, such as `3 ms`, `12 s` or `2 h 5 min`.
     package var readable: String {
         let microseconds = self.microseconds
         if microseconds <= 0 { return "less than 1 ms" }

@@ -1,10 +1,10 @@
-/// A token bucket: a rate per second with room for bursts. The time is passed in.
+/// A token bucket: a rate per second that allows bursts. The time is an argument.
 ///
-/// A clock that is set back neither adds nor removes tokens. A time that is less than a second before the last one was read
-/// by another thread, and is ignored.
+/// A clock that is set back neither adds nor removes tokens. A time that is less than a second before the last one was
+/// read by another thread, and is ignored.
 package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration == Duration {
     private let rate: Double
-    /// The tokens of a full bucket.
+    /// The maximum number of tokens in the bucket.
     package let burst: Double
     private var tokens: Double
     private var filledAt: Time
@@ -12,8 +12,8 @@ package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration 
     /// Creates a full bucket.
     ///
     /// - Parameters:
-    ///   - rate: The tokens per second.
-    ///   - burst: The tokens of a full bucket.
+    ///   - rate: The number of tokens that are added per second.
+    ///   - burst: The maximum number of tokens in the bucket.
     ///   - now: The time from which tokens are added.
     package init(rate: Double, burst: Double, now: Time) {
         self.rate = max(rate, 1e-3)
@@ -22,8 +22,8 @@ package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration 
         self.filledAt = now
     }
 
-    /// Takes `count` tokens if the bucket has them.
-    /// - Returns: `nil` if the tokens were taken; otherwise the time until the bucket has them.
+    /// Takes `count` tokens if the bucket has enough.
+    /// - Returns: `nil` if the tokens were taken; otherwise the time until the bucket will have enough.
     package mutating func take(_ count: Double = 1, now: Time) -> Duration? {
         self.fill(now)
         guard self.tokens < count else {
@@ -33,7 +33,7 @@ package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration 
         return .seconds((count - self.tokens) / self.rate)
     }
 
-    /// Takes `count` tokens, even if the bucket has fewer.
+    /// Takes `count` tokens, even if the bucket then has a negative number, a debt.
     /// - Returns: The time after which the debt is paid.
     package mutating func spend(_ count: Double, now: Time) -> Duration {
         self.fill(now)
@@ -41,7 +41,7 @@ package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration 
         return .seconds(max(0, -self.tokens) / self.rate)
     }
 
-    /// Returns `true` if the bucket is full, like a new one.
+    /// Returns `true` if the bucket is full, as a new bucket is.
     package mutating func isFull(now: Time) -> Bool {
         self.fill(now)
         return self.tokens >= self.burst

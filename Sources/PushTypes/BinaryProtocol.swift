@@ -1,20 +1,21 @@
-/// The three formats of a notification in the binary protocol, oldest first (reference 5.1).
+/// The three formats of notifications in the binary protocol, oldest first (reference 5.1).
 public enum BinaryCommand: UInt8, CaseIterable, Hashable, Sendable {
-    /// Command 0, without expiration and identifier. Any error leaves all notifications on the connection unknown.
+    /// Command 0, without expiration and identifier. An error leaves the outcome of all notifications on the connection
+    /// unknown.
     case simple = 0
-    /// Command 1, with expiration and identifier.
+    /// Command 1, which adds expiration and identifier.
     case enhanced = 1
-    /// Command 2, with priority.
+    /// Command 2, which adds priority.
     case framed = 2
 
-    /// The maximum length of a payload, in bytes.
+    /// The maximum length of a payload, in bytes: 2,048 for command 2, and 256 for the older commands.
     public var maximumPayloadLength: Int { self == .framed ? 2048 : 256 }
 }
 
 extension PushType {
     /// Indicates whether pushes of the type can be sent over the binary protocol, which has no field for the push type.
     ///
-    /// The service recognized a push for an alert, a background update or a device management message by its payload.
+    /// The service recognized alerts, background updates and device management messages by their payload.
     package var isCarriedByBinaryProtocol: Bool {
         switch self {
         case .alert, .background, .mdm, .voip, .complication: true
@@ -23,29 +24,30 @@ extension PushType {
     }
 }
 
-/// One entry of the feedback service's list: an app that is gone from a device (reference 6).
+/// One entry of the feedback service's list: an app that was removed from a device (reference 6).
 public struct FeedbackTuple: Hashable, Sendable {
-    /// The time at which the push service noticed that the app is gone, in UNIX seconds. A token that was registered again
-    /// later is valid.
+    /// The time at which the push service noticed that the app was removed, in UNIX seconds. The token is valid if it
+    /// was registered again later.
     public var seconds: UInt32
-    /// The token to which no push should be sent any more.
+    /// The token to which no more pushes should be sent.
     public var token: DeviceToken
 
-    /// - Parameter seconds: The time in UNIX seconds, as it is on the wire.
+    /// Creates an entry.
+    /// - Parameter seconds: The time in UNIX seconds, as in the binary format.
     public init(seconds: UInt32, token: DeviceToken) { (self.seconds, self.token) = (seconds, token) }
 
-    /// The time at which the push service noticed that the app is gone.
+    /// The time at which the push service noticed that the app was removed.
     public var timestamp: Timestamp { Timestamp(seconds: Int64(self.seconds)) }
 }
 
-/// The reason for which a list of the feedback service ends early.
+/// The reason why the feedback service's list could not be read to its end.
 public enum FeedbackError: Error, Hashable, Sendable {
-    /// The bytes are not a list of tuples.
+    /// The bytes are not a list of tuples, because a tuple states this length of its token, which is not valid.
     case malformed(tokenLength: Int)
-    /// The connection ended within a tuple, or without the closure alert of TLS: the list was not complete.
+    /// The connection was closed within a tuple, or without the TLS closure alert. The list was not complete.
     case truncated
-    /// The service sent nothing for too long.
+    /// The service sent nothing within the time limit.
     case timedOut
-    /// The list has more tuples than the client reads.
+    /// The list contains more tuples than the client's limit.
     case tooManyTuples
 }

@@ -1,11 +1,11 @@
 public import NIOCore
 
-/// A push to a channel: an update or the end of the Live Activities that follow it (reference 4.2).
+/// A push to a channel, which updates or ends the Live Activities that follow it (reference 4.2).
 public struct Broadcast: Hashable, Sendable {
     /// The maximum size of a payload, in bytes (reference 3.6).
     public static let maximumPayloadSize = PushNotification.maximumBroadcastSize
 
-    /// The channel.
+    /// The channel to which the broadcast is sent.
     public var channel: ChannelID
     /// The bundle id of the channel's app.
     public var bundleID: Topic
@@ -13,12 +13,12 @@ public struct Broadcast: Hashable, Sendable {
     public var id: String
     /// The header `apns-priority`.
     public var priority: Priority
-    /// The header `apns-expiration`. A channel that stores nothing allows ``Expiration/immediate`` only.
+    /// The header `apns-expiration`. A channel that stores nothing allows only ``Expiration/immediate``.
     public var expiration: Expiration
-    /// The JSON text of a Live Activity's event `update` or `end`, which is sent as it is.
+    /// The JSON text of a Live Activity's event `update` or `end`, which is sent unchanged.
     public var payload: ByteBuffer
 
-    /// Creates a broadcast with a payload in a buffer of swift-nio.
+    /// Creates a broadcast whose payload is a `ByteBuffer`.
     public init(
         to channel: ChannelID,
         of bundleID: Topic,
@@ -31,7 +31,7 @@ public struct Broadcast: Hashable, Sendable {
         (self.priority, self.expiration, self.payload) = (priority, expiration, payload)
     }
 
-    /// Creates a broadcast with a payload in JSON text.
+    /// Creates a broadcast whose payload is a string with JSON text.
     public init(
         to channel: ChannelID,
         of bundleID: Topic,
@@ -46,10 +46,10 @@ public struct Broadcast: Hashable, Sendable {
 }
 
 extension Push {
-    /// Creates the push for a broadcast: with another path, and with the channel in a header instead of a token in the
+    /// Creates the push for a broadcast, which has another path, and the channel in a header instead of a token in the
     /// path.
     ///
-    /// Its additional headers distinguish a broadcast from other pushes, so that ``Push`` needs no member for it.
+    /// Its additional headers distinguish a broadcast from other pushes, so that ``Push`` needs no property for it.
     package init(_ broadcast: Broadcast) {
         let notification = PushNotification(
             id: broadcast.id,
@@ -71,7 +71,7 @@ extension Push {
     }
 }
 
-/// The id of a broadcast channel, as the push service created it: opaque base64 text (reference 4.1).
+/// The id of a broadcast channel, which the push service has assigned: opaque base64 text (reference 4.1).
 public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
     /// The maximum length of an id, in bytes.
     public static let maximumLength = 256
@@ -79,7 +79,7 @@ public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
     /// The value of the header `apns-channel-id`.
     public let text: String
 
-    /// Creates an id, or returns `nil` unless `text` is 1 to 256 characters of base64, padding included.
+    /// Creates an id. Returns `nil` unless `text` is 1 to 256 characters of base64, including padding.
     public init?(_ text: some StringProtocol) {
         guard (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy(Self.isBase64)
         else { return nil }
@@ -99,9 +99,9 @@ public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The broadcasts of a channel that the push service stores for devices that are offline. A channel cannot change its storage.
+/// The broadcasts that the push service stores in a channel for devices that are offline. It cannot be changed later.
 public enum ChannelStorage: Int, Hashable, Sendable, CaseIterable {
-    /// No broadcast is stored: only devices that are online get one. The push service allows more broadcasts then.
+    /// No broadcast is stored: only online devices receive broadcasts. The push service allows more broadcasts then.
     case none = 0
     /// The newest broadcast is stored, for at most 8 hours.
     case newest = 1

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// The encoding base64url without padding (RFC 4648 section 5).
+/// Encodes and decodes base64url without padding (RFC 4648 section 5).
 package enum Base64URL {
-    /// Returns bytes as base64url text, without padding.
+    /// Encodes bytes as base64url, without padding.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text = Data(bytes).base64EncodedData()
         while text.last == UInt8(ascii: "=") { text.removeLast() }
@@ -16,7 +16,7 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns the bytes that base64url text encodes, with or without padding; `nil` for other text.
+    /// Decodes base64url, with or without padding; `nil` for any other text.
     package static func decode(_ text: some StringProtocol) -> Data? {
         var standard = text.utf8.filter { $0 != UInt8(ascii: "=") }
         for index in standard.indices {
@@ -31,9 +31,9 @@ package enum Base64URL {
     }
 }
 
-/// Reads and writes bytes as hexadecimal text.
+/// Encodes and decodes hexadecimal text.
 package enum Hexadecimal {
-    /// Returns bytes as lower-case hexadecimal text, two digits per byte.
+    /// Encodes bytes as lower-case hexadecimal text, two digits per byte.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
@@ -44,8 +44,7 @@ package enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns the bytes that hexadecimal text in either case encodes, or `nil` for an odd length or a character that
-    /// is not a digit.
+    /// Decodes hexadecimal text in either case; `nil` for an odd length or a character that is not a digit.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count / 2)
@@ -62,8 +61,7 @@ package enum Hexadecimal {
         return high == nil ? bytes : nil
     }
 
-    /// Returns the bytes that hexadecimal text in either case encodes, or `nil` for an odd length or a character that
-    /// is not a digit.
+    /// Decodes hexadecimal text in either case; `nil` for an odd length or a character that is not a digit.
     ///
     /// It looks the digits up in a table without branching, because the gateway calls it for every request.
     package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
@@ -97,7 +95,7 @@ package enum Hexadecimal {
 
 /// Generates random bytes for secrets and salts.
 package enum RandomBytes {
-    /// Returns `count` bytes of the system's random number generator.
+    /// Returns `count` bytes from the system's random number generator.
     package static func make(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }

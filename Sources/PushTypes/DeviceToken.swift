@@ -1,6 +1,6 @@
 import Foundation
 
-/// The address of one app on one device in one environment, minted by the push service.
+/// The address of one app on one device in one environment, issued by the push service.
 ///
 /// A token is opaque and of variable length: 32 bytes are common, longer ones exist (reference 1.7). The description
 /// never shows the whole token, so a token can be logged.
@@ -8,29 +8,29 @@ public struct DeviceToken: Hashable, Sendable {
     /// The maximum length of a token, in bytes. The binary protocol allows 100; HTTP/2 has no documented limit.
     public static let maximumLength = 512
 
-    /// The bytes that the push service minted.
+    /// The bytes of the token, as the push service issued them.
     public let bytes: [UInt8]
 
-    /// Creates a token, or returns `nil` when `bytes` is empty or longer than ``maximumLength``.
+    /// Creates a token. Returns `nil` if `bytes` is empty or longer than ``maximumLength``.
     public init?(bytes: [UInt8]) {
         guard !bytes.isEmpty, bytes.count <= Self.maximumLength else { return nil }
         self.bytes = bytes
     }
 
-    /// Creates the stand-in for a token where a channel takes its place. It is never sent.
+    /// Creates a placeholder for the token of a push to a channel. It is never sent.
     package init(standingFor channel: ChannelID) { self.bytes = Array(channel.text.utf8) }
 
-    /// Reads hexadecimal text in either case, without separators. Returns `nil` for anything else.
+    /// Creates a token from hexadecimal text in either case, without separators. Returns `nil` for any other text.
     public init?(hex: some StringProtocol) {
         guard hex.utf8.count <= Self.maximumLength * 2, let bytes = Hexadecimal.decode(hex) else { return nil }
         self.init(bytes: bytes)
     }
 
-    /// Reads a token that was typed or pasted: hexadecimal, also as an old `NSData` description
-    /// (`<302bd38c c16adf6c>`), or base64.
+    /// Creates a token from user input: hexadecimal, even as an old `NSData` description (`<302bd38c c16adf6c>`), or
+    /// base64.
     ///
-    /// Text that is valid as both is read as hexadecimal. `<`, `>` and white space are ignored (reference 1.7). Returns
-    /// `nil` for any other text.
+    /// Text that is valid as both is parsed as hexadecimal. `<`, `>` and white space are ignored (reference 1.7).
+    /// Returns `nil` for any other text.
     public init?(userInput text: String) {
         guard text.utf8.count <= Self.maximumLength * 4 else { return nil }
         // Nearly all tokens are written in this form.
@@ -57,29 +57,29 @@ extension DeviceToken: CustomStringConvertible {
     public var description: String { "\(Hexadecimal.encode(self.bytes.prefix(4)))… (\(self.bytes.count) bytes)" }
 }
 
-/// The kind of a device token: the use for which the device got it, and so the topic that its pushes must have (reference 1.6).
+/// The kind of a device token: the use for which it was issued. It determines the topic of pushes (reference 1.6).
 ///
-/// A push service rejects a push of another topic as `DeviceTokenNotForTopic`, however good the token is.
+/// A push service rejects a push with another topic as `DeviceTokenNotForTopic`, even if the token is valid.
 package enum DeviceTokenKind: String, CaseIterable, Hashable, Sendable {
-    /// Alerts, badges, sounds and background updates. The tokens of MDM servers and of passes are of this kind too:
-    /// their topic is the app's own.
+    /// Tokens for alerts, badges, sounds and background updates. The tokens for MDM servers and for passes are of this
+    /// kind too: their topic has no suffix.
     case alert
     case voip
     case complication
     case fileProvider
     case location
     case pushToTalk
-    /// The start of a Live Activity: one token per installation.
+    /// Tokens for the start of Live Activities: one token per installation of the app.
     case liveActivityStart
-    /// Updates and the end of one Live Activity: one token per activity (reference 3.4).
+    /// Tokens for updates and the end of one Live Activity: one token per activity (reference 3.4).
     case liveActivityUpdate
     case widgets
     case controls
-    /// A browser's subscription to Web Push, which has no token of the push service. The hash of its URL takes its
-    /// place.
+    /// A browser's subscription to Web Push, which has no token from the push service. The hash of its URL is used
+    /// instead.
     case web
 
-    /// A push type with the topic of tokens of this kind.
+    /// A push type whose topic is that of tokens of this kind.
     package var pushType: PushType {
         switch self {
         case .alert, .web: .alert
@@ -94,7 +94,7 @@ package enum DeviceTokenKind: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Returns the topic of an app's tokens of this kind; `nil` if it would be too long.
+    /// Returns the topic for an app's tokens of this kind; `nil` if it would be too long.
     /// - Parameter bundleID: The app's bundle id.
     package func topic(of bundleID: Topic) -> Topic? {
         let suffix = self.pushType.topicSuffix

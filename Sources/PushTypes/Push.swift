@@ -2,9 +2,9 @@
 public struct Push: Hashable, Sendable {
     /// The notification with its headers and payload.
     public var notification: PushNotification
-    /// The device token that the notification is sent to.
+    /// The device token to which the notification is sent.
     public var token: DeviceToken
-    /// The header fields that are sent besides those of the notification. One of the same name replaces the notification's.
+    /// The header fields that are sent in addition to those of the notification. They replace fields of the same name.
     public var additionalHeaders: [HeaderField]
 
     /// Creates a push.
@@ -20,14 +20,15 @@ public struct HeaderField: Hashable, Sendable {
 
     /// The name in lower case (RFC 9113 section 8.2.1).
     public let name: String
-    /// The value, which has visible ASCII characters, spaces and tabs.
+    /// The value, which consists of visible ASCII characters, spaces and tabs.
     public let value: String
 
     /// Creates a field, with the name in lower case.
     ///
-    /// Returns `nil` unless `name` is a token (RFC 9110 section 5.6.2), `value` has visible ASCII characters, with spaces and
-    /// tabs only between them, and both have at most ``maximumLength`` bytes. The fields that HTTP/2 does not allow or that
-    /// the sender writes itself, such as `connection` and `content-length`, are `nil` too (RFC 9113 section 8.2).
+    /// Returns `nil` unless `name` is a token (RFC 9110 section 5.6.2), `value` consists of visible ASCII characters
+    /// with spaces and tabs only between them, and both have at most ``maximumLength`` bytes. Fields that HTTP/2
+    /// forbids or the sender writes itself, such as `connection` and `content-length`, are `nil` too (RFC 9113 section
+    /// 8.2).
     public init?(name: String, value: String) {
         let lowercased = name.lowercased()
         guard (1...Self.maximumLength).contains(lowercased.utf8.count), value.utf8.count <= Self.maximumLength,
@@ -40,10 +41,10 @@ public struct HeaderField: Hashable, Sendable {
         self.value = value
     }
 
-    /// Creates the path of a request that is not for a device.
+    /// Creates the `:path` field of a request that is not for a device.
     package init(path: String) { (self.name, self.value) = (Self.path, path) }
 
-    /// Creates a field of a broadcast, whose value has visible ASCII characters.
+    /// Creates a field of a broadcast. The value must consist of visible ASCII characters.
     package init(of name: String, _ value: String) { (self.name, self.value) = (name, value) }
 
     /// The name of the pseudo-header field for the path, which no caller can set.
@@ -65,7 +66,8 @@ public struct HeaderField: Hashable, Sendable {
 
 /// The transmission of one push: the connection that carried it, and the time until its outcome was known.
 package struct PushTrip: Hashable, Sendable {
-    /// The index of the connection among those of its call or its page; negative for a push that no connection carried.
+    /// The index of the connection among those of one call of the sender, or of a page of recipients, which takes
+    /// several calls; negative if no connection carried the push.
     package var connection: Int32
     /// The time from the call that sent the push until its outcome was known, in milliseconds.
     package var milliseconds: Int32
@@ -74,8 +76,8 @@ package struct PushTrip: Hashable, Sendable {
         (self.connection, self.milliseconds) = (connection, milliseconds)
     }
 
-    /// Returns this trip with its connection counted among those of a page, which has several calls.
-    /// - Parameter first: The index of the call's first connection among those of the page.
+    /// Converts the connection index from its call to a page, which consists of several calls.
+    /// - Parameter first: The page's index of the first connection of the call.
     package func movedBehind(_ first: Int32) -> PushTrip {
         guard self.connection >= 0 else { return self }
         let (sum, overflow) = self.connection.addingReportingOverflow(first)

@@ -1,4 +1,4 @@
-/// An environment of the push service. The two share neither tokens nor the permissions of credentials (reference 1.1).
+/// An environment of the push service. The two share neither tokens nor rights of credentials (reference 1.1).
 public enum PushEnvironment: String, CaseIterable, Hashable, Sendable, Codable {
     /// The environment of development builds, also called "development".
     case sandbox
@@ -13,7 +13,7 @@ public enum PushEnvironment: String, CaseIterable, Hashable, Sendable, Codable {
     }
 }
 
-/// The protocol over which an app's pushes reach the push service.
+/// The protocol over which an app's pushes are sent to the push service.
 package enum PushTransport: String, CaseIterable, Hashable, Sendable {
     /// The provider API over HTTP/2.
     case http2
@@ -21,18 +21,18 @@ package enum PushTransport: String, CaseIterable, Hashable, Sendable {
     case binary
 }
 
-/// The address of an HTTP/1.1 proxy, with basic authentication if it has a user.
+/// The address of an HTTP/1.1 proxy, with basic authentication if a user is set.
 ///
-/// A proxy opens a tunnel with CONNECT (RFC 9110 section 9.3.6). TLS is between the two ends of the tunnel, so the proxy sees
-/// the host name and the port of the push service, and no content.
+/// A proxy opens a tunnel with CONNECT (RFC 9110 section 9.3.6). TLS runs through the tunnel from end to end, so the
+/// proxy sees only the host name and the port of the push service.
 public struct ProxyEndpoint: Hashable, Sendable, CustomStringConvertible {
     /// The host name or IP address.
     public var host: String
     /// The port.
     public var port: Int
-    /// The user for basic authentication (RFC 7617); `nil` sends none.
+    /// The user for basic authentication (RFC 7617); `nil` to send no credentials.
     public var user: String?
-    /// The password for basic authentication.
+    /// The password for basic authentication; ignored without a user.
     public var password: String?
 
     /// Creates the address of a proxy.
@@ -53,13 +53,13 @@ extension ProxyEndpoint: CustomDebugStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A connection that carried pushes, for the record of their transmission.
+/// A connection that carried pushes. Each ``PushTrip`` refers to one by its index.
 package struct OpenedConnection: Hashable, Sendable {
-    /// The push service, `host:port`.
+    /// The push service, as `host:port`.
     package var service: String
-    /// The remote address, `address:port`: that of the proxy if there is one; `nil` if it is not known.
+    /// The remote address as `address:port`, which is the proxy's if there is one; `nil` if it is not known.
     package var address: String?
-    /// The local port, by which packet captures and other logs identify the connection.
+    /// The local port, by which packet captures and other logs identify the connection; `nil` if it is not known.
     package var localPort: Int?
     package var openedAt: Timestamp
 

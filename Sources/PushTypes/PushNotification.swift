@@ -1,7 +1,7 @@
 import Foundation
 public import NIOCore
 
-/// A notification as a request to the push service carries it, without the device token.
+/// The headers and the payload of a push request, without the device token.
 public struct PushNotification: Hashable, Sendable {
     /// The maximum length of an `apns-collapse-id`, in bytes (reference 1.5).
     package static let maximumCollapseIDLength = 64
@@ -12,19 +12,19 @@ public struct PushNotification: Hashable, Sendable {
     public var id: String
     /// The header `apns-topic`.
     public var topic: Topic
-    /// The header `apns-push-type`; `nil` leaves it out.
+    /// The header `apns-push-type`; `nil` to omit it.
     public var pushType: PushType?
     /// The header `apns-priority`.
     public var priority: Priority
     /// The header `apns-expiration`.
     public var expiration: Expiration
-    /// The header `apns-collapse-id`, 1 to 64 bytes long, without control characters and without spaces at its ends;
-    /// `nil` leaves it out. A device shows only the newest notification with an id.
+    /// The header `apns-collapse-id`, 1 to 64 bytes long, without control characters and without leading or trailing
+    /// spaces; `nil` to omit it. A device shows only the newest notification with an id.
     public var collapseID: String?
-    /// The JSON text, which is sent as it is. Copies of a notification share its memory.
+    /// The JSON text, which is sent unchanged. Copies of a notification share its memory.
     public var payload: ByteBuffer
 
-    /// Creates a notification with a payload in a buffer of swift-nio.
+    /// Creates a notification whose payload is a `ByteBuffer`.
     public init(
         id: String = PushNotification.makeID(),
         topic: Topic,
@@ -38,7 +38,7 @@ public struct PushNotification: Hashable, Sendable {
         (self.expiration, self.collapseID, self.payload) = (expiration, collapseID, payload)
     }
 
-    /// Creates a notification with a payload in JSON text.
+    /// Creates a notification whose payload is a string with JSON text.
     public init(
         id: String = PushNotification.makeID(),
         topic: Topic,
@@ -59,14 +59,14 @@ public struct PushNotification: Hashable, Sendable {
         )
     }
 
-    /// Indicates whether a text can be the value of a header field: it has no control character and no space at its ends
-    /// (RFC 9113, 8.2.1).
+    /// Indicates whether a text can be the value of a header field: it has no control character and no leading or
+    /// trailing space (RFC 9113, 8.2.1).
     package static func isHeaderValue(_ text: String) -> Bool {
         let bytes = text.utf8
         return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f } && bytes.first != 0x20 && bytes.last != 0x20
     }
 
-    /// Returns a new random `apns-id`: each push needs one of its own.
+    /// Returns a new random `apns-id`. Each push requires its own.
     public static func makeID() -> String { UUID().uuidString.lowercased() }
 }
 
@@ -74,15 +74,15 @@ public struct PushNotification: Hashable, Sendable {
 public enum PushType: String, CaseIterable, Hashable, Sendable {
     /// An alert, a badge or a sound.
     case alert
-    /// An update in the background, without the user's notice.
+    /// An update in the background, which the user does not see.
     case background
     /// An update of a complication on a watch.
     case complication
     /// A reload of an app's controls.
     case controls
-    /// A change of a file provider's content.
+    /// A change of the contents of a file provider.
     case fileprovider
-    /// A start, an update or the end of a Live Activity.
+    /// The start, an update or the end of a Live Activity.
     case liveactivity
     /// A request for the location of the device.
     case location
@@ -95,8 +95,8 @@ public enum PushType: String, CaseIterable, Hashable, Sendable {
     /// A reload of an app's widgets.
     case widgets
 
-    /// The part of the topic after the bundle id. It is empty where the topic is the bundle id or, for `mdm`, the UID of a
-    /// certificate.
+    /// The suffix of the topic after the bundle id. It is empty if the topic is the bundle id or, for `mdm`, the UID of
+    /// a certificate.
     public var topicSuffix: String {
         switch self {
         case .alert, .background, .mdm: ""
@@ -115,18 +115,18 @@ public enum PushType: String, CaseIterable, Hashable, Sendable {
     public var maximumPayloadSize: Int { self == .voip ? 5120 : 4096 }
 }
 
-/// The urgency of a delivery: the header `apns-priority` (reference 1.5).
+/// The urgency of a delivery, the header `apns-priority` (reference 1.5).
 public enum Priority: UInt8, CaseIterable, Hashable, Sendable {
-    /// The device's power comes first: the delivery never wakes it.
+    /// The device's power takes precedence: the delivery never wakes the device.
     case low = 1
     /// The device's power is considered: deliveries may be grouped and deferred.
     case powerAware = 5
-    /// The notification is delivered at once. The default.
+    /// The notification is delivered immediately. The default.
     case immediate = 10
 }
 
 extension Priority {
-    /// Reads the header's text. Returns `nil` for a `BadPriority`.
+    /// Parses the value of the header. Returns `nil` for a value that leads to `BadPriority`.
     package init?(header text: String) {
         switch text {
         case "10": self = .immediate
@@ -137,19 +137,19 @@ extension Priority {
     }
 }
 
-/// The time until which the push service keeps a notification for an offline device: the header `apns-expiration`.
+/// The time until which the push service stores a notification for an offline device: the header `apns-expiration`.
 public enum Expiration: Hashable, Sendable {
-    /// The push service's own policy, at most 30 days. The header is left out.
+    /// The push service's own policy, at most 30 days. The header is omitted.
     case servicePolicy
-    /// One attempt to deliver, without storage. The header is 0.
+    /// One attempt at delivery, without storage. The header is 0.
     case immediate
     /// A UNIX time in seconds. A small number is a time in 1970, which has already passed (reference 1.5).
     case at(seconds: Int64)
 
-    /// The longest time for which Apple stores a notification: 30 days (reference 7.1).
+    /// The maximum time for which Apple stores a notification: 30 days (reference 7.1).
     package static let longestStorage: Duration = .seconds(30 * 24 * 3600)
 
-    /// Reads the header's text, which is decimal digits only. Returns `nil` for a `BadExpirationDate`.
+    /// Parses the header's value, decimal digits. Returns `nil` for a value that leads to `BadExpirationDate`.
     package init?(header text: String) {
         var seconds: Int64 = 0
         for digit in text.utf8 {
@@ -163,7 +163,7 @@ public enum Expiration: Hashable, Sendable {
         self = seconds == 0 ? .immediate : .at(seconds: seconds)
     }
 
-    /// The header's text; `nil` leaves the header out.
+    /// The value of the header; `nil` to omit the header.
     package var header: String? {
         switch self {
         case .servicePolicy: nil
@@ -172,7 +172,7 @@ public enum Expiration: Hashable, Sendable {
         }
     }
 
-    /// Returns the time at which a notification that was accepted at `now` expires, or `nil` if it must not be stored.
+    /// Returns the time at which a notification that was accepted at `now` expires; `nil` if it must not be stored.
     package func storageEnd(acceptedAt now: Timestamp) -> Timestamp? {
         let longest = now.advanced(by: Self.longestStorage)
         switch self {
@@ -183,9 +183,9 @@ public enum Expiration: Hashable, Sendable {
     }
 }
 
-/// The urgency with which a notification appears (reference 3.1).
+/// The importance of a notification, which determines how the device presents it (reference 3.1).
 package enum InterruptionLevel: String, Hashable, Sendable, Codable, CaseIterable {
-    /// The notification appears in the list, and neither lights the screen nor plays a sound.
+    /// The notification appears in the list, but neither lights the screen nor plays a sound.
     case passive
     case active
     case timeSensitive = "time-sensitive"

@@ -1,7 +1,7 @@
 /// The push service's reason for rejecting a request.
 ///
-/// This is the only table of reason texts, HTTP statuses and status bytes of the binary protocol (reference 1.9, 4.3, 5.2
-/// and 9.1).
+/// This is the only table of reason strings, HTTP statuses and status bytes of the binary protocol (reference 1.9, 4.3,
+/// 5.2 and 9.1).
 public enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     case badAuthorizationHeader = "BadAuthorizationHeader"
     case badCertificate = "BadCertificate"
@@ -62,7 +62,7 @@ public enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     /// The HTTP status of the response (reference 1.9).
     public var status: Int { self.row.status }
 
-    /// The status byte in an error packet of the binary protocol (reference 5.2); 255 where it has none for the reason.
+    /// The status byte in an error packet of the binary protocol (reference 5.2); 255 if there is none for the reason.
     package var binaryStatus: UInt8 { self.row.legacy }
 
     // swift-format-ignore

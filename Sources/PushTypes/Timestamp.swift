@@ -1,15 +1,15 @@
 /// A point in time, in milliseconds since 1970-01-01T00:00:00Z.
 ///
 /// APNs mixes units: the `timestamp` of a 410 response is in milliseconds, everything else is in seconds (reference 0,
-/// units trap). All arithmetic saturates, so hostile values never trap.
+/// units trap). All arithmetic saturates, so invalid values never trap.
 public struct Timestamp: Hashable, Comparable, Sendable {
-    /// The milliseconds since 1970; negative before that.
+    /// The milliseconds since 1970; negative for earlier times.
     public let milliseconds: Int64
 
     /// Creates a point in time from milliseconds since 1970.
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-    /// Creates a point in time from seconds since 1970. Saturates at the ends of the 64-bit millisecond range.
+    /// Creates a point in time from seconds since 1970. Saturates at the limits of the 64-bit millisecond range.
     public init(seconds: Int64) {
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
         self.milliseconds = overflow ? (seconds < 0 ? .min : .max) : product

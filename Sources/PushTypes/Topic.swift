@@ -1,12 +1,12 @@
 /// The address of an app within the push service: its bundle id, with a suffix for some push types.
 public struct Topic: Hashable, Sendable, CustomStringConvertible {
-    /// The maximum length of a topic, in bytes. A bundle id has at most 155, a suffix at most 24.
+    /// The maximum length of a topic, in bytes. A bundle id has at most 155 bytes, a suffix at most 24.
     public static let maximumLength = 255
 
-    /// The text of the header `apns-topic`.
+    /// The value of the header `apns-topic`.
     public let name: String
 
-    /// Creates a topic, or returns `nil` unless `name` is 1 to 255 ASCII letters, digits, dots, hyphens and underscores.
+    /// Creates a topic. Returns `nil` unless `name` is 1 to 255 ASCII letters, digits, dots, hyphens and underscores.
     public init?(_ name: some StringProtocol) {
         let utf8 = name.utf8
         guard !utf8.isEmpty, utf8.count <= Self.maximumLength else { return nil }
@@ -31,9 +31,9 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Returns the app that owns this topic; `nil` if there is none. An app whose bundle id is the whole topic takes
-    /// precedence over one whose bundle id is the topic without a suffix.
+    /// precedence over an app whose bundle id is the topic without a suffix.
     ///
-    /// - Parameter app: Returns the app with a bundle id.
+    /// - Parameter app: Returns the app with a bundle id; `nil` if there is none.
     package func owner<App>(lookingUp app: (_ bundleID: Topic) throws -> App?) rethrows -> App? {
         if let owner = try app(self) { return owner }
         return self.bundleID == self ? nil : try app(self.bundleID)
@@ -47,13 +47,13 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The topic's name.
+    /// The same text as ``name``.
     public var description: String { self.name }
 }
 
 /// An entry of a push certificate's list of topics (reference 2.2).
 public struct CertificateTopic: Hashable, Sendable {
-    /// The topic that the certificate may push to.
+    /// The topic to which the certificate may push.
     public let topic: Topic
     /// The uses of the topic, such as `app`, `voip` or `complication`.
     public let kinds: [String]

@@ -3,21 +3,21 @@ import HTTPTypes
 package import Hummingbird
 import NIOCore
 
-/// The style sheet and the script of the pages. Their addresses contain the hash of their content, so that browsers
-/// keep them for a year.
+/// The style sheet and the script of the pages. Their URLs contain a hash of their content, so that browsers can cache
+/// them for a year.
 package struct Assets: Sendable {
-    /// A file that pages load.
     private struct File: Sendable {
         let content: ByteBuffer
         let contentType: String
     }
 
     private let files: [String: File]
-    /// The paths of the files, as the variables `style` and `script` of the layout.
+    /// The paths of the style sheet and the script, for the variables `style` and `script` of the layout.
     package let style: String
     package let script: String
 
-    /// - Parameter folder: The path under which ``response(to:)`` is reached, without a slash at its end.
+    /// Creates the assets from the embedded files.
+    /// - Parameter folder: The path under which ``response(to:name:)`` is reached, without a trailing slash.
     package init(folder: String) {
         let style = Self.file("style", "css", PageFiles.shared["style.css"], "text/css; charset=utf-8")
         let script = Self.file("script", "js", PageFiles.shared["script.js"], "text/javascript; charset=utf-8")
@@ -25,7 +25,7 @@ package struct Assets: Sendable {
         (self.style, self.script) = ("\(folder)/\(style.name)", "\(folder)/\(script.name)")
     }
 
-    /// Returns the file of a name, or a response with status 404 for any other name.
+    /// Returns the response with the file of a name, or with status 404 for any other name.
     package func response(to request: Request, name: String) -> Response {
         guard let file = self.files[name] else { return Response(status: .notFound) }
         let tag = "\"\(name)\""

@@ -1,15 +1,16 @@
 package import HTTPTypes
 
-/// The header fields of every page. With them, a page loads nothing from other origins, runs only Martlet's own
-/// scripts, and cannot be framed.
+/// The security header fields of every page. They prevent a page from loading anything from other origins, from running
+/// scripts other than Martlet's own, and from being framed.
 package enum SecurityHeaders {
-    /// The content security policy. It has no `unsafe-inline`, because pages contain neither scripts nor styles.
+    /// The content security policy. It needs no `unsafe-inline`, because pages contain neither inline scripts nor
+    /// styles.
     package static let contentSecurityPolicy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
         "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'",
     ].joined(separator: "; ")
 
-    /// Returns the header fields of a page, which must not be cached.
+    /// Returns the header fields of a page, which also forbid caching it. `isSecure` is `true` if browsers use TLS.
     package static func page(isSecure: Bool) -> HTTPFields {
         var headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",

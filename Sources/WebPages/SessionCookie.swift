@@ -1,15 +1,16 @@
 package import HTTPTypes
 
-/// The cookie that holds the token of a session.
+/// The cookie that contains a session's token.
 ///
-/// Over TLS its name has the prefix `__Host-`, so that no other host and no plain connection can set it (RFC 6265bis).
+/// Over TLS, its name has the prefix `__Host-`, so that no other host and no unencrypted connection can set it (RFC
+/// 6265bis).
 package struct SessionCookie: Sendable {
     private let isSecure: Bool
     private let name: String
-    /// The maximum length of a token, in bytes.
+    /// The maximum length of a token, in bytes. A cookie with a longer one is ignored.
     private static let maximumLength = 256
 
-    /// - Parameter isSecure: Whether the pages are reached over TLS.
+    /// Creates the cookie. `isSecure` is `true` if browsers reach the pages over TLS.
     package init(isSecure: Bool) {
         self.isSecure = isSecure
         self.name = isSecure ? "__Host-martlet" : "martlet"
@@ -26,7 +27,7 @@ package struct SessionCookie: Sendable {
         return nil
     }
 
-    /// Returns the value of `set-cookie` that stores a token until the browser ends.
+    /// Returns the value of `set-cookie` that stores a token until the browser is closed.
     package func setting(_ token: String) -> String { "\(self.name)=\(token); \(self.attributes)" }
 
     /// The value of `set-cookie` that removes the cookie.

@@ -11,7 +11,7 @@ struct CommandTree: Decodable, Sendable {
             let kind: String
             let name: String
 
-            /// The name with its leading hyphens, as it is typed.
+            /// The name with its leading hyphens, as users type it.
             var spelling: String { self.kind == "long" ? "--\(self.name)" : "-\(self.name)" }
         }
 
@@ -25,16 +25,16 @@ struct CommandTree: Decodable, Sendable {
         let isRepeating: Bool
         let shouldDisplay: Bool
 
-        /// The setting that the argument sets; `nil` for an argument without a setting.
+        /// The setting whose value the argument provides; `nil` for an argument without a setting.
         var setting: Setting? {
             let names = self.names ?? []
             return names.lazy.flatMap { Self.settings[$0.name] ?? [] }.first { $0.argumentHelp == self.abstract }
         }
 
-        /// The settings by the name of their flag.
+        /// The settings by the names of their flags.
         private static let settings = Dictionary(grouping: SettingTable.all.flatMap(\.settings)) { $0.flag }
 
-        /// A text that is equal if two commands have the same option.
+        /// A string that is equal for arguments of different commands if they are the same option.
         var identity: String { "\(self.names?.first?.spelling ?? "") \(self.valueName ?? "") \(self.abstract ?? "")" }
     }
 
@@ -49,7 +49,7 @@ struct CommandTree: Decodable, Sendable {
     let arguments: [Argument]?
     let shouldDisplay: Bool?
 
-    /// The description of all commands, which is decoded only once, because that takes time.
+    /// The description of all commands. It is decoded only once, because decoding takes time.
     private static let dump = Result {
         try JSONDecoder().decode(Dump.self, from: Data(MartletCommand._dumpHelp().utf8))
     }
@@ -57,7 +57,7 @@ struct CommandTree: Decodable, Sendable {
     /// The tree of all commands.
     static func root() throws -> CommandTree { try self.dump.get().command }
 
-    /// The subcommands that help shows. ArgumentParser's own `help` follows Martlet's in the list, and is left out.
+    /// The subcommands that help shows. ArgumentParser's own `help`, which follows Martlet's in the list, is left out.
     var children: [CommandTree] {
         var names: Set<String> = []
         return (self.subcommands ?? []).filter { $0.shouldDisplay != false && names.insert($0.commandName).inserted }
@@ -70,7 +70,7 @@ struct CommandTree: Decodable, Sendable {
         }
     }
 
-    /// The discussion of the command, without the examples.
+    /// The long description of the command, without the examples.
     var details: String {
         let lines = (self.discussion ?? "").split(separator: "\n", omittingEmptySubsequences: false)
         let text = lines.prefix { !$0.hasPrefix(CommandConfiguration.exampleMark) }

@@ -2,7 +2,7 @@
 ///
 /// Help, completions and manual pages do not show the former names.
 enum FormerSpelling {
-    /// A former name of a command and its present name.
+    /// A command that was renamed, with its former and its current name.
     struct Change {
         /// The words after `martlet` in the previous version.
         let former: [String]
@@ -11,11 +11,11 @@ enum FormerSpelling {
 
     /// An option that has been renamed, or has become the first argument.
     struct OptionChange {
-        /// The first words of the commands that have the option.
+        /// The first words of the commands to which the option belongs.
         let command: [String]
         /// The former name with its hyphens.
         let former: String
-        /// The present name with its hyphens; `nil` if the value is now the first argument of the command.
+        /// The current name with its hyphens; `nil` if the value is now the first argument of the command.
         let current: String?
     }
 
@@ -37,7 +37,7 @@ enum FormerSpelling {
         OptionChange(command: ["schedule", "set"], former: "--id", current: nil),
     ]
 
-    /// Returns the words with former names replaced by present ones, and a warning for each replaced name.
+    /// Replaces former names with current ones, and returns the words with a warning for each replaced name.
     static func translated(_ words: [String]) -> (words: [String], warnings: [String]) {
         if words.first == "help" {
             let (rest, warnings) = self.translated(Array(words.dropFirst()))
@@ -61,7 +61,7 @@ enum FormerSpelling {
         return (words, warnings)
     }
 
-    /// Turns the value of an option into the first argument of its command.
+    /// Converts the value of an option to the first argument of its command.
     /// - Returns: The warning; `nil` for an option without a value, which is left unchanged.
     private static func makeArgument(at index: Int, of option: OptionChange, in words: inout [String]) -> String? {
         let value: String

@@ -74,7 +74,7 @@ struct HelpCommand: ParsableCommand {
         try StandardOutput.result("\(pages.count) manual pages are in \(output)")
     }
 
-    /// Returns the command with these names, beginning below `martlet`.
+    /// Returns the command with these names, starting from the subcommands of `martlet`.
     private static func subcommand(_ names: [String]) throws -> any ParsableCommand.Type {
         var command: any ParsableCommand.Type = MartletCommand.self
         for name in names {
@@ -89,9 +89,9 @@ struct HelpCommand: ParsableCommand {
     }
 }
 
-/// The table of the limited resources for which callers compete, as in docs/security.md.
+/// Formats the table of limited resources for which callers compete, as in docs/security.md.
 enum ResourceTableText {
-    /// The lines of docs/security.md that enclose the table.
+    /// The lines of docs/security.md between which the table is placed.
     static let markers = (begin: "<!-- resources: begin -->", end: "<!-- resources: end -->")
 
     static var markdown: String {

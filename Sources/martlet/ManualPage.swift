@@ -6,7 +6,7 @@ struct ManualPage {
     private let command: CommandTree
     /// The words of the command after `martlet`; empty for `martlet` itself.
     private let words: [String]
-    /// The options that all commands of the page share, which are described only once.
+    /// The options that all commands of the page share and that the page describes only once.
     private let common: [CommandTree.Argument]
 
     /// Returns all pages by their file names.
@@ -33,12 +33,12 @@ struct ManualPage {
     /// The name of the page, such as `martlet-gateway`.
     private var name: String { (["martlet"] + self.words).joined(separator: "-") }
 
-    /// Returns the command itself, or all commands below it that have no subcommands.
+    /// Returns all commands below the given one that have no subcommands, or the given one if it has none.
     private static func leaves(of command: CommandTree) -> [CommandTree] {
         command.children.isEmpty ? [command] : command.children.flatMap(self.leaves)
     }
 
-    /// Returns the text of the page in mdoc.
+    /// Returns the source of the page in mdoc.
     /// - Parameter others: The names of the other pages.
     private func written(_ date: Date, seeAlso others: [String]) -> String {
         var text = ManualText()
@@ -93,7 +93,7 @@ struct ManualPage {
         }
     }
 
-    /// Adds the description of a subcommand, or of all its own subcommands.
+    /// Adds the description of a subcommand, or of each of its own subcommands if it has any.
     private func section(of command: CommandTree, _ words: [String], _ text: inout ManualText) {
         guard command.children.isEmpty else {
             for child in command.children { self.section(of: child, words + [child.commandName], &text) }
@@ -143,7 +143,7 @@ struct ManualPage {
         (argument.names ?? []).map { "Fl \($0.spelling.dropFirst())" }.joined(separator: " , ")
     }
 
-    /// The settings that the commands of the page read, in the order of the table.
+    /// The settings that the commands of the page read, in the order of the table of settings.
     private var settings: [Setting] {
         let arguments = Self.leaves(of: self.command).flatMap(\.shownArguments)
         let keys = Set(arguments.compactMap { $0.setting?.key })
@@ -200,7 +200,7 @@ struct ManualPage {
         text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
-    /// Returns a date in the form of mdoc, such as `November 22, 2026`.
+    /// Formats a date as mdoc requires, such as `November 22, 2026`.
     private static func text(of date: Date) -> String {
         let style = Date.VerbatimFormatStyle(
             format: "\(month: .wide) \(day: .defaultDigits), \(year: .defaultDigits)",
@@ -212,11 +212,11 @@ struct ManualPage {
     }
 }
 
-/// The text of a manual page in mdoc, the markup of Debian's and the BSDs' manual pages, line by line.
+/// The source of a manual page in mdoc, the markup of Debian's and the BSDs' manual pages, built line by line.
 private struct ManualText {
     private(set) var lines: [String] = []
 
-    /// The whole text.
+    /// The complete source.
     var text: String { self.lines.joined(separator: "\n") + "\n" }
 
     /// Adds a line with a macro and its arguments, such as `.Sh NAME`. Arguments with spaces are quoted.
@@ -228,10 +228,10 @@ private struct ManualText {
         self.lines.append(([".\(macro)"] + words).joined(separator: " "))
     }
 
-    /// Adds a line of mdoc unchanged.
+    /// Adds a line of mdoc source unchanged.
     mutating func raw(_ line: String) { self.lines.append(line) }
 
-    /// Adds a text. Each sentence starts on a new line, as mdoc requires; an empty line starts a paragraph.
+    /// Adds paragraphs. Each sentence starts on a new line, as mdoc requires; an empty line starts a paragraph.
     mutating func paragraphs(_ text: String) {
         for (index, paragraph) in text.components(separatedBy: "\n\n").enumerated() {
             if index > 0 { self.raw(".Pp") }
@@ -239,7 +239,7 @@ private struct ManualText {
         }
     }
 
-    /// Adds sentences, each on a line of its own.
+    /// Adds sentences, each on a separate line.
     private mutating func sentences(_ text: String) {
         var line = ""
         for word in text.split(separator: " ") {
@@ -252,7 +252,7 @@ private struct ManualText {
         if !line.isEmpty { self.raw(Self.guarded(line)) }
     }
 
-    /// Adds lines that are shown literally.
+    /// Adds lines that the page shows literally.
     mutating func literal(_ text: String) {
         self.raw(".Bd -literal -offset indent")
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -261,12 +261,12 @@ private struct ManualText {
         self.raw(".Ed")
     }
 
-    /// Returns the line, escaped if mdoc would read it as a macro.
+    /// Returns the line, escaped if mdoc would interpret it as a macro.
     private static func guarded(_ line: String) -> String {
         line.hasPrefix(".") || line.hasPrefix("'") ? "\\&\(line)" : line
     }
 
-    /// Returns the text with mdoc's special characters escaped.
+    /// Returns a string with mdoc's special characters escaped.
     private static func escaped(_ text: String) -> String {
         text.replacing("\\", with: "\\e").replacing("…", with: "...").replacing("–", with: "\\(en")
     }

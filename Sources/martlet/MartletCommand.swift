@@ -46,7 +46,7 @@ struct MartletCommand: AsyncParsableCommand {
         ]
     )
 
-    /// Runs the command that the command line names, and exits with the status of its error.
+    /// Runs the command that the command line specifies, and exits with the status of its error.
     static func main() async {
         let (words, warnings) = FormerSpelling.translated(Array(CommandLine.arguments.dropFirst()))
         for warning in warnings { StandardError.line("warning: \(warning)") }

@@ -4,12 +4,12 @@ import Synchronization
 /// The events that no `wait` command has consumed yet. Each event can complete one wait only.
 package final class EventTally: Sendable {
     private struct State {
-        /// The numbers of events that no wait has consumed yet, by name.
+        /// The number of events of each name that no wait has consumed yet.
         var counts: [SimulatorEvent.Name: Int] = [:]
-        /// The wait in progress. There is at most one, because commands are carried out one after the other.
+        /// The wait in progress; `nil` for none. There is at most one, because commands are executed in sequence.
         var waiting: (name: SimulatorEvent.Name, count: Int, end: CheckedContinuation<Bool, Never>)?
 
-        /// Consumes a number of events of a name and returns `true`, if there are enough.
+        /// Consumes `count` events of a name and returns `true`. If there are fewer, consumes none and returns `false`.
         mutating func take(_ count: Int, _ name: SimulatorEvent.Name) -> Bool {
             guard let present = self.counts[name], present >= count else { return false }
             self.counts[name] = present - count
@@ -21,7 +21,7 @@ package final class EventTally: Sendable {
 
     package init() {}
 
-    /// Counts an event, which may complete the wait.
+    /// Counts an event, which may complete the wait in progress.
     package func record(_ event: SimulatorEvent) {
         let end = self.state.withLock { state -> CheckedContinuation<Bool, Never>? in
             state.counts[event.name, default: 0] += event.count
@@ -35,7 +35,7 @@ package final class EventTally: Sendable {
     /// Returns the number of events of a name that no wait has consumed.
     package func count(of name: SimulatorEvent.Name) -> Int { self.state.withLock { $0.counts[name] ?? 0 } }
 
-    /// Waits for a number of events of a name, and consumes them.
+    /// Waits until there are `count` events of a name, and consumes them.
     /// - Returns: `false` if the task was cancelled first.
     package func wait(for count: Int, _ name: SimulatorEvent.Name) async -> Bool {
         await withTaskCancellationHandler {

@@ -5,21 +5,24 @@ package import MartletKit
 package enum PhoneCommand: TypedCommand {
     /// Prints the notifications, the badge and the Live Activities.
     case list
-    /// Prints the installation, its tokens, the preferences and the number of receipts that wait to be sent.
+    /// Prints the installation, its tokens, permissions and preferences, and the number of receipts that are not sent
+    /// yet.
     case status
-    /// Opens the app with a notification; `nil` for the newest.
+    /// Opens the app with the notification of this number; `nil` for the newest.
     case open(Int?)
-    /// Dismisses a notification; `nil` for the newest.
+    /// Dismisses the notification of this number; `nil` for the newest.
     case dismiss(Int?)
-    /// Chooses an action of a notification. The text is the user's input, for an action with text input.
+    /// Chooses an action of a notification, by its number and the action's id. `text` is the user's input, for an
+    /// action with text input; otherwise `nil`.
     case action(Int, id: String, text: String?)
-    /// Reports a conversion of the notification that was opened last.
+    /// Reports a conversion of the notification that was opened last: that the user did what it was sent for. `name` is
+    /// optional.
     case convert(name: String?)
     case background
     case foreground
-    /// Sets the number on the app's icon on behalf of the app.
+    /// Sets the number on the app's icon, as the app would.
     case badge(Int)
-    /// Signs the user in with a user proof from the app's back end.
+    /// Signs the user in with a user proof: a token by which the app's back end confirms who the user is.
     case login(proof: String)
     /// Signs the user out.
     case logout
@@ -29,11 +32,11 @@ package enum PhoneCommand: TypedCommand {
     case optOut(String), optIn(String)
     /// Sets the quiet hours; `nil` for none.
     case quiet(NotificationPreferences.QuietHours?)
-    /// Revokes a permission of the app, or grants it.
+    /// Revokes permissions of the app, such as that for alerts, or grants them.
     case deny(Capabilities), allow(Capabilities)
-    /// Sends the changes and receipts that wait to be sent.
+    /// Sends the changes and receipts that are not sent yet.
     case flush
-    /// Waits for events of one name that no earlier wait has consumed.
+    /// Waits for `count` events of one name that no earlier wait has consumed, and fails after `seconds`.
     case wait(SimulatorEvent.Name, count: Int, seconds: Int)
     /// Keeps the simulator running until the process is interrupted.
     case stay
@@ -45,13 +48,13 @@ package enum PhoneCommand: TypedCommand {
     /// The maximum time limit of a wait, in seconds.
     package static let longestWait = 3600
 
-    /// One line of the text of `help`.
+    /// One line of the output of `help`.
     package struct Usage: Sendable {
         package let words: String
         package let meaning: String
     }
 
-    /// The commands in the order of the help.
+    /// The commands, in the order in which `help` prints them.
     package static let usage: [Usage] = [
         .init(words: "list", meaning: "the notifications on the lock screen, by thread, the badge and Live Activities"),
         .init(words: "open [N]", meaning: "opens notification N, or the newest"),
@@ -82,7 +85,7 @@ package enum PhoneCommand: TypedCommand {
         .init(words: "quit", meaning: "sends what waits to be sent and ends"),
     ]
 
-    /// The text of `help`.
+    /// The output of `help`.
     package static var helpText: String {
         CommandScanner.helpText(of: self.usage, events: SimulatorEvent.Name.ofPhones)
     }
@@ -98,7 +101,6 @@ extension PhoneCommand {
         guard words.next() == nil else { throw words.usageError(of: name) }
     }
 
-    /// Parses the arguments of the command with this name.
     private static func parsed(_ name: String, _ words: inout CommandScanner) throws -> PhoneCommand {
         switch name {
         case "list": return .list
@@ -185,6 +187,7 @@ struct CommandScanner {
     private let usage: [PhoneCommand.Usage]
     private let events: [SimulatorEvent.Name]
 
+    /// Creates the scanner of a line.
     /// - Parameters:
     ///   - usage: The commands, for error messages.
     ///   - events: The events for which the command `wait` can wait.
@@ -193,7 +196,6 @@ struct CommandScanner {
         (self.usage, self.events) = (usage, events)
     }
 
-    /// Returns the text of `help`.
     static func helpText(of usage: [PhoneCommand.Usage], events: [SimulatorEvent.Name]) -> String {
         let width = (usage.map(\.words.count).max() ?? 0) + 2
         let lines = usage.map { usage in
@@ -247,17 +249,17 @@ struct CommandScanner {
     }
 }
 
-/// A simulated phone, or a fleet of phones, that carries out a user's commands.
+/// A simulated phone, or a fleet of phones, that executes a user's commands.
 package protocol PhoneCommandHandler<Command>: Sendable {
     associatedtype Command: TypedCommand
 
-    /// Carries out a command of the user.
+    /// Executes a command of the user.
     /// - Returns: The response as text and as JSON; `nil` for a command without a response.
     /// - Throws: ``PhoneError`` for a command that is not possible at present, ``WaitError`` for a wait that timed out.
     func perform(_ command: Command) async throws -> SimulatorResponse?
 
     /// Sends pending changes and receipts, within a time limit.
-    /// - Returns: The number of receipts that remain for the next run.
+    /// - Returns: The number of receipts that are left for the next run.
     func flush() async -> Int
 }
 
@@ -267,6 +269,6 @@ package protocol TypedCommand: Hashable, Sendable {
     /// - Throws: ``CommandError`` that explains the syntax of the command.
     init?(parsing line: some StringProtocol) throws
 
-    /// The command that ends the simulator.
+    /// The command that terminates the simulator.
     static var quit: Self { get }
 }

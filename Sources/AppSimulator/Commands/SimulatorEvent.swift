@@ -2,7 +2,7 @@ import Foundation
 package import PushSupport
 import PushTypes
 
-/// An event of the simulator, which is printed and for which the command `wait` can wait.
+/// An event of the simulator. It is printed, and the command `wait` can wait for it.
 package struct SimulatorEvent: Hashable, Sendable {
     /// The names of events in the command `wait` and in JSON.
     package enum Name: String, Hashable, Sendable, CaseIterable {
@@ -10,10 +10,10 @@ package struct SimulatorEvent: Hashable, Sendable {
         case connected
         /// The provider has confirmed the installation.
         case registered
-        /// The notification service extension has run.
+        /// The app's notification service extension has run.
         case `extension`
         case shown
-        /// A push has arrived that shows no notification.
+        /// A push has arrived that shows no notification to the user.
         case notShown = "not-shown"
         case badge, sound
         /// A background push has woken the app.
@@ -25,7 +25,7 @@ package struct SimulatorEvent: Hashable, Sendable {
         case screen
         /// Receipts were sent to the provider; `wait` counts each receipt as one event.
         case receipts
-        /// An error has occurred after which the simulator continues.
+        /// An error has occurred, such as a failed connection, after which the simulator continues.
         case problem
         /// The steps of a reader from the catalogue to the downloaded issue.
         case catalogue, entitled, cover, downloading, paused, resumed, waiting, downloaded, skipped, failed
@@ -44,7 +44,7 @@ package struct SimulatorEvent: Hashable, Sendable {
     }
 
     package let name: Name
-    /// The number of events as which `wait` counts this event.
+    /// The number by which this event increases the count of its name, for which `wait` waits.
     package var count = 1
     /// The lines of human-readable output.
     package let lines: [String]
@@ -90,7 +90,7 @@ extension SimulatorEvent {
         }
     }
 
-    /// Creates the event of the user's action on a notification.
+    /// Creates the event for a user's action on a notification.
     package init(_ name: Name, _ entry: NotificationEntry, _ more: [String: JSONValue?] = [:]) {
         let details = more.sorted { $0.key < $1.key }.compactMap { name, value in
             value.map { "\(name) \(PhoneText.plain($0))" }
@@ -132,7 +132,7 @@ extension SimulatorEvent {
 }
 
 extension NotificationEntry {
-    /// The title, the subtitle and the body, without empty texts.
+    /// The title, the subtitle and the body, without those that are empty.
     package var texts: [String] { [self.title, self.subtitle, self.body].compactMap { $0 }.filter { !$0.isEmpty } }
     package var headline: String { self.texts.first ?? "" }
 
@@ -158,7 +158,7 @@ extension LiveActivity {
 }
 
 extension PhoneNotificationCenter {
-    /// The lock screen as text: the threads with the newest first, then the Live Activities and the badge.
+    /// The lock screen as lines of text: the threads, newest first, then the Live Activities and the badge.
     package var lines: [String] {
         var lines: [String] = []
         for group in self.groups {

@@ -1,21 +1,22 @@
 package import Foundation
 package import PushSupport
 
-/// The part of a payload that starts, updates or ends a Live Activity (reference 3.4).
+/// The members of a payload that start, update or end a Live Activity (reference 3.4).
 package struct LiveActivityPush: Hashable, Sendable {
     /// The change to a Live Activity that a push requests.
     package enum Event: String, Sendable { case start, update, end }
 
     /// The requested change; `nil` for an unknown value, which is reported as a problem.
     package let event: Event?
-    /// The time at which the provider created the push. A push older than the last one is ignored.
+    /// The time at which the provider created the push, by which an outdated push is ignored; `nil` if it is missing.
     package let timestamp: Date?
     package let contentState: [String: JSONValue]?
     package let attributesType: String?
     package let attributes: [String: JSONValue]?
     package let staleDate: Date?
     package let dismissalDate: Date?
-    /// The broadcast channel that updates the started Live Activity; `nil` for none.
+    /// The broadcast channel from which the started Live Activity receives its updates; `nil` if it receives them by
+    /// token.
     package let channel: String?
 
     init(_ aps: inout PayloadReader) {
@@ -38,23 +39,23 @@ package struct LiveActivity: Hashable, Sendable, Codable {
     /// The maximum time for which an ended Live Activity stays on the Lock Screen, in seconds (reference 3.4).
     package static let longestStay: TimeInterval = 4 * 60 * 60
 
-    /// The number of the Live Activity on this phone, from 1.
+    /// The number of the Live Activity on this phone, counted from 1.
     package let number: Int
-    /// The name of the app's type for the attributes (`attributes-type`).
+    /// The name of the type of the attributes in the app's code (`attributes-type`).
     package let type: String
     package let attributes: [String: JSONValue]
     package internal(set) var contentState: [String: JSONValue]
-    /// The timestamp of the newest push.
+    /// The timestamp of the newest push that has changed the Live Activity. Older pushes are ignored.
     var timestamp: Date
     /// The broadcast channel that updates the Live Activity; `nil` if a token does.
     let channel: String?
     /// The time at which the content becomes stale; `nil` for never.
     package internal(set) var staleAt: Date?
     package internal(set) var isStale = false
-    /// The time at which the ended Live Activity leaves the Lock Screen; `nil` while it runs.
+    /// The time at which the ended Live Activity is removed from the Lock Screen; `nil` while it runs.
     package internal(set) var removeAt: Date?
 
-    /// The id for audiences: the attribute `id`, or else the type and the number, such as `Order-1`.
+    /// The id by which audiences select the activity: the attribute `id`, or else type and number, such as `Order-1`.
     package var id: String {
         if case .string(let id)? = self.attributes["id"], (1...Self.longestID).contains(id.utf8.count) { return id }
         return "\(self.type)-\(self.number)"
@@ -63,6 +64,6 @@ package struct LiveActivity: Hashable, Sendable, Codable {
     /// The maximum length of a Live Activity's id in a registration, in bytes.
     private static let longestID = 255
 
-    /// Indicates that the Live Activity has ended and is still on the Lock Screen.
+    /// A Boolean value that indicates whether the Live Activity has ended and is still on the Lock Screen.
     package var hasEnded: Bool { self.removeAt != nil }
 }

@@ -4,7 +4,7 @@ package import PushTypes
 
 /// A notification in the list of the phone's notification centre.
 package struct NotificationEntry: Hashable, Sendable, Codable {
-    /// The number on this phone, from 1. A notification that replaces another one takes over the number of the latter.
+    /// The number of the notification on this phone, counted from 1. A replacement has the number of what it replaces.
     package let number: Int
     /// The identifier by which a later push replaces the notification: the collapse id, or else `apns-id`.
     let identifier: String
@@ -12,13 +12,13 @@ package struct NotificationEntry: Hashable, Sendable, Codable {
     package let title: String?
     package let subtitle: String?
     package let body: String?
-    /// The thread by which the list groups the notification; `nil` for the app's default group.
+    /// The identifier of the thread in which the list groups the notification; `nil` for the app's default group.
     package let thread: String?
     package let category: String?
     package let level: InterruptionLevel
     /// The path of the file that the notification service extension has attached; `nil` for none.
     package let attachment: String?
-    /// The payload as it arrived. The app decrypts encrypted content each time it needs it.
+    /// The payload as it arrived. The app decrypts encrypted content whenever it is needed.
     package let payload: [String: JSONValue]
     package let shownAt: Date
 
@@ -43,16 +43,16 @@ package struct NotificationCategory: Hashable, Sendable, Codable {
     package struct Action: Hashable, Sendable, Codable {
         package let id: String
         package let title: String?
-        /// Indicates that the action requests text input from the user; `nil` means `false`.
+        /// A Boolean value that indicates whether the action requests text input from the user; `nil` means `false`.
         package let input: Bool?
-        /// Indicates that the action brings the app to the foreground; `nil` means `false`.
+        /// A Boolean value that indicates whether the action brings the app to the foreground; `nil` means `false`.
         package let foreground: Bool?
     }
 
     package let id: String
     package let actions: [Action]
 
-    /// Parses the content of a categories file: a JSON array of objects with `id` and `actions`.
+    /// Parses a categories file: a JSON array of objects with `id` and `actions`.
     /// - Throws: ``PhoneError`` that describes the mistake.
     package static func list(parsing data: Data) throws -> [NotificationCategory] {
         let categories: [NotificationCategory]
@@ -71,8 +71,8 @@ package struct NotificationCategory: Hashable, Sendable, Codable {
         return categories
     }
 
-    /// Returns an action by its id.
-    /// - Throws: ``PhoneError`` for an action that the category does not have, and for a missing or unexpected text.
+    /// Returns the action with an id, for which the user has entered `text`; `nil` for no input.
+    /// - Throws: ``PhoneError`` if the category has no such action, or if the text input is missing or unexpected.
     func action(_ id: String, text: String?) throws -> Action {
         guard let action = self.actions.first(where: { $0.id == id }) else {
             let known = self.actions.map(\.id).joined(separator: ", ")

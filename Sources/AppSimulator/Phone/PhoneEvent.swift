@@ -1,27 +1,27 @@
 /// A change that the phone's user notices, or that wakes the app.
 package enum PhoneEvent: Hashable, Sendable {
-    /// A notification was added to the list, or replaced in it.
+    /// A notification was added to the list, or has replaced one in the list.
     case shown(NotificationEntry, NotificationAppearance)
-    /// A push has arrived that shows no notification.
+    /// A push has arrived that shows no notification to the user.
     case notShown(apnsID: String?, NotShownReason)
-    /// The number on the app's icon has changed; 0 for none.
+    /// The number on the app's icon has changed to this value; 0 for none.
     case badge(Int)
-    /// A sound was played without a notification in the list. The value is its name.
+    /// The sound with this name was played without a notification in the list.
     case sound(String)
     /// A push has woken the app in the background.
     case woken(PushContent, apnsID: String?)
     /// A Live Activity has changed.
     case activity(LiveActivity, LiveActivityChange)
-    /// A member of a payload cannot be used. The text describes the problem.
+    /// A member of a payload is invalid and was ignored. The string describes the problem.
     case problem(String, apnsID: String?)
 }
 
 /// The way in which a notification appears.
 package struct NotificationAppearance: Hashable, Sendable {
-    /// Indicates that the notification has replaced an earlier one.
+    /// A Boolean value that indicates whether the notification has replaced an earlier one.
     package let replaces: Bool
     package let lightsScreen: Bool
-    /// The name of the sound; `nil` for silence.
+    /// The name of the notification's sound; `nil` for silence.
     package let sound: String?
 }
 
@@ -55,7 +55,7 @@ package enum LiveActivityChange: String, Hashable, Sendable {
     case started, updated, ended
     /// The stale date of the Live Activity has passed.
     case stale
-    /// The Live Activity has left the Lock Screen.
+    /// The Live Activity was removed from the Lock Screen.
     case removed
 }
 

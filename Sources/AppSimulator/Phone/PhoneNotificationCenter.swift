@@ -4,13 +4,13 @@ import PushTypes
 
 /// The notification centre of a phone with one app, without I/O: the list, the badge and the Live Activities.
 ///
-/// This state of the phone is stored between two runs. The rules are those of reference 3, 7.4 and 7.6.
+/// It is stored between two runs of the simulator. The rules are those of reference 3, 7.4 and 7.6.
 package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
     /// The maximum number of notifications in the list. If it is exceeded, the oldest are dropped.
     static let maximumEntries = 1000
-    /// The maximum number of Live Activities, ended ones included.
+    /// The maximum number of Live Activities, including ended ones. If it is exceeded, the oldest are dropped.
     private static let maximumActivities = 100
-    /// The maximum number of remembered pushes, by which a repeated push is recognized.
+    /// The maximum number of remembered pushes, by which a repeated push is recognized; the oldest are forgotten.
     private static let rememberedPushes = 1000
 
     /// The notifications in the list, in the order in which they were shown.
@@ -24,9 +24,9 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         set { self.allowed = newValue.names }
     }
     private var allowed = Self.allCapabilities.names
-    /// The `apns-id` values of the last pushes, the oldest first.
+    /// The `apns-id` values of the last pushes, oldest first, by which repeated pushes are recognized.
     private var handled: [String] = []
-    /// The number of times that the app was removed.
+    /// The number of times that the app was removed, which identifies the current installation of the app.
     package private(set) var installs = 0
     private var lastNumber = 0
     private var lastActivityNumber = 0
@@ -41,7 +41,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
 
     package init() {}
 
-    /// The list as the phone shows it: grouped by thread, the thread with the newest notification first.
+    /// The list as the phone shows it: grouped by thread, with the thread of the newest notification first.
     package var groups: [NotificationGroup] {
         var order: [String?] = []
         for entry in self.entries.reversed() where !order.contains(entry.thread) { order.append(entry.thread) }
@@ -57,11 +57,12 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         case runExtension(PushContent)
         /// Pass the unchanged content to ``deliver(_:of:now:)``.
         case deliver(PushContent)
-        /// Show nothing: the push is a repetition, and its notification has already left the list.
+        /// Ends the handling: the push is a repetition, and its notification is no longer in the list. The events
+        /// report this.
         case drop([PhoneEvent])
     }
 
-    /// Parses a push that has arrived, and returns the next step. Only ``deliver(_:of:now:)`` shows it.
+    /// Parses a push that has arrived, and returns the next step. It changes nothing on the phone.
     package func arrived(_ push: PhonePush) -> OnArrival {
         if let id = push.apnsID, self.handled.contains(id), !self.entries.contains(where: { $0.apnsID == id }) {
             return .drop([.notShown(apnsID: id, .repeated)])
@@ -140,7 +141,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         return events
     }
 
-    /// Wakes the app if the push has `content-available` and the user permits it.
+    /// Wakes the app if the push has `content-available` and the user permits background activity.
     private func wake(_ content: PushContent, _ push: PhonePush) -> [PhoneEvent] {
         guard content.wakesApp else { return [] }
         guard self.capabilities.contains(.background) else {
@@ -158,7 +159,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
 
     /// Returns a notification in the list.
     /// - Parameter number: The number of the notification; `nil` for the newest.
-    /// - Throws: ``PhoneError`` if there is none.
+    /// - Throws: ``PhoneError`` if it does not exist.
     package func entry(_ number: Int?) throws -> NotificationEntry {
         guard let newest = self.entries.last else { throw PhoneError("there is no notification in the list") }
         guard let number else { return newest }
@@ -169,8 +170,8 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         return entry
     }
 
-    /// Removes a notification that the user has opened or dismissed, and returns it.
-    /// - Throws: ``PhoneError`` if there is none.
+    /// Removes a notification that the user has opened or dismissed, and returns it. `nil` means the newest.
+    /// - Throws: ``PhoneError`` if it does not exist.
     package mutating func take(_ number: Int?) throws -> NotificationEntry {
         let entry = try self.entry(number)
         self.entries.removeAll { $0.number == entry.number }
@@ -179,7 +180,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
 
     /// Removes a notification whose action the user has chosen, and returns it with the action.
     /// - Parameter categories: The categories that the app has registered.
-    /// - Throws: ``PhoneError`` if the notification or the action does not exist, or a text is missing or unexpected.
+    /// - Throws: ``PhoneError`` for an unknown notification or action, or a missing or unexpected text input.
     package mutating func act(
         on number: Int,
         id: String,
@@ -213,9 +214,9 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
     }
 }
 
-/// Live Activities (reference 3.4).
+/// The handling of Live Activities (reference 3.4).
 extension PhoneNotificationCenter {
-    /// The next time at which ``advance(to:)`` changes a Live Activity; `nil` for none.
+    /// The next time at which ``advance(to:)`` will change a Live Activity; `nil` for none.
     package var nextChange: Date? {
         self.activities.compactMap { activity in
             let staleAt = activity.isStale || activity.hasEnded ? nil : activity.staleAt
@@ -224,6 +225,7 @@ extension PhoneNotificationCenter {
     }
 
     /// Marks Live Activities whose stale date has passed as stale, and removes ended ones at their removal time.
+    /// Returns the events of these changes.
     package mutating func advance(to now: Date) -> [PhoneEvent] {
         var events: [PhoneEvent] = []
         for index in self.activities.indices {
@@ -249,10 +251,9 @@ extension PhoneNotificationCenter {
         return running.map { .liveActivityUpdate(activity: $0.id) } ?? .liveActivityStart
     }
 
-    /// The broadcast channels of the activities that have not ended.
+    /// The broadcast channels of the Live Activities that have not ended.
     var channels: Set<String> { Set(self.activities.filter { !$0.hasEnded }.compactMap(\.channel)) }
 
-    /// Starts, updates or ends a Live Activity.
     private mutating func change(_ content: PushContent, _ push: PhonePush, now: Date) -> [PhoneEvent] {
         guard let change = content.activity, let event = change.event, let timestamp = change.timestamp else {
             return [.notShown(apnsID: push.apnsID, .activityIncomplete)]

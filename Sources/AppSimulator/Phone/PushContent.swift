@@ -3,11 +3,12 @@ package import PushDevice
 package import PushSupport
 package import PushTypes
 
-/// The parts of a payload that the operating system of a phone evaluates (reference 3).
+/// The members of a payload that the operating system of a phone evaluates (reference 3).
 ///
 /// Parsing never fails: a member that cannot be used is described in ``problems`` and treated as absent.
 package struct PushContent: Hashable, Sendable {
-    /// The maximum size of a payload in bytes. No push service delivers more than 5,120 (reference 3.6).
+    /// The maximum size of a payload in bytes; a larger one is not parsed. No push service delivers more than 5,120
+    /// (reference 3.6).
     package static let maximumLength = 64 * 1024
 
     package private(set) var title: String?
@@ -20,20 +21,21 @@ package struct PushContent: Hashable, Sendable {
     package private(set) var thread: String?
     package private(set) var category: String?
     package private(set) var level = InterruptionLevel.active
-    /// Indicates that the payload wakes the app (`content-available`).
+    /// A Boolean value that indicates whether the payload wakes the app (`content-available`).
     package private(set) var wakesApp = false
-    /// Indicates that the notification service extension may change the content (`mutable-content`).
+    /// A Boolean value that indicates whether the notification service extension may change the content
+    /// (`mutable-content`).
     package private(set) var isMutable = false
     /// The members for a Live Activity; `nil` if the payload has none.
     package private(set) var activity: LiveActivityPush?
-    /// The whole payload; an empty object for a text that is not a JSON object.
+    /// The whole payload; an empty object for data that is not a JSON object.
     package internal(set) var payload: [String: JSONValue] = [:]
     /// The descriptions of the members that cannot be used.
     package private(set) var problems: [String] = []
     /// The path of the file that the notification service extension has attached; `nil` for none.
     package var attachment: String?
 
-    /// Reads a payload.
+    /// Parses the JSON of a payload. Data that cannot be parsed results in empty content with a problem.
     package init(payload data: Data) {
         guard data.count <= Self.maximumLength else {
             self.problems = ["the payload has \(data.count) bytes, more than \(Self.maximumLength)"]
@@ -51,10 +53,11 @@ package struct PushContent: Hashable, Sendable {
         }
     }
 
-    /// Indicates that the alert has a title, a subtitle or a body that is not empty.
+    /// A Boolean value that indicates whether the alert has a title, a subtitle or a body that is not empty.
     package var hasText: Bool { [self.title, self.subtitle, self.body].contains { $0?.isEmpty == false } }
 
-    /// Indicates that the service extension runs before delivery, which requires an alert with text (reference 3.1).
+    /// A Boolean value that indicates whether the service extension runs before delivery, which requires an alert with
+    /// text (reference 3.1).
     package var runsExtension: Bool { self.isMutable && self.hasText }
 
     private mutating func read(_ members: [String: JSONValue]) {
@@ -75,7 +78,7 @@ package struct PushContent: Hashable, Sendable {
         self.problems = aps.problems
     }
 
-    /// Reads `alert`, which is the body alone or an object (reference 3.2).
+    /// Parses `alert`, which is the body alone or an object (reference 3.2).
     private mutating func readAlert(_ aps: inout PayloadReader) {
         switch aps.value("alert") {
         case nil: break
@@ -90,8 +93,8 @@ package struct PushContent: Hashable, Sendable {
         }
     }
 
-    /// Returns a text of an alert, which is given literally, as a key into the app's strings, or, for a Live Activity,
-    /// as an object with that key. The simulator has no strings, so it shows the key instead.
+    /// Returns a string of an alert. The payload contains it literally, as a localization key, or, for a Live Activity,
+    /// as an object with that key. The simulator has no localized strings, so it shows the key instead.
     private static func localized(_ name: String, _ alert: inout PayloadReader) -> String? {
         if case .object(let members)? = alert.value(name) {
             var inner = PayloadReader(members, path: "aps.alert.\(name)")
@@ -107,7 +110,7 @@ package struct PushContent: Hashable, Sendable {
         return arguments.isEmpty ? key : "\(key)(\(arguments.joined(separator: ", ")))"
     }
 
-    /// Reads `sound`, which is a name, or an object for a critical alert (reference 3.3).
+    /// Parses `sound`, which is a name, or an object for a critical alert (reference 3.3).
     private mutating func readSound(_ aps: inout PayloadReader) {
         switch aps.value("sound") {
         case nil: break
@@ -121,10 +124,10 @@ package struct PushContent: Hashable, Sendable {
     }
 }
 
-/// Reads the typed members of an object in a payload. A member of a wrong type is a problem, and treated as absent.
+/// Reads the typed members of an object in a payload. A member of the wrong type is a problem, and treated as absent.
 struct PayloadReader {
     private let members: [String: JSONValue]
-    /// The path of the object for the descriptions of problems, such as `aps.alert`.
+    /// The path of the object in the descriptions of problems, such as `aps.alert`.
     private let path: String
     /// The problems so far, each with the path of its member.
     private(set) var problems: [String] = []
@@ -151,7 +154,7 @@ struct PayloadReader {
         return nil
     }
 
-    /// Returns an array of texts. Elements of another type are converted to their JSON text.
+    /// Returns an array of strings. Elements of another type are converted to their JSON text.
     mutating func texts(_ name: String) -> [String] {
         guard let value = self.value(name) else { return [] }
         guard case .array(let elements) = value else {
@@ -191,7 +194,7 @@ struct PayloadReader {
         }
     }
 
-    /// Returns a time that is given in seconds since 1970.
+    /// Returns a time that is given in seconds since 1970; `nil` if the member is absent or unusable.
     mutating func time(_ name: String) -> Date? {
         guard let seconds = self.number(name) else { return nil }
         guard (0...Self.latestTime).contains(seconds) else {
@@ -204,14 +207,13 @@ struct PayloadReader {
     /// The last second of the year 9999, beyond which calendars cannot show a time.
     private static let latestTime: Double = 253_402_300_799
 
-    /// Records a problem with a member.
     mutating func reject(_ name: String, _ what: String) { self.problems.append("\(self.path).\(name) \(what)") }
 
     /// Adds the problems of an object that is nested in this one.
     mutating func add(problemsOf inner: PayloadReader) { self.problems += inner.problems }
 }
 
-/// The human-readable text of a payload's values.
+/// Formats the values of a payload as human-readable text.
 package enum PhoneText {
     /// Returns a string without quotes, and any other value as JSON.
     package static func plain(_ value: JSONValue) -> String {

@@ -6,7 +6,7 @@ import NIOHTTP1
 import PushSupport
 package import PushTypes
 
-/// A transport with AsyncHTTPClient: on Linux, Foundation keeps a core busy while a request waits.
+/// A transport that uses AsyncHTTPClient, because Foundation on Linux keeps a core busy while a request waits.
 ///
 /// It follows no redirects, so that neither key nor secret reaches another host. Each request has a connection of its
 /// own, unless many apps share a client.
@@ -14,6 +14,7 @@ package struct HTTPClientTransport: DownloadTransport {
     private let configuration: HTTPClient.Configuration
     private let shared: SharedHTTPClient?
 
+    /// Creates a transport that opens a connection for each request.
     /// - Parameter proxy: The HTTP proxy that tunnels to the provider (CONNECT), with or without TLS; `nil` for none.
     package init(proxy: ProxyEndpoint? = nil) {
         (self.configuration, self.shared) = (Self.configuration(proxy: proxy), nil)
@@ -26,7 +27,7 @@ package struct HTTPClientTransport: DownloadTransport {
 
     fileprivate static func configuration(proxy: ProxyEndpoint?) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        // A refused connection fails at once, instead of being retried until the deadline.
+        // A refused connection fails immediately, instead of being retried until the deadline.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.proxy = proxy.map { proxy in
             let authorization = proxy.user.map {
@@ -61,7 +62,8 @@ package struct HTTPClientTransport: DownloadTransport {
         }
     }
 
-    /// - Parameter silence: The maximum time in which no byte arrives; `nil` for no limit.
+    /// Calls `body` with the shared client, or with one that is closed afterwards.
+    /// - Parameter silence: The maximum time in which no byte arrives, for a client of its own; `nil` for no limit.
     private func withClient<Value: Sendable>(
         silence: Duration? = nil,
         _ body: @escaping @Sendable (HTTPClient) async throws -> Value
@@ -122,24 +124,23 @@ package struct HTTPClientTransport: DownloadTransport {
     }
 }
 
-/// An error that the closure for the parts of a response has thrown.
 private struct PartError: Error {
     let error: any Error
 }
 
-/// An error of a connection, with its description.
 private struct ConnectionError: Error, CustomStringConvertible {
     let description: String
 }
 
 /// The HTTP client that many apps in one process share, with a limited number of connections.
 package final class SharedHTTPClient: Sendable {
-    /// The maximum time in which no byte of a body arrives.
+    /// The maximum time in which no byte of a body arrives, after which the request fails.
     private static let silence: TimeAmount = .seconds(60)
 
     private let client: HTTPClient
     private let exchanges: CountingSemaphore
 
+    /// Creates the client.
     /// - Parameters:
     ///   - connections: The maximum number of concurrent exchanges. Others wait, and their deadlines begin afterwards.
     ///   - proxy: The HTTP proxy that tunnels to the provider; `nil` for none.

@@ -7,7 +7,7 @@ package final class PhoneFolder: Sendable {
     private let lock: DirectoryLock
 
     /// Creates the folder if it is missing, and locks it.
-    /// - Throws: ``PhoneError`` if it cannot be used.
+    /// - Throws: ``PhoneError`` if the folder cannot be used.
     package init(_ path: String) throws {
         guard DurableFile.makePrivateFolder(path) else {
             throw PhoneError("the folder \(path) cannot be made: \(DurableFile.lastError)")
@@ -20,16 +20,16 @@ package final class PhoneFolder: Sendable {
         self.path = path
     }
 
-    /// The file of the device's identity.
+    /// The path of the file with the device's identity.
     package var identityFile: String { "\(self.path)/device.json" }
-    /// Returns the folder of an installation of the app. Each installation has its own, so that unfinished work of a
-    /// removed one cannot change it.
+    /// Returns the path of the folder for one installation of the app. Each installation has its own, so that
+    /// unfinished work of a removed installation cannot change it.
     package func appFolder(install: Int) -> String { "\(self.path)/app-\(install)" }
-    /// Returns the folder for the attachments of an installation of the app.
+    /// Returns the path of the folder for the attachments in an installation's folder.
     package static func attachments(of appFolder: String) -> String { "\(appFolder)/attachments" }
     private var phoneFile: String { "\(self.path)/phone.json" }
 
-    /// Returns the notification centre of the last run; an empty one before the first.
+    /// Returns the stored notification centre; an empty one if none was stored yet.
     /// - Throws: ``PhoneError`` for a file that cannot be read.
     package func loadCenter() throws -> PhoneNotificationCenter {
         guard FileManager.default.fileExists(atPath: self.phoneFile) else { return PhoneNotificationCenter() }
@@ -50,16 +50,15 @@ package final class PhoneFolder: Sendable {
         }
     }
 
-    /// Returns the file names of the attachments of an installation of the app.
+    /// Returns the file names of the attachments of an installation of the app; empty if there are none.
     func attachments(install: Int) -> Set<String> {
         let folder = Self.attachments(of: self.appFolder(install: install))
         return Set((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
     }
 
-    /// Returns the file name of an attachment's path.
+    /// Returns the file name in an attachment's path.
     static func name(of attachment: String) -> String { URL(filePath: attachment).lastPathComponent }
 
-    /// Removes an attachment by its file name.
     func removeAttachment(_ name: String, install: Int) {
         let folder = Self.attachments(of: self.appFolder(install: install))
         try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")

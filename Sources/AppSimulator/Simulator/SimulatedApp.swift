@@ -3,14 +3,15 @@ import MartletKit
 package import PushSupport
 import PushTypes
 
-/// The app of the phone: its process and its notification service extension, which share a folder.
+/// The app on the phone: its process and its notification service extension, which share a folder.
 struct SimulatedApp: Sendable {
     let martlet: Martlet
     let serviceExtension: ServiceExtension
     private let router: ScreenRouter?
 
+    /// Creates the app of one installation.
     /// - Parameters:
-    ///   - folder: The folder of one installation of the app.
+    ///   - folder: The folder of the installation.
     ///   - report: A closure that receives each event of MartletKit.
     init(
         _ configuration: SimulatorConfiguration,
@@ -44,7 +45,7 @@ struct SimulatedApp: Sendable {
         self.router = try configuration.routes.map { try ScreenRouter(rules: $0) }
     }
 
-    /// Registers with the provider the key to which it encrypts content.
+    /// Registers the installation's encryption key with the provider.
     func registerKey() async throws {
         let key = try self.serviceExtension.keys.current()
         try await self.martlet.setEncryptionKey(key)
@@ -69,7 +70,7 @@ struct SimulatedApp: Sendable {
     /// Returns the provider's id of a notification; `nil` if its payload has none.
     func id(of payload: [String: PushSupport.JSONValue]) -> UUID? { Self.notification(payload)?.id }
 
-    /// Reads a payload as the app does; `nil` for a payload that MartletKit cannot read.
+    /// Parses a payload as the app does; returns `nil` for a payload that MartletKit cannot parse.
     static func notification(_ payload: [String: PushSupport.JSONValue]) -> MartletKit.ReceivedNotification? {
         (try? PushSupport.JSONValue.object(payload).text).flatMap { MartletKit.ReceivedNotification(json: $0) }
     }
@@ -80,7 +81,7 @@ struct ServiceExtension: Sendable {
     let martlet: Martlet
     let keys: EncryptionKeys
     let badge: BadgeCount
-    /// The folder for attachments.
+    /// The folder in which attachments are stored.
     let folder: URL
     let transport: any DownloadTransport
 
@@ -147,7 +148,7 @@ extension PushContent {
     }
 }
 
-/// The screens of the app, of which a notification opens one.
+/// The app's screens and the rules by which a notification opens one of them.
 package struct ScreenRouter: Sendable {
     /// A screen with the values of its parameters.
     package struct Opening: Hashable, Sendable {
@@ -159,8 +160,8 @@ package struct ScreenRouter: Sendable {
 
     private let router: NotificationRouter<[String: PushSupport.JSONValue]>
 
-    /// Reads a rule file.
-    /// - Throws: ``PhoneError`` that names the faulty place in the file.
+    /// Parses a rule file.
+    /// - Throws: ``PhoneError`` with the location of the mistake in the file.
     package init(rules text: Data) throws {
         do {
             let rules = try ScreenRules(json: text)

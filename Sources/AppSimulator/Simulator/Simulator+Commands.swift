@@ -2,9 +2,9 @@ import Foundation
 import MartletKit
 import PushSupport
 
-/// The commands of the phone's user.
+/// The execution of the phone user's commands.
 extension Simulator {
-    /// Carries out a command of the user.
+    /// Executes a command of the user.
     /// - Returns: The response as text and as JSON; `nil` for a command without a response.
     /// - Throws: ``PhoneError`` for a command that is not possible at present, ``WaitError`` for a wait that timed out.
     package func perform(_ command: PhoneCommand) async throws -> SimulatorResponse? {
@@ -40,7 +40,7 @@ extension Simulator {
     }
 
     /// Sends pending changes and receipts, within a time limit.
-    /// - Returns: The number of receipts that remain for the next run.
+    /// - Returns: The number of receipts that are left for the next run.
     package func flush(within limit: Duration = Simulator.flushTime) async -> Int {
         let martlet = self.app.martlet
         await martlet.synchronize(within: limit)

@@ -8,14 +8,14 @@ import ServiceLifecycle
 
 /// A phone with one app: a device of the push service, its notification centre, and the app with MartletKit.
 ///
-/// The simulator is a `Service`, which accepts the user's commands while it runs.
+/// The simulator is a `Service`, which executes the user's commands while it runs.
 package actor Simulator: Service {
-    /// The time limit for sending pending changes and receipts when the simulator ends.
+    /// The time limit for sending pending changes and receipts when the simulator stops.
     package static let flushTime: Duration = .seconds(5)
 
     /// The id of the device at the push service.
     package var deviceID: String { self.identity.deviceID }
-    /// The events for which the command `wait` can wait.
+    /// Counts the events for which the command `wait` can wait.
     package nonisolated let tally = EventTally()
 
     let configuration: SimulatorConfiguration
@@ -27,12 +27,12 @@ package actor Simulator: Service {
     private(set) var identity: DeviceIdentity
     var app: SimulatedApp
     var deviceToken: String?
-    /// The token for Live Activities, and the kind under which the app registered it last.
+    /// The device token for Live Activities; `nil` before the push service has issued one.
     var activityToken: String?
     private var activityKind: MartletKit.TokenKind?
-    /// The file names of the attachments on disk.
+    /// The file names of the attachments that are on disk.
     var attachments: Set<String>
-    /// The device link while the phone is connected, and the broadcast channels that it follows.
+    /// The connected device with its device link; `nil` while the phone is not connected.
     private var device: Device?
     private var channels: Set<String> = []
     var isInForeground = false
@@ -121,7 +121,7 @@ package actor Simulator: Service {
         self.advance()
     }
 
-    /// Ends the app's process and the connection.
+    /// Terminates the app's process and closes the connection.
     func end() async {
         self.timer?.cancel()
         self.session?.cancel()
@@ -129,7 +129,6 @@ package actor Simulator: Service {
         self.session = nil
     }
 
-    /// Obtains the device tokens and registers them with the provider.
     private func register(_ device: Device) async {
         guard let token = await device.token(of: self.configuration.app, log: self.log) else { return }
         (self.deviceToken, self.identity) = (token, device.identity)
@@ -147,7 +146,7 @@ package actor Simulator: Service {
         if await self.app.martlet.status()?.isConfirmed == true { self.log.confirmed() }
     }
 
-    /// Returns the bytes of a hexadecimal token. For other text the result is empty, which MartletKit refuses.
+    /// Returns the bytes of a hexadecimal token. For any other string they are empty, which MartletKit refuses.
     private static func bytes(of token: String) -> Data { DeviceToken(hex: token).map { Data($0.bytes) } ?? Data() }
 
     var profile: DeviceProfile {
@@ -190,7 +189,7 @@ package actor Simulator: Service {
         self.advance()
     }
 
-    /// Applies the changes of Live Activities that are due, and schedules the next one.
+    /// Marks Live Activities as stale and removes ended ones when that is due, and schedules the next change.
     private func advance() {
         self.timer?.cancel()
         self.timer = nil
@@ -205,7 +204,7 @@ package actor Simulator: Service {
         }
     }
 
-    /// Saves the phone's state, and removes the attachments of notifications that have left the list.
+    /// Saves the phone's state, and deletes the attachments of notifications that are no longer in the list.
     func keep() {
         if !self.attachments.isEmpty {
             let kept = Set(self.center.entries.compactMap { $0.attachment.map(PhoneFolder.name) })
@@ -222,7 +221,7 @@ package actor Simulator: Service {
     }
 }
 
-/// The Live Activities of the app: their token and their broadcast channels.
+/// The handling of the token and the broadcast channels of the app's Live Activities.
 extension Simulator {
     /// The topic of the pushes for the app's Live Activities.
     var activityTopic: String { self.configuration.app + PushType.liveactivity.topicSuffix }
@@ -270,21 +269,22 @@ package struct SimulatorConfiguration: Sendable {
     package var app: String
     /// The provider's URL.
     package var provider: URL
-    /// The public key of the provider's API, which the app has in its binary.
+    /// The app's public key for the provider's API, which the app's binary contains.
     package var publicKey: String
     /// The environment of the device tokens. Default sandbox.
     package var environment: PushTypes.PushEnvironment = .sandbox
     /// The address of the device link.
     package var device: DeviceConfiguration
-    /// The locale, time zone and version that the app registers; `nil` for those of this system, and for no version.
+    /// The locale, time zone and app version that the app registers; `nil` for the system's locale and zone, and for no
+    /// version.
     package var locale, timeZone, appVersion: String?
-    /// The user proof with which the app attaches its user at the launch; `nil` for none.
+    /// The user proof with which the app attaches its user at the launch, see `UserProof`; `nil` for none.
     package var userProof: String?
     /// The categories that the app has registered.
     package var categories: [NotificationCategory] = []
     /// The transport of the app's requests and attachments.
     package var transport: any DownloadTransport = HTTPClientTransport()
-    /// The content of the rule file for screens; `nil` for none.
+    /// The contents of the rule file for screens; `nil` for none.
     package var routes: Data?
 
     package init(app: String, provider: URL, publicKey: String, device: DeviceConfiguration) {
@@ -308,7 +308,7 @@ package struct PhoneServices: Sendable {
 }
 
 extension Device {
-    /// Requests the device token of a topic, and repeats the request until there is one.
+    /// Requests the device token of a topic, and retries until there is one.
     /// - Returns: The token; `nil` if the push service does not know the topic or the task is cancelled.
     func token(of topic: String, log: SimulatorEventLog) async -> String? {
         while !Task.isCancelled {

@@ -2,7 +2,7 @@ import MartletKit
 import PushSupport
 import Synchronization
 
-/// The log of a phone's events, which prints events and counts them for the command `wait`.
+/// The log of a phone's events. It prints events and counts them for the command `wait`.
 final class SimulatorEventLog: Sendable {
     let tally: EventTally
     private let print: @Sendable (SimulatorEvent) -> Void
@@ -12,9 +12,9 @@ final class SimulatorEventLog: Sendable {
         /// The number of the current installation of the app. Events of other installations are not reported.
         var install = 0
         var problem: String?
-        /// The kinds of the launch's tokens that the provider has not confirmed yet.
+        /// The kinds of tokens of this launch that the provider has not confirmed yet.
         var unconfirmed: Set<String> = []
-        /// The kinds of tokens that the provider has confirmed since the last report.
+        /// The kinds of tokens that the provider has confirmed since the registration was last reported.
         var confirmed: [String] = []
     }
 
@@ -22,10 +22,10 @@ final class SimulatorEventLog: Sendable {
         (self.tally, self.print) = (tally, print)
     }
 
-    /// The text of the last problem; `nil` for none.
+    /// The text of the last problem, which the error of a failed wait contains; `nil` for none.
     var lastProblem: String? { self.state.withLock { $0.problem } }
 
-    /// Sets the number of the app's installation whose events are reported.
+    /// Sets the number of the app's current installation, whose events are reported.
     func current(install: Int) { self.state.withLock { $0.install = install } }
 
     /// Records a launch of the app with its tokens. The registration is reported once, when all tokens are confirmed.
@@ -43,7 +43,7 @@ final class SimulatorEventLog: Sendable {
         }
     }
 
-    /// Reports the registration of the launch, unless it was reported, if the provider already has all tokens.
+    /// Reports the registration at a launch at which the provider already has all tokens, unless it was reported.
     func confirmed() {
         let isNew = self.state.withLock { state in
             defer { (state.unconfirmed, state.confirmed) = ([], []) }
@@ -53,7 +53,7 @@ final class SimulatorEventLog: Sendable {
         if isNew { self.report(SimulatorEvent(.registered, "the provider has this installation already")) }
     }
 
-    /// Stops waiting for a token of this kind, which the phone does not get, and reports the registration without it.
+    /// Stops waiting for a token of this kind, which the phone does not receive, and reports the registration.
     func abandon(_ kind: MartletKit.TokenKind) {
         self.reportRegistration {
             $0.unconfirmed.remove(kind.rawValue)
@@ -80,7 +80,7 @@ final class SimulatorEventLog: Sendable {
 
     func problem(_ text: String) { self.report(SimulatorEvent(.problem, text, ["problem": text.json])) }
 
-    /// Records a confirmed token, and reports the registration unless other tokens of the launch are missing.
+    /// Records a confirmed token. Reports the registration unless other tokens of the launch are missing.
     private func confirm(_ kind: MartletKit.TokenKind) {
         self.reportRegistration { state in
             state.unconfirmed.remove(kind.rawValue)
@@ -109,7 +109,7 @@ final class SimulatorEventLog: Sendable {
     }
 
     /// Waits for events that no earlier wait has consumed.
-    /// - Throws: ``WaitError`` if too few events occur in that time, and `CancellationError`.
+    /// - Throws: ``WaitError`` if too few events occur within `seconds`, and `CancellationError`.
     func wait(for name: SimulatorEvent.Name, count: Int, seconds: Int) async throws {
         let tally = self.tally
         let isComplete = try? await withTimeLimit(.seconds(seconds)) { await tally.wait(for: count, name) }

@@ -3,39 +3,39 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// A field of a form, with its label, value and hint. The template partial `control` shows it.
+/// A field of an HTML form, with its label, value and hint. The template partial `control` renders it.
 struct FormField {
-    /// The HTML control of a field.
+    /// The HTML control with which a field is shown.
     enum Control {
-        /// A line of text. `type` is the type of the HTML input, such as `password`, and `list` is the id of a list of
-        /// suggestions.
+        /// A single-line input. `type` is the type of the HTML input, such as `password`, and `list` is the id of the
+        /// HTML list with suggestions; `nil` for none.
         case line(type: String, list: String? = nil)
         case area
-        /// A text of several lines in a fixed-width font, such as JSON.
+        /// A multi-line text area with a monospaced font, such as for JSON.
         case code
         case file(accept: String)
-        /// One of several values, each with its label, as a list to choose from.
+        /// A drop-down list of several values, each with its label, from which one is chosen.
         case choice([(value: String, label: String)])
-        /// One of several values, as a group of radio buttons.
+        /// A group of radio buttons for several values, from which one is chosen.
         case radio([(value: String, label: String)])
-        /// Any number of several values, as a group of boxes.
+        /// A group of checkboxes for several values, of which any number may be checked.
         case checks([(value: String, label: String)])
-        /// A box that is ticked or not. Its value is `yes`.
+        /// A single checkbox. Its value is `yes` if it is checked.
         case check
     }
 
     let name: String
     let label: String
     var control = Control.line(type: "text")
-    /// The value of the field. A field with ``Control/checks(_:)`` has all values that are chosen.
+    /// The values of the field: at most one, except for ``Control/checks(_:)``, for which they are all checked values.
     var values: [String] = []
     var hint: String?
     var isRequired = false
-    /// The maximum number of characters that can be typed.
+    /// The maximum number of characters that can be entered; `nil` for no limit.
     var maximum: Int?
-    /// The range of numbers that can be typed; `nil` for a text, and for numbers without bounds.
+    /// The range of numbers that can be entered; `nil` for a string, and for numbers without bounds.
     private var range: ClosedRange<Int64>?
-    /// The value of the HTML attribute `autocomplete`.
+    /// The value of the HTML attribute `autocomplete`, such as `new-password`; `off` by default.
     var completion = "off"
 
     init(
@@ -54,12 +54,11 @@ struct FormField {
         (self.values, self.completion) = (value.map { [$0] } ?? values, completion)
     }
 
-    /// Creates the field of a member of a request. The field has the bounds of the member, and must be filled in if a
-    /// request must have the member.
-    ///
+    /// Creates the field for a member of an API request. The field has the bounds of the member, and is required if the
+    /// member is.
     /// - Parameters:
-    ///   - list: The members of the request.
-    ///   - path: The path of the member in the list; `nil` if it is the name of the field.
+    ///   - list: The description of the request's members.
+    ///   - path: The path of the member in `list`; `nil` if it equals the name of the field.
     init(
         _ name: String,
         of list: RequestObject,
@@ -77,16 +76,15 @@ struct FormField {
         self.limit(to: list[path])
     }
 
-    /// Sets the bounds of the field to those of a member of a request.
+    /// Sets the bounds of the field to those of a member of an API request.
     mutating func limit(to member: Schema) { (self.maximum, self.range) = (member.maximumLength, member.range) }
 
-    /// Returns the variables of the partial `control`. Each has a value, because a template looks up a missing variable
-    /// in the variables of the page.
-    ///
+    /// Returns the variables of the partial `control`. Each has a value, because a template would otherwise look a
+    /// missing variable up among those of the page.
     /// - Parameters:
     ///   - form: The name of the form, which makes ids unique in the page.
-    ///   - problem: The error message for this field; `nil` without one.
-    ///   - language: The language of the message; `nil` for that of the page.
+    ///   - problem: The error message for this field; `nil` for no error.
+    ///   - language: The language of the error message; `nil` for that of the page.
     func model(form: String, problem: String?, language: String? = nil) -> PageModel {
         let id = "\(form)-\(self.name)"
         let described = [problem == nil ? nil : "\(id)-problem", self.hint == nil ? nil : "\(id)-hint"]
@@ -111,11 +109,12 @@ struct FormField {
         return model
     }
 
-    /// Returns the attributes of a line. HTML has a maximum length for texts only, and bounds for numbers only.
+    /// Returns the HTML attributes of a single-line input. HTML has maximum lengths only for strings, and bounds only
+    /// for numbers.
     private func line(_ type: String, _ list: String?) -> PageModel {
         let maximum = Self.typesOfTexts.contains(type) ? self.maximum : nil
         let range = type == "number" ? self.range : nil
-        // A browser counts exactly up to 2^53.
+        // JavaScript numbers are exact integers only up to 2^53.
         let most = range.flatMap { $0.upperBound <= 1 << 53 ? $0.upperBound : nil }
         return [
             "type": type, "list": list ?? false, "maximum": maximum.map { "\($0)" } ?? false,
@@ -123,7 +122,7 @@ struct FormField {
         ]
     }
 
-    /// The types of an input whose value is a text.
+    /// The types of an HTML input whose value is a string, which may have a maximum length.
     private static let typesOfTexts: Set<String> = ["text", "url", "search", "email", "tel", "password"]
 
     private func options(_ options: [(value: String, label: String)]) -> [PageModel] {
@@ -131,13 +130,12 @@ struct FormField {
     }
 }
 
-/// The fields of a form with their values and error messages, as templates show them.
+/// The fields of a form with their values and error messages, in the form that templates need.
 struct FormModel {
-    /// Returns the variables of the partial `control` for each field.
-    ///
+    /// Returns the variables of the partial `control` for each field. The field that caused `error` shows its message.
     /// - Parameters:
     ///   - name: The name of the form, which makes ids unique in the page.
-    ///   - names: The names of fields by the paths of the API, where the two differ.
+    ///   - names: The names of fields by the paths of API members, where the two differ.
     static func fields(
         _ name: String,
         _ fields: [FormField],
@@ -150,24 +148,23 @@ struct FormModel {
     }
 }
 
-/// Creates the fields of a form whose labels and hints are in the localized texts.
+/// Creates the fields of a form from its localized labels and hints.
 ///
-/// The label of the field `title` is the text `AREA.title`, its hint `AREA.titleHint`, the label of an option `AREA.titleOptions.VALUE`.
+/// The label of the field `title` is the localized text `AREA.title`, its hint is `AREA.titleHint`, and the label of an
+/// option is `AREA.titleOptions.VALUE`.
 struct LabelledFields {
     let texts: LocalizedTexts
-    /// The object of the texts that has the labels and hints.
+    /// The path of the localized texts that contain the labels and hints, such as `compose`.
     let area: String
     let values: [String: String]
     /// The error messages of the API, by the name of the field.
     let problems: [String: String]
 
-    /// Returns a field of one line.
-    ///
+    /// Returns a field with a single-line input.
     /// - Parameters:
-    ///   - type: The type of the input, such as `number`.
-    ///   - member: The schema of the member of a request that the field stands for; `nil` for a field that stands for
-    ///     no single member.
-    ///   - name: The name of the field, if it differs from the name of its texts.
+    ///   - type: The type of the HTML input, such as `number`.
+    ///   - member: The schema of the API member for which the field stands; `nil` if it stands for no single member.
+    ///   - name: The name of the field; `nil` if it equals the name of its localized texts.
     ///   - list: The id of a list of suggestions; `nil` for none.
     func line(
         _ text: String,
@@ -183,27 +180,25 @@ struct LabelledFields {
         self.model(text, name: name, isCode ? .code : .area)
     }
 
-    /// Returns a list from which one value is chosen. An option without a localized text is its own label.
+    /// Returns a drop-down list. An option without a localized text is its own label.
     func select(_ text: String, _ options: [String], name: String? = nil) -> PageModel {
         self.model(text, name: name, .choice(self.options(text, name: name ?? text, options)))
     }
 
-    /// Returns a group of radio buttons.
     func radio(_ text: String, _ options: [String]) -> PageModel {
         self.model(text, .radio(self.options(text, name: text, options)))
     }
 
-    /// Returns a box that is ticked or not. Its value is `yes`.
+    /// Returns a single checkbox, whose value is `yes` if it is checked.
     func check(_ text: String) -> PageModel { self.model(text, .check) }
 
-    /// Returns a group of boxes of which any number may be ticked. Its value is one text, in which spaces separate the
-    /// chosen options.
+    /// Returns a group of checkboxes. Its value is one string, in which the checked options are separated by spaces.
     func checks(_ text: String, _ options: [String]) -> PageModel {
         let chosen = (self.values[text] ?? "").split(separator: " ").map(String.init)
         return self.model(text, .checks(options.map { ($0, self.label(text, $0)) }), values: chosen)
     }
 
-    /// Returns the options with their labels. The current value is added if it is not among them.
+    /// Returns the options with their labels. The current value is appended if it is not among them.
     private func options(_ text: String, name: String, _ options: [String]) -> [(value: String, label: String)] {
         let value = self.values[name] ?? ""
         let all = options.contains(value) || value.isEmpty ? options : options + [value]
@@ -234,52 +229,49 @@ struct LabelledFields {
     }
 }
 
-/// The choices of a member of a request, each with its label.
+/// Controls that offer the values of an API member, each with its label.
 extension FormField.Control {
-    /// Returns a list from which one of the member's values is chosen.
+    /// Returns a drop-down list of the member's values. `label` returns the label of a value.
     static func choice(of member: Schema, _ label: (String) -> String) -> Self {
         .choice(member.choices.map { ($0, label($0)) })
     }
 
-    /// Returns a group of boxes for the member's values.
+    /// Returns a group of checkboxes for the member's values. `label` returns the label of a value.
     static func checks(of member: Schema, _ label: (String) -> String) -> Self {
         .checks(member.choices.map { ($0, label($0)) })
     }
 }
 
-/// The values of fields that stand for members of requests.
+/// Access to the values of fields that stand for API members.
 extension FormData {
     /// Returns the value of a field; `nil` if it is empty or absent.
-    ///
-    /// - Throws: ``RequestError`` for a text that is longer than the member may be.
+    /// - Throws: ``RequestError`` for a value that is longer than the member may be.
     func text(_ name: String, of member: Schema) throws(RequestError) -> String? {
         try self.text(name, maximum: member.maximumLength ?? .max)
     }
 
     /// Returns the value of a field as a number; `nil` if it is empty or absent.
-    ///
-    /// - Throws: ``RequestError`` for a text that is not a number, and for a number outside the member's bounds.
+    /// - Throws: ``RequestError`` for a value that is not a number or is outside the member's bounds.
     func number(_ name: String, of member: Schema) throws(RequestError) -> Int64? {
         try self.number(name, in: member.range ?? Int64.min...Int64.max)
     }
 }
 
-/// The values that a form had at first, in its hidden field `was`. Only the members that were changed in the form are
+/// The initial values of a form, which its hidden field `was` contains. Only members that were changed in the form are
 /// sent to the API.
 ///
-/// So a change that another person has made meanwhile to other members is not undone.
+/// Thus a change that another person has made in the meantime to other members is not reverted.
 enum InitialFormValues {
     private static let field = "was"
 
-    /// Returns the value of the hidden field. A form that is shown again keeps its first value.
-    ///
-    /// - Parameter members: The stored values by the members of the API.
+    /// Returns the value of the hidden field. A form that is shown again after an error keeps its first value.
+    /// - Parameter members: The stored values, by the names of the API members.
     static func value(_ members: [String: JSONValue], _ request: PageRequest) -> String {
         request.form[Self.field] ?? JSONValue.object(members).line
     }
 
-    /// Returns the members that differ from the first values of the form; all members for a form without the hidden
-    /// field.
+    /// Returns the members that differ from the initial values of the form. Returns all members for a form without the
+    /// hidden field.
     static func changes(_ members: [String: JSONValue], _ form: FormData) -> [String: JSONValue] {
         guard let text = form[Self.field], let json = try? JSONValue(parsing: Data(text.utf8)),
             case .object(let old) = json
@@ -288,17 +280,18 @@ enum InitialFormValues {
     }
 }
 
-/// Converts the values of fields of the type `datetime-local`: times in UTC, without a zone.
+/// Converts the values of fields of the type `datetime-local`, which are times in UTC without a time zone.
 enum TimeField {
-    /// Returns the time in the form of the API; `nil` for an empty field. A text that is no time is returned as it is,
-    /// so that the API rejects it.
+    /// Returns the time in the format of the API; `nil` for an empty field. A value that is not a time is returned
+    /// unchanged, so that the API rejects it.
     static func json(_ text: String?) -> JSONValue? {
         guard let text, !text.isEmpty else { return nil }
         guard self.isTime(text) else { return .string(text) }
         return .string(text.utf8.count == 16 ? "\(text):00Z" : "\(text)Z")
     }
 
-    /// Returns the value with which a page shows the field again; empty for a text that a browser would reject.
+    /// Returns the value with which a page shows the field again. It is empty if a browser would not accept it as a
+    /// time.
     static func value(_ text: String?) -> String {
         guard let text, self.isTime(text) else { return "" }
         return text
@@ -310,12 +303,11 @@ enum TimeField {
     }
 }
 
-/// The error message of the API at the field of a form that caused it.
+/// Maps an error of the API to the field of a form that caused it.
 enum FieldErrors {
-    /// Returns the template variable `problems` of a form: the message by the name of the field. Dots and brackets in
-    /// paths of the API become `_`.
-    ///
-    /// - Parameter names: The names of fields by the paths of the API, where the two differ.
+    /// Returns the template variable `problems` of a form: the error message, by the name of the field. Dots and
+    /// brackets in paths of the API become `_`.
+    /// - Parameter names: The names of fields by the paths of API members, where the two differ.
     static func model(_ error: RequestError?, names: [String: String] = [:]) -> PageModel {
         guard let error, let path = error.path else { return [:] }
         let name = names[path] ?? String(path.map { $0.isLetter || $0.isNumber ? $0 : "_" })

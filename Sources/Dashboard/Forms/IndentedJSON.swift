@@ -2,7 +2,7 @@ import Foundation
 import PushSupport
 
 extension JSONValue {
-    /// The value as indented JSON with sorted members.
+    /// The value as indented JSON with sorted members; empty if it cannot be encoded.
     var indented: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
@@ -12,9 +12,8 @@ extension JSONValue {
     /// The value as one line of JSON.
     var line: String { (try? self.text).map { String(decoding: $0, as: UTF8.self) } ?? "" }
 
-    /// Parses a JSON object that was typed into a field; `nil` for an empty field.
-    ///
-    /// - Throws: ``RequestError`` that names the field, for a text that is no JSON object.
+    /// Parses a JSON object from the value of a field; returns `nil` for an empty field.
+    /// - Throws: ``RequestError`` that names the field, for a value that is not a JSON object.
     static func object(typed text: String, in field: String) throws(RequestError) -> [String: JSONValue]? {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !text.isEmpty else { return nil }
@@ -30,15 +29,15 @@ extension JSONValue {
         return members
     }
 
-    /// Returns this object merged with another one. Where both have a member, objects are merged, and any other value
-    /// is that of the other object.
+    /// Returns this value merged with another one. Objects are merged member by member. If one of the two is no object,
+    /// the result is `other`.
     func merging(_ other: JSONValue) -> JSONValue {
         guard case .object(let left) = self, case .object(let right) = other else { return other }
         return .object(left.merging(right) { $0.merging($1) })
     }
 }
 
-/// A JSON object whose members are taken one after the other. The remaining members are those that no code has read.
+/// A JSON object whose members are consumed one after the other. The remaining members are those that nothing has read.
 struct RemainingMembers {
     private(set) var members: [String: JSONValue]
 
@@ -46,14 +45,15 @@ struct RemainingMembers {
         if case .object(let members)? = json { self.members = members } else { self.members = [:] }
     }
 
-    /// Removes a member that is a text, and returns it.
+    /// Removes a member that is a string, and returns it; returns `nil` for any other value, which stays.
     mutating func text(_ name: String) -> String? {
         guard let text = self.members[name]?.stringValue else { return nil }
         self.members[name] = nil
         return text
     }
 
-    /// Removes a member that is a text or a whole number, and returns it as a text.
+    /// Removes a member that is a string or an integer, and returns it as a string; returns `nil` for any other value,
+    /// which stays.
     mutating func scalar(_ name: String) -> String? {
         if let number = self.members[name]?.integerValue {
             self.members[name] = nil
@@ -62,16 +62,15 @@ struct RemainingMembers {
         return self.text(name)
     }
 
-    /// Removes a member that has this value.
-    ///
-    /// - Returns: `true` if it was removed.
+    /// Removes a member if it has the given value.
+    /// - Returns: `true` if the member was removed.
     mutating func take(_ name: String, if value: JSONValue) -> Bool {
         guard self.members[name] == value else { return false }
         self.members[name] = nil
         return true
     }
 
-    /// Lets `read` take members of a member that is an object. The object is removed once it has no members left.
+    /// Calls `read` to consume members of a nested object. The nested object is removed once it has no members left.
     mutating func object(_ name: String, _ read: (inout RemainingMembers) -> Void) {
         guard case .object? = self.members[name] else { return }
         var inner = RemainingMembers(self.members[name])

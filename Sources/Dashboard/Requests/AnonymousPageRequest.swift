@@ -8,7 +8,7 @@ import PushProvider
 import PushSupport
 import WebPages
 
-/// A request to a page before its session is known.
+/// A request for a page before its session is known.
 struct AnonymousPageRequest: Sendable {
     let http: Request
     let context: APIContext
@@ -19,33 +19,32 @@ struct AnonymousPageRequest: Sendable {
         (self.http, self.context, self.renderer, self.interface) = (http, context, renderer, interface)
     }
 
-    /// The IP address of the client, for the locks of signing in.
+    /// The IP address of the client, for the locks that limit sign-in attempts.
     var address: String {
-        // For a stream of HTTP/2, the connection has the address.
+        // For an HTTP/2 stream, the address is that of its connection.
         let channel = self.context.channel
         return (channel.remoteAddress ?? channel.parent?.remoteAddress)?.ipAddress ?? ""
     }
 
-    /// The budget account of the client's network, on which wrong secrets count.
+    /// The budget account of the client's network, to which wrong API keys and links are charged.
     var client: BudgetCaller { BudgetCaller(from: self.context.channel) ?? BudgetCaller() }
 
-    /// The field `user-agent` of the request, cut to 200 characters.
+    /// The field `user-agent` of the request, truncated to 200 characters.
     var agent: String { String((self.http.headers[.userAgent] ?? "").prefix(200)) }
 
-    /// Returns the session of the cookie; `nil` without a valid one.
+    /// Returns the session whose token is in the cookie; `nil` without a valid one.
     ///
-    /// The stream of a live part does not count as a use of the session, so that a tab that is left open does not
-    /// prolong it.
+    /// The event stream of a live section does not count as a use of the session, so that an open tab does not extend
+    /// the session.
     func session() async throws -> Session? {
         guard let token = self.renderer.cookie.token(in: self.http.headers) else { return nil }
         let isUse = self.http.headers[.accept] != "text/event-stream"
         return try await self.interface.signIn.session(token: token, isUse: isUse)
     }
 
-    /// Rejects a form that was posted from a page of another origin. This check adds to the CSRF token of a form. The
-    /// sign-in form has no token, and relies on this check alone.
-    ///
-    /// - Throws: ``RequestError``.
+    /// Rejects a form that was posted from a page of another origin. The check complements the CSRF token of a form.
+    /// The sign-in form has no token and relies on this check alone.
+    /// - Throws: ``RequestError`` for another origin.
     func checkOrigin() throws {
         guard self.http.method != .get, self.http.method != .head else { return }
         let site = HTTPField.Name("sec-fetch-site").flatMap { self.http.headers[$0] }
@@ -57,7 +56,7 @@ struct AnonymousPageRequest: Sendable {
         }
     }
 
-    /// Returns the fields of a form that is posted without a session.
+    /// Returns the fields of a form that was posted without a session.
     func smallForm() async throws -> FormData {
         var limits = FormData.Limits()
         (limits.body, limits.count, limits.value) = (8 * 1024, 10, 4 * 1024)
@@ -66,10 +65,10 @@ struct AnonymousPageRequest: Sendable {
 
     /// Returns the fields of a form that a signed-in caller has posted, with the permit for the bytes of a long form.
     ///
-    /// Items of the query are not fields of the form, because logs and the history of the browser keep them.
+    /// Query items are not treated as form fields, because logs and the browser's history contain them.
     func form(of person: APICaller) async throws -> (fields: FormData, held: BudgetPermit?) {
         var limits = FormData.Limits()
-        // The limit has room for certificates and content. The files of issues are read as streams.
+        // The limits have room for certificates and notification content. The files of issues are read as streams.
         (limits.body, limits.count, limits.value) = (1024 * 1024, 1000, 256 * 1024)
         limits.acceptsFiles = true
         let (body, held) = try await self.http.wholeBody(
@@ -80,14 +79,14 @@ struct AnonymousPageRequest: Sendable {
         return (try FormRequest.fields(in: body, of: self.http, limits: limits), held)
     }
 
-    /// Returns the fields of the posted form that precede its file. The file has not been read.
+    /// Returns the fields that precede the file in the posted form. The file has not been read yet.
     func uploadForm() async throws -> UploadForm { try await UploadForm(self.http, limits: FormData.Limits()) }
 
     func texts(_ session: Session? = nil) -> LocalizedTexts {
         self.renderer.languages.texts(session?.language, acceptLanguage: self.http.headers[.acceptLanguage])
     }
 
-    /// Returns a page outside of the dashboard's layout.
+    /// Returns a page that does not use the dashboard's layout, such as the sign-in page.
     func page(
         _ template: String,
         title: String,
@@ -99,7 +98,7 @@ struct AnonymousPageRequest: Sendable {
         return self.renderer.page(template, title: title, model, format: format, texts: texts, status: status)
     }
 
-    /// The redirect to the sign-in page, which leads to the requested page after signing in.
+    /// The redirect to the sign-in page, which leads back to the requested page after the sign-in.
     var signInFirst: Response {
         let isPage = self.http.method == .get
         let wanted = isPage ? "?next=\(URLText.encoded(self.http.head.path ?? Dashboard.root))" : ""
@@ -118,7 +117,7 @@ struct AnonymousPageRequest: Sendable {
         return page
     }
 
-    /// Returns the error that may be shown, with the header fields of its response. The cause of a failure is logged.
+    /// Returns the error to show, with the header fields of its response. The cause of a failure is logged.
     func failure(_ error: any Error) -> (error: RequestError, headers: HTTPFields) {
         self.interface.failures.pageFailure(error, ["path": .string(RedactedPath.of(self.http))])
     }

@@ -6,30 +6,31 @@ import PushProvider
 import PushSupport
 import ServiceLifecycle
 
-/// A part of a page that is updated while the page is shown, by server-sent events (HTML Living Standard, section 9.2).
+/// A section of a page that is updated while the page is shown, with server-sent events (HTML Living Standard, section
+/// 9.2).
 ///
-/// The part is rendered once a second, and sent when it has changed. The browser opens a new stream when this one ends.
+/// The section is rendered once a second, and sent when it has changed. When a stream ends, the browser opens a new
+/// one.
 struct LivePart: Sendable {
-    /// The content of the part at one moment, as an event sends it.
+    /// The content of the section at a point in time, as an event transmits it.
     struct Update: Sendable {
         let html: String
-        /// The number to show in the title of the browser's tab; `nil` for none.
+        /// The number to show in the title of the browser tab; `nil` to show none.
         var count: Int64?
-        /// Indicates whether the content will not change any more, so that no further update follows.
+        /// A Boolean value that indicates whether the content is final, so that no further update follows.
         var isFinal = false
     }
 
-    /// The budget of streams, which keeps open tabs from using up the connections.
+    /// The budget of event streams, which prevents open browser tabs from using up the connections.
     let liveStreams: Budget
     /// The time between two renderings. Default one second.
     var interval: Duration = .seconds(1)
-    /// The closure that returns the current content of the part, or `nil` to end the stream.
+    /// The closure that returns the current content of the section, or `nil` to end the stream.
     let render: @Sendable () async throws -> Update?
 
-    /// Returns the response with the stream of events. If the budget has no place, the response is empty, and the page
-    /// is not updated.
-    ///
-    /// - Parameter holder: The person or the API key that is signed in.
+    /// Returns the response with the event stream. If the budget is exhausted, the response is empty, and the page is
+    /// not updated.
+    /// - Parameter holder: The id of the signed-in person or API key.
     func response(for holder: UUID) -> Response {
         guard let place = try? self.liveStreams.take(for: BudgetCaller(.principal(holder))) else {
             return Response(status: .noContent)
@@ -44,10 +45,10 @@ struct LivePart: Sendable {
 }
 
 extension PageRequest {
-    /// Returns the stream of a live part of this page.
+    /// Returns the event stream for a live section of this page.
     ///
-    /// The session is read again for each update. So the stream ends with the session, and shows only content that the
-    /// present role and apps allow.
+    /// The session is read again for each update. Therefore, the stream ends with the session, and shows only content
+    /// that the caller's current role and apps allow.
     func live(_ render: @escaping @Sendable (PageRequest) async throws -> LivePart.Update) -> Response {
         let (visitor, path, id) = (self.visitor, self.path, self.session.id)
         let part = LivePart(liveStreams: visitor.renderer.liveStreams) {
@@ -58,7 +59,7 @@ extension PageRequest {
     }
 }
 
-/// The events of one stream. Its place in the budget is freed when the stream has ended in any way.
+/// The events of one stream. Its permit from the budget is released however the stream ends.
 private struct LiveEvents: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
@@ -69,10 +70,10 @@ private struct LiveEvents: AsyncSequence, Sendable {
     func makeAsyncIterator() -> Iterator { Iterator(render: self.render, interval: self.interval, place: self.place) }
 
     struct Iterator: AsyncIteratorProtocol {
-        /// The maximum time for which a stream is open.
+        /// The maximum time for which a stream stays open. When it has elapsed, the browser opens a new stream.
         private static let longest: Duration = .seconds(300)
-        /// The number of unchanged renderings after which a comment is sent, so that proxies do not close the
-        /// connection.
+        /// The number of renderings without a change after which a comment is sent, so that proxies keep the connection
+        /// open.
         private static let silence = 15
 
         let render: @Sendable () async throws -> LivePart.Update?
@@ -109,9 +110,8 @@ private struct LiveEvents: AsyncSequence, Sendable {
             return nil
         }
 
-        /// Returns the current content; `nil` at the end of the stream, and while a budget refuses the request, so that
-        /// the last content stays.
-        ///
+        /// Returns the current content. Returns `nil` at the end of the stream, and while a budget refuses the request,
+        /// in which case the page keeps the last content.
         /// - Throws: Any other error, which ends the stream.
         private mutating func update() async throws -> LivePart.Update? {
             do {

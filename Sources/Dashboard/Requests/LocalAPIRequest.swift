@@ -8,14 +8,14 @@ import PushProvider
 import PushSupport
 import WebPages
 
-/// A request that a page makes to the API in the same process.
+/// A request that a page makes to the API within the process.
 struct LocalAPIRequest: Sendable {
     var method = HTTPRequest.Method.get
-    /// The path of the request, with its query.
+    /// The path of the request, including its query.
     let path: String
     var body: JSONValue?
     var headers: HTTPFields = [:]
-    /// The name of the file that is sent as the body; `nil` for a JSON body.
+    /// The name of the file that is sent as the body; `nil` for a JSON body or none.
     var file: String?
 
     static func get(_ path: String) -> LocalAPIRequest { LocalAPIRequest(path: path) }
@@ -34,8 +34,7 @@ struct LocalAPIRequest: Sendable {
 
     static func delete(_ path: String) -> LocalAPIRequest { LocalAPIRequest(method: .delete, path: path) }
 
-    /// Returns the request as a `curl` command for a shell, without the secrets of its body.
-    ///
+    /// Returns the request as a `curl` command for a shell, without the secrets in its body.
     /// - Parameter origin: The scheme and the authority of the server.
     func curl(origin: String) -> String {
         var parts = ["curl"]
@@ -49,13 +48,13 @@ struct LocalAPIRequest: Sendable {
         return (parts + [Self.quoted("\(origin)\(self.path)")]).joined(separator: " ")
     }
 
-    /// The members of bodies that are secret, and not shown.
+    /// The names of secret members, whose values are not shown.
     private static let secrets: Set = [
         "authToken", "certificate", "current", "p12", "passphrase", "password", "privateKey", "secret",
     ]
 
-    /// Returns a body with `…` in place of each secret. Only members of the outermost object can be secrets. The data
-    /// of a notification may have members of the same names.
+    /// Returns a body with `…` in place of each secret. Only members of the outermost object can be secrets, because
+    /// the data of a notification may have members with the same names.
     private static func withoutSecrets(_ body: JSONValue) -> JSONValue {
         guard case .object(var members) = body else { return body }
         for name in Self.secrets where members[name] != nil { members[name] = .string("…") }
@@ -71,22 +70,20 @@ struct LocalAPIRequest: Sendable {
 }
 
 extension PageRequest {
-    /// The maximum length of a response of the API that a page reads, in bytes.
+    /// The maximum length of an API response that a page reads, in bytes; a longer one is an error.
     private static let maximumResponse = 16 * 1024 * 1024
 
-    /// Sends a request to the API as the signed-in caller, and adds it to the page's list of calls.
-    ///
+    /// Sends a request to the API as the signed-in caller, and adds it to the page's list of API calls.
     /// - Parameters:
-    ///   - type: The type of the value that the response is made of, such as `AppResponse`.
-    ///   - isNoted: Whether the request is added to the list. `false` leaves out one of many similar requests.
+    ///   - type: The type of the value from which the response is encoded, such as `AppResponse`.
+    ///   - isNoted: Whether the request is added to the list. `false` omits one of many similar requests.
     /// - Throws: The ``RequestError`` of the API.
     func call<Value>(_ call: LocalAPIRequest, as type: Value.Type, isNoted: Bool = true) async throws -> Value {
         try Self.value(of: try await self.respond(to: call, isNoted: isNoted), as: type)
     }
 
     /// Sends a request to the API as ``call(_:as:isNoted:)`` does.
-    ///
-    /// - Returns: The JSON of the response; `null` for an empty one.
+    /// - Returns: The JSON of the response; `null` for an empty response.
     func call(_ call: LocalAPIRequest, isNoted: Bool = true) async throws -> JSONValue {
         try await self.respond(to: call, isNoted: isNoted).json
     }
@@ -95,16 +92,15 @@ extension PageRequest {
         try await self.call(.get(path), as: type)
     }
 
-    /// Returns a list of the API, or one page of it.
+    /// Returns a list from the API, or one page of it.
     func list<Entry>(_ path: String, of entry: Entry.Type) async throws -> ResponsePage<Entry> {
         try await self.get(path, as: ResponsePage<Entry>.self)
     }
 
-    /// Uploads a file of a form to the API as a file of the app, while it arrives.
-    ///
+    /// Uploads the file of a form to the API while it arrives, as a file of the app.
     /// - Returns: The stored file.
     func upload(_ file: UploadForm.File) async throws -> FileResponse {
-        // Some browsers send the path of the file instead of its name.
+        // Some browsers send the path of the file instead of only its name.
         let name = file.fileName.split { "/\\".contains($0) }.last.map(String.init) ?? ""
         let query = URLText.query(["name": name.isEmpty ? nil : name])
         var call = LocalAPIRequest.post("\(self.api)/files\(query)")
@@ -163,12 +159,12 @@ extension PageValue {
     }
 }
 
-/// Encodes texts for URLs.
+/// Encodes strings for URLs.
 enum URLText {
-    /// Returns a percent-encoded text, for a value in a query or a component of a path.
+    /// Returns a percent-encoded string, for a query value or a path component.
     static func encoded(_ text: some StringProtocol) -> String { PercentEncoding.component(text) }
 
-    /// Returns a query with its question mark. Items without a value are left out; without any items it is empty.
+    /// Returns a query with its question mark. Items without a value are omitted. The result is empty if none remain.
     static func query(_ items: KeyValuePairs<String, String?>) -> String {
         let pairs = items.compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }
         return pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))"

@@ -3,17 +3,17 @@ import PushProvider
 import PushSupport
 import WebPages
 
-/// The navigation of the dashboard, with the entries that the caller's scopes allow.
+/// The navigation menu of the dashboard, with the entries that the caller's scopes allow.
 struct Menu {
     private let request: PageRequest
 
     init(_ request: PageRequest) { self.request = request }
 
-    /// The variable `menu` of the layout.
+    /// The template variable `menu` of the layout: the groups of entries that the caller may see.
     var model: [PageModel] {
         let app = self.request.app
         var groups = [self.group(.top, nil)]
-        // A page that belongs to no app has no entries of an app.
+        // A page that belongs to no app has no menu entries for an app.
         if !app.isEmpty { groups.append(self.group(.app, app, root: PageRequest.appPath(app))) }
         groups.append(self.group(.server, self.request.texts["menu.server"]))
         return groups.filter { !($0["items"] as? [PageModel] ?? []).isEmpty }
@@ -38,7 +38,8 @@ struct Menu {
         self.request.may(entry.scope) && (entry.group != .server || self.request.session.caller.apps == nil)
     }
 
-    /// - Parameter isExact: Whether only the path itself belongs to the entry, and not the paths below it.
+    /// Returns `true` if the current page belongs to the menu entry with a path.
+    /// - Parameter isExact: Whether only the path itself belongs to the entry. Otherwise, the paths below it do too.
     private func isCurrent(_ path: String, isExact: Bool) -> Bool {
         let shown = self.request.http.uri.path.dropFirst(Dashboard.root.count)
         return shown == path || !isExact && shown.hasPrefix("\(path)/")

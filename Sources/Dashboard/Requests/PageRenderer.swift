@@ -6,19 +6,19 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// Renders pages with the templates, texts, assets and header fields that they share.
+/// Renders pages with the templates, localized texts, assets and header fields that all pages share.
 struct PageRenderer: Sendable {
     let templates: PageTemplates
     let languages: PageLanguages
     let assets: Assets
     let cookie: SessionCookie
-    /// The entries of the navigation, in their order.
+    /// The entries of the navigation menu, in order.
     let menu: [MenuEntry]
-    /// The budget of streams of live parts.
+    /// The budget of event streams for live sections.
     let liveStreams: Budget
     private let isSecure: Bool
 
-    /// - Parameter isSecure: Whether the pages are reached over TLS.
+    /// Creates a renderer. `isSecure` is `true` if browsers reach the pages over TLS.
     init(isSecure: Bool, liveStreams: Budget, menu: [MenuEntry]) throws {
         (self.liveStreams, self.menu) = (liveStreams, menu)
         let files = PageFiles(page_resources_of_dashboard())
@@ -29,8 +29,7 @@ struct PageRenderer: Sendable {
         self.isSecure = isSecure
     }
 
-    /// Returns a page of a template.
-    ///
+    /// Returns a page that is rendered from a template.
     /// - Parameter title: The path of the title in the localized texts, or the title itself.
     func page(
         _ template: String,
@@ -52,9 +51,9 @@ struct PageRenderer: Sendable {
     }
 }
 
-/// The label of a state: a word with a shape and a colour, for the CSS class `state`.
+/// The label of a state, which is a word with a shape and a color, for the CSS class `state`.
 enum StateLabel {
-    /// Returns the template variables `kind` and `text` for a state of the API.
+    /// Returns the template variables `kind` and `text` for a state in the API.
     static func model(_ state: String, _ texts: LocalizedTexts) -> PageModel {
         ["kind": Self.kinds[state] ?? "wait", "text": texts.text("states.\(state)") ?? state]
     }
@@ -70,7 +69,7 @@ enum StateLabel {
         "closed": "good", "invited": "wait",
         // Issues.
         "draft": "wait", "published": "good", "withdrawn": "warn",
-        // Events of tokens.
+        // Token events.
         "reactivated": "good", "replaced": "wait", "deactivated": "bad", "withheld": "warn", "settled": "wait",
         "deleted": "wait",
     ]

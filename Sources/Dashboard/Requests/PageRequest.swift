@@ -10,20 +10,19 @@ import PushTypes
 import Synchronization
 import WebPages
 
-/// A request to a page by the signed-in caller.
+/// A request for a page by the signed-in caller.
 final class PageRequest: Sendable {
     let visitor: AnonymousPageRequest
     let session: Session
     let texts: LocalizedTexts
-    /// The path of the page's route, with parameters in braces.
+    /// The path pattern of the page's route, with parameters in braces.
     let path: String
     private let state = Mutex(State())
 
-    /// The mutable state of one request.
     private struct State {
         var calls: [LocalAPIRequest] = []
         var form: FormData?
-        /// The field `retry-after` of a call that was refused.
+        /// The field `retry-after` of an API call that was refused; `nil` if there is none.
         var retryAfter: String?
     }
 
@@ -36,32 +35,33 @@ final class PageRequest: Sendable {
     var context: APIContext { self.visitor.context }
     var interface: ProviderInterface { self.visitor.interface }
 
-    /// Returns the value of a parameter in the path.
+    /// Returns the value of a path parameter; an empty string if the route has no such parameter.
     func parameter(_ name: String) -> String { self.context.path(name) }
 
-    /// Returns the value of an item in the query; `nil` for an absent or empty one.
+    /// Returns the value of a query item; `nil` if it is absent or empty.
     func query(_ name: String) -> String? {
         let item = self.http.uri.queryParameters.first { $0.key == Substring(name) }
         return item.flatMap { $0.value.isEmpty ? nil : String($0.value) }
     }
 
-    /// The fields of the posted form, whose CSRF token has been checked. It is empty without a form.
+    /// The fields of the posted form, whose CSRF token has been checked. It is empty if no form was posted.
     var form: FormData { self.state.withLock { $0.form } ?? FormData() }
 
-    /// Returns `true` if the caller's scopes allow operations of a scope.
+    /// Returns `true` if the caller's scopes include a scope.
     func may(_ scope: APIScope) -> Bool { self.session.caller.allows(scope) }
 
-    /// Adds a call to the list at the foot of the page.
+    /// Adds an API call to the list at the foot of the page.
     func note(_ call: LocalAPIRequest) { self.state.withLock { $0.calls.append(call) } }
 
     private var calls: [LocalAPIRequest] { self.state.withLock { $0.calls } }
 
-    /// Sets the field `retry-after` for a page that shows the error of a call; `nil` for an error without the field.
+    /// Stores the field `retry-after` for a page that shows the error of an API call; `nil` for an error without the
+    /// field.
     func noteRetryAfter(_ seconds: String?) { self.state.withLock { $0.retryAfter = seconds } }
 
     private var retryAfter: String? { self.state.withLock { $0.retryAfter } }
 
-    /// Runs the handler of a page, after checking the CSRF token of a posted form.
+    /// Runs the handler of a page. The CSRF token of a posted form is checked first.
     func respond(with handler: @Sendable (PageRequest) async throws -> Response) async -> Response {
         var held: BudgetPermit?
         defer { held?.end() }
@@ -79,7 +79,8 @@ final class PageRequest: Sendable {
         }
     }
 
-    /// Runs the handler of a form with a file, after checking the CSRF token, which precedes the file.
+    /// Runs the handler of a form with a file, which is `nil` if none was chosen. The CSRF token, which precedes the
+    /// file, is checked first.
     func respond(toUpload handler: @Sendable (PageRequest, UploadForm.File?) async throws -> Response) async -> Response
     {
         do {
@@ -102,16 +103,14 @@ final class PageRequest: Sendable {
 // MARK: Pages
 
 extension PageRequest {
-    /// The format of numbers and times.
+    /// The format of numbers and times on the page.
     var format: PageFormat { PageFormat(texts: self.texts, now: self.interface.time.now) }
 
     /// Returns a page in the dashboard's layout.
-    ///
     /// - Parameters:
     ///   - title: The path of the title in the localized texts, or the title itself.
-    ///   - error: The error of the API, which is shown above the page. `FieldErrors` shows it at the field of a form
-    ///     too.
-    ///   - status: The status; by default that of the error, or 200. A page with an invalid filter has 200.
+    ///   - error: The error of the API to show above the page. `FieldErrors` shows it next to a field of the form too.
+    ///   - status: The HTTP status; by default that of the error, or 200. A page with an invalid filter has 200.
     func page(
         _ template: String,
         title: String,
@@ -145,7 +144,7 @@ extension PageRequest {
         return page
     }
 
-    /// Returns a part of a page, for live updates and previews.
+    /// Returns a rendered section of a page, for live updates and previews.
     func part(_ template: String, _ model: PageModel) -> String {
         var model = model
         model["t"] = self.texts.variable
@@ -153,11 +152,10 @@ extension PageRequest {
         return self.visitor.renderer.templates.render(template, model, format: self.format) ?? ""
     }
 
-    /// Returns the redirect to a page, which shows a notice of the change that was made.
-    ///
+    /// Returns the redirect to a page that shows a notice of the change.
     /// - Parameters:
-    ///   - done: The name of the notice below `done` in the localized texts; `nil` for none.
-    ///   - answer: The response to a stop. The page shows its number of pushes under way.
+    ///   - done: The name of the notice below `done` in the localized texts; `nil` for no notice.
+    ///   - answer: The API response to a stop. The page shows the number of pushes in flight that it contains.
     func redirect(to path: String, done: String? = nil, after answer: JSONValue = .null) -> Response {
         guard let done else { return .redirect(to: "\(Dashboard.root)\(path)") }
         let count = answer["underWay"].integerValue ?? 0
@@ -165,7 +163,7 @@ extension PageRequest {
         return .redirect(to: "\(Dashboard.root)\(path)\(path.contains("?") ? "&" : "?")done=\(done)\(underWay)")
     }
 
-    /// The sentence about the pushes that were under way at a stop, with a space before it; empty for none.
+    /// The sentence about the pushes in flight at a stop, preceded by a space. It is empty if there were none.
     private var underWay: String {
         guard let count = self.query("underWay").flatMap(Int.init), count > 0 else { return "" }
         let number = self.format.number(Double(count))
@@ -178,7 +176,7 @@ extension PageRequest {
         return self.page("problem", title: "failure.title", error: error)
     }
 
-    /// The scheme and the authority of the URL that the browser uses.
+    /// The scheme and the authority of the URL with which the browser requested the page.
     var origin: String { "\(self.interface.isSecure ? "https" : "http")://\(self.http.head.authority ?? "localhost")" }
 }
 
@@ -191,10 +189,9 @@ extension PageRequest {
     /// The path of the app's pages, below ``Dashboard/root``.
     var appPath: String { "/apps/\(URLText.encoded(self.parameter("app")))" }
 
-    /// Rejects a page of an app that the caller may not use. Some pages make no request to the API that would be
+    /// Checks that the caller may use the app of the page, because some pages make no API request that would be
     /// rejected.
-    ///
-    /// - Throws: ``RequestError``.
+    /// - Throws: ``RequestError`` if the caller may not use the app.
     private func checkApp() throws {
         guard !self.app.isEmpty, self.session.caller.apps != nil else { return }
         guard let topic = Topic(self.app), self.session.caller.mayUse(topic) else {
@@ -202,37 +199,36 @@ extension PageRequest {
         }
     }
 
-    /// Rejects a page that is useless without a scope. The API checks each request again.
-    ///
-    /// - Throws: ``RequestError``.
+    /// Checks that the caller has the scope without which the page is useless. The API checks each request again.
+    /// - Throws: ``RequestError`` if the caller lacks the scope.
     func require(_ scope: APIScope) throws {
         guard !self.may(scope) else { return }
         let message = self.texts["failure.scope", ["scope": scope.rawValue]]
         throw PageError.scopeLacks.error(message, kind: .forbidden)
     }
 
-    /// Returns the names of the app's audiences, the oldest first, 1,000 at most.
+    /// Returns the names of the app's audiences, the oldest first, at most 1,000.
     func audienceNames() async throws -> [String] {
         let path = "\(self.api)/audiences:names?limit=1000"
         return try await self.list(path, of: LibraryNameResponse.self).entries.map(\.entry.name)
     }
 
-    /// Returns a part of a page as a response, for the script that shows previews.
+    /// Returns a rendered section of a page as a response, for the script that shows previews.
     func fragment(_ template: String, _ model: PageModel) -> Response {
         let html = self.part(template, model)
         let headers = SecurityHeaders.page(isSecure: self.interface.isSecure)
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: html)))
     }
 
-    /// The bundle id of the page's app.
+    /// The bundle id of the app to which the page belongs; an empty string for a page of the server.
     var app: String { self.parameter("app") }
 
-    /// Returns the path of an app below ``Dashboard/root``. With `/v1` before it, it is the app's path in the API.
+    /// Returns the path of an app's pages below ``Dashboard/root``. With the prefix `/v1`, it is the app's path in the
+    /// API.
     static func appPath(_ app: String) -> String { "/apps/\(URLText.encoded(app))" }
 
     /// Returns the schedule that the path names.
-    ///
-    /// - Throws: ``RequestError`` if there is none, or if it belongs to another app.
+    /// - Throws: ``RequestError`` if the schedule does not exist or belongs to another app.
     func schedule() async throws -> ScheduleResponse {
         let path = "/v1/schedules/\(URLText.encoded(self.parameter("schedule")))"
         let response = try await self.get(path, as: ScheduleResponse.self)
@@ -248,8 +244,8 @@ extension PageRequest {
         ]
     }
 
-    /// Returns the template variables of a list's pager: the links to the first page, unless this is it, and to the
-    /// next one; `nil` without links.
+    /// Returns the template variables for the pager of a list: the links to the first page, unless it is the current
+    /// one, and to the next page; `nil` if there are no links.
     func pager(_ next: String?, path: String, _ filters: KeyValuePairs<String, String?> = [:]) -> PageModel? {
         let query = URLText.query(filters)
         var model: PageModel = [:]
@@ -262,11 +258,11 @@ extension PageRequest {
     }
 }
 
-/// An error that a page itself finds, with a message in the language of the page. All other errors are those of the
+/// An error that a page itself detects, with a message in the language of the page. All other errors are those of the
 /// API, in English.
 ///
-/// Messages of the API are the same in commands, logs and documents, so that they can be searched for. Pages mark their
-/// language instead of translating them (docs/decisions/0036).
+/// Messages of the API are the same in commands, logs and documents, so that they can be searched for. Pages mark these
+/// messages as English instead of translating them (docs/decisions/0036).
 enum PageError: String {
     case noSuchPage = "no_such_page"
     case otherApp = "page_of_other_app"
@@ -281,10 +277,9 @@ enum PageError: String {
     case changedMeanwhile = "page_changed_meanwhile"
 
     /// Returns the error with a localized message.
-    ///
     /// - Parameters:
     ///   - message: The message in the language of the page.
-    ///   - field: The name of the field at fault; `nil` for none.
+    ///   - field: The name of the field that caused the error; `nil` if there is none.
     func error(_ message: String, kind: RequestError.Kind = .invalid, field: String? = nil) -> RequestError {
         RequestError(kind, code: self.rawValue, message: message, path: field)
     }
@@ -294,6 +289,6 @@ enum PageError: String {
         ["message": error.message, "language": Self.language(error) ?? texts.language]
     }
 
-    /// Returns the language of an error's message; `nil` for that of the page.
+    /// Returns the language of an error's message; `nil` if it is the language of the page.
     static func language(_ error: RequestError) -> String? { Self(rawValue: error.code) == nil ? "en" : nil }
 }

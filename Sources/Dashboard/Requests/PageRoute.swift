@@ -3,10 +3,10 @@ import Hummingbird
 import ProviderModel
 import PushHTTP
 
-/// An area of the dashboard: pages that belong together, such as those of schedules.
+/// An area of the dashboard, which consists of related pages, such as those of schedules.
 protocol PageArea: Sendable {
     var routes: [PageRoute] { get }
-    /// The entry of the navigation for the area; `nil` for an area to which other pages lead.
+    /// The area's entry in the navigation menu; `nil` for an area that is reached only from other pages.
     var menuEntry: MenuEntry? { get }
 }
 
@@ -14,9 +14,9 @@ extension PageArea {
     var menuEntry: MenuEntry? { nil }
 }
 
-/// An entry of the navigation.
+/// An entry of the navigation menu.
 struct MenuEntry: Sendable {
-    /// The part of the navigation that an entry belongs to.
+    /// The group of the navigation menu to which an entry belongs.
     enum Group: Sendable {
         case top, app
         /// The pages about the server, for callers that may use all apps.
@@ -24,14 +24,14 @@ struct MenuEntry: Sendable {
     }
 
     let group: Group
-    /// The name of the label below `menu` in the localized texts.
+    /// The name of the entry's label below `menu` in the localized texts.
     let name: String
-    /// The path below ``Dashboard/root``; for the group `app`, below the path of the app.
+    /// The path below ``Dashboard/root``. In the group `app`, it is below the path of the app.
     let path: String
-    /// The scope that a caller needs to see the entry.
+    /// The scope that a caller needs in order to see the entry.
     let scope: APIScope
 
-    /// - Parameter path: The path; by default the name after a slash.
+    /// Creates an entry. A `path` of `nil` stands for the name with a leading slash.
     init(_ group: Group, _ name: String, path: String? = nil, scope: APIScope = .read) {
         (self.group, self.name, self.path, self.scope) = (group, name, path ?? "/\(name)", scope)
     }
@@ -41,12 +41,12 @@ struct MenuEntry: Sendable {
 struct PageRoute: Sendable {
     /// The handler of a page.
     enum Handler: Sendable {
-        /// A handler of requests without a session.
+        /// A handler for requests without a session.
         case visitor(@Sendable (AnonymousPageRequest) async throws -> Response)
-        /// A handler of requests of a signed-in caller. The CSRF token of a posted form has been checked.
+        /// A handler for requests of a signed-in caller. The CSRF token of a posted form has been checked.
         case person(@Sendable (PageRequest) async throws -> Response)
-        /// A handler of forms with a file that a signed-in caller posts. The handler reads the file as it arrives. The
-        /// CSRF token has been checked.
+        /// A handler for forms with a file that a signed-in caller posts; the file is `nil` if none was chosen. The
+        /// handler reads the file while it arrives. The CSRF token has been checked.
         case upload(@Sendable (PageRequest, UploadForm.File?) async throws -> Response)
     }
 
@@ -63,7 +63,7 @@ struct PageRoute: Sendable {
         Self(method: .post, path: path, handler: .person(handler))
     }
 
-    /// Returns the route of a form with a file of any length.
+    /// Returns the route for a form with a file of any length.
     static func upload(
         _ path: String,
         _ handler: @escaping @Sendable (PageRequest, UploadForm.File?) async throws -> Response
@@ -71,7 +71,7 @@ struct PageRoute: Sendable {
         Self(method: .post, path: path, handler: .upload(handler))
     }
 
-    /// Returns the route of a page that needs no session.
+    /// Returns the route for a page that needs no session.
     static func open(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -82,7 +82,7 @@ struct PageRoute: Sendable {
 }
 
 extension Response {
-    /// Returns the response that sends a browser to another page, with GET.
+    /// Returns the response that redirects a browser to another page, which it requests with GET.
     static func redirect(to path: String) -> Response {
         Response(status: .seeOther, headers: [.location: path, .cacheControl: "no-store"])
     }

@@ -10,20 +10,20 @@ public enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// The limits of JSON input. Input that exceeds one of them is not a value.
+    /// The limits of JSON input. Input that exceeds one of them is rejected.
     enum Bounds {
         /// The maximum size of a JSON text in bytes. A payload has at most 5,120 (reference 3.1); a rule file may be
         /// larger.
         static let text = 256 * 1024
         /// The maximum depth to which arrays and objects are nested.
         static let depth = 32
-        /// The maximum number of values in a payload, the payload itself included.
+        /// The maximum number of values in a payload, including the payload itself.
         static let values = 16384
     }
 
-    /// Reads a JSON text.
+    /// Parses a JSON text.
     ///
-    /// Returns `nil` for text that is not JSON, is larger than 256 KiB or is nested more than 32 levels deep.
+    /// Returns `nil` for data that is not JSON, is larger than 256 KiB or is nested more than 32 levels deep.
     public init?(json: Data) {
         // Foundation reads UTF-16 too, in which a count of brackets goes wrong; there, every second byte is 0.
         guard json.count <= Bounds.text, !json.contains(0), Self.measure(json).depth <= Bounds.depth,
@@ -32,13 +32,13 @@ public enum JSONValue: Hashable, Sendable {
         self = value
     }
 
-    /// Reads the JSON text of a payload; `nil` also if it has more than 16,384 values.
+    /// Parses the JSON text of a payload; returns `nil` also if it has more than 16,384 values.
     init?(payload: Data) {
         guard payload.count <= Bounds.text, Self.measure(payload).values <= Bounds.values else { return nil }
         self.init(json: payload)
     }
 
-    /// The JSON text, with members in alphabetical order.
+    /// The value encoded as JSON text, with members in alphabetical order.
     public var json: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -51,7 +51,7 @@ public enum JSONValue: Hashable, Sendable {
         return (try? encoder.encode(self)) ?? Data("null".utf8)
     }
 
-    /// Returns the depth of nesting of a JSON text and the number of its values, without decoding it: deeply nested
+    /// Returns the nesting depth and the number of values of a JSON text without decoding it, because deeply nested
     /// text must not reach the recursive decoder. An empty array or object counts twice.
     private static func measure(_ text: Data) -> (depth: Int, values: Int) {
         var (depth, deepest, values, inString, isEscaped) = (0, 0, 1, false, false)
@@ -82,10 +82,10 @@ public enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// The text of a string; `nil` for other values.
+    /// The contents of a string; `nil` for other kinds of values.
     public var string: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// The value of an integer, or of a number without a fractional part; `nil` for other values.
+    /// The value of an integer, or of a number without a fractional part; `nil` for other kinds of values.
     public var integer: Int64? {
         switch self {
         case .integer(let number): number
@@ -94,10 +94,10 @@ extension JSONValue {
         }
     }
 
-    /// The members of an object; `nil` for other values.
+    /// The members of an object; `nil` for other kinds of values.
     public var object: [String: JSONValue]? { if case .object(let members) = self { members } else { nil } }
 
-    /// The elements of an array; `nil` for other values.
+    /// The elements of an array; `nil` for other kinds of values.
     public var array: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
 }
 
@@ -147,8 +147,8 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
 extension JSONValue {
     /// Converts the dictionary in which the system delivers a payload.
     ///
-    /// Values that are not JSON are left out, and so are those that exceed the limits: a hostile payload must not crash the
-    /// app that it wakes.
+    /// Values that are not JSON are left out, and so are those that exceed the limits: a hostile payload must not crash
+    /// the app that it wakes.
     static func members(of userInfo: [AnyHashable: Any]) -> [String: JSONValue] {
         var remaining = Bounds.values
         return Self.members(of: userInfo, depth: 1, remaining: &remaining)
@@ -167,7 +167,7 @@ extension JSONValue {
         return members
     }
 
-    /// Returns the JSON value of a Foundation object; `nil` if the object has none or exceeds the limits.
+    /// Returns the JSON value for a Foundation object; `nil` if the object cannot be converted or exceeds the limits.
     private static func value(of object: Any, depth: Int, remaining: inout Int) -> JSONValue? {
         remaining -= 1
         guard remaining >= 0, depth < Bounds.depth else { return nil }

@@ -4,12 +4,12 @@ import Foundation
 struct RetryDelay: Codable, Equatable, Sendable {
     /// The maximum back-off after the first failure, and the maximum back-off after any number of failures, in seconds.
     static let (first, longest): (TimeInterval, TimeInterval) = (2, 3600)
-    /// The maximum delay, in seconds. A stored end further in the future is ignored: the clock was set back since.
+    /// The maximum delay, in seconds. A stored delay that ends later is ignored: the clock was set back since.
     static let bound: TimeInterval = 26 * 3600
 
     private(set) var failures = 0
     private var until: Date?
-    /// `true` for a delay that a launch does not end: the provider requested it, or nothing on the device can help.
+    /// `true` if a launch of the app does not end the delay: the provider requested it, or a retry cannot help.
     private var isFirm = false
 
     /// Returns the time until which no request is sent; `nil` if requests may be sent now.
@@ -31,13 +31,13 @@ struct RetryDelay: Codable, Equatable, Sendable {
         return .milliseconds(Int64(delay * 1000))
     }
 
-    /// Starts a delay of a fixed length in seconds, whatever the number of earlier failures.
+    /// Starts a delay of a fixed length, in seconds, whatever the number of earlier failures.
     mutating func pause(for time: TimeInterval, now: Date) {
         self.until = now.addingTimeInterval(time)
         self.isFirm = true
     }
 
-    /// Ends a delay that is not firm: at a launch of the app, the device may be in another network.
+    /// Ends the delay at a launch of the app, unless the delay is firm: the device may be in another network.
     mutating func launched() {
         if !self.isFirm { self = RetryDelay() }
     }

@@ -1,5 +1,5 @@
 extension UInt8 {
-    /// `true` for a character of a name: an ASCII letter, a digit, `-`, `.` or `_`.
+    /// `true` for a character that names may contain: an ASCII letter, a digit, `-`, `.` or `_`.
     var isName: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -22,7 +22,7 @@ extension String {
     /// strings as equal, such as K and the kelvin sign.
     func isSame(as other: String) -> Bool { self.utf8.elementsEqual(other.utf8) }
 
-    /// The text for a log: at most 64 characters, with `?` in place of each control character.
+    /// The string as a log shows it: at most 64 characters, with `?` in place of each control character.
     var forLog: String {
         let scalars = self.unicodeScalars.prefix(64).map { scalar in
             switch scalar.properties.generalCategory {

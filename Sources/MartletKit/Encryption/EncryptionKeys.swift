@@ -36,7 +36,7 @@ public struct EncryptionKeys: Sendable {
         }
     }
 
-    /// Generates a new current key and returns it. The provider encrypts to it once it is registered.
+    /// Generates a new current key and returns it. The provider encrypts to the key once it is registered.
     /// - Throws: An error of the storage.
     public func rotate() throws -> EncryptionKey {
         try self.value.update { stored in
@@ -54,7 +54,7 @@ public struct EncryptionKeys: Sendable {
 
     /// Decrypts the content of a notification.
     ///
-    /// A notification that is not encrypted is returned as it is. If the content cannot be decrypted, the placeholder
+    /// A notification that is not encrypted is returned unchanged. If the content cannot be decrypted, the placeholder
     /// is returned with the failure.
     /// - Parameter app: the bundle id under which the installation is registered, not that of the extension.
     public func open(_ notification: ReceivedNotification, app: String) -> OpenedNotification {
@@ -86,7 +86,7 @@ public struct EncryptionKeys: Sendable {
         return payload
     }
 
-    /// The stored keys cannot be read. ``rotate()`` generates a new one.
+    /// The error for stored keys that cannot be decoded. ``rotate()`` generates a new key.
     public struct DamageError: Error, Hashable, Sendable, CustomStringConvertible {
         public var description: String { "the stored keys are damaged: rotate() makes new ones" }
     }
@@ -94,11 +94,11 @@ public struct EncryptionKeys: Sendable {
 
 /// A public key of the installation, as it is registered with the provider.
 public struct EncryptionKey: Hashable, Sendable {
-    /// The id by which encrypted content names the key.
+    /// The id by which encrypted content identifies the key.
     public let id: String
     /// The raw X25519 public key, 32 bytes.
     public let publicKey: Data
-    /// The time at which the key was generated, for an app that rotates its key.
+    /// The time at which the key was generated, by which an app can decide to rotate it.
     public let created: Date
 }
 
@@ -114,16 +114,16 @@ public struct OpenedNotification: Hashable, Sendable {
 public enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The payload's member `martlet.sealed` is malformed, or the notification has no id.
     case malformed
-    /// The installation does not have the key any more: the app was reinstalled, or the content is older than 30 days.
+    /// The installation no longer has the key: the app was reinstalled, or the content is older than 30 days.
     case unknownKey(id: String)
     /// The content was changed, or encrypted for another app, notification or key.
     case notAuthentic
-    /// The decrypted text is not a JSON object within the limits.
+    /// The decrypted data is not a JSON object within the limits.
     case notAPayload
     /// The storage failed, or the stored keys are damaged.
     case keysUnreadable(String)
 
-    /// A description of the reason for the log.
+    /// A description of the reason, for the log.
     public var description: String {
         switch self {
         case .malformed: "the encrypted content is malformed"

@@ -3,9 +3,9 @@ import Foundation
 /// The state machine of one attachment's download. Its first failure is final.
 struct AttachmentDownload: Sendable {
     private enum State: Sendable {
-        /// The response to the request is outstanding.
+        /// The request was sent, and no response has arrived yet.
         case requested
-        /// The file is arriving: its type, its first bytes and the number of bytes so far.
+        /// The file is arriving: its type, its first bytes, and the number of bytes received so far.
         case receiving(AttachmentType, start: [UInt8], size: Int)
         case failed(AttachmentError)
     }
@@ -31,7 +31,7 @@ struct AttachmentDownload: Sendable {
         }
     }
 
-    /// Reads a payload's member `attachment`: a URL, or an object with `url` and `type`.
+    /// Parses the member `attachment` of a payload: a URL, or an object with `url` and `type`.
     init(_ member: JSONValue, policy: AttachmentPolicy) throws(AttachmentError) {
         switch member {
         case .string(let url): try self.init(url, policy: policy)
@@ -52,7 +52,7 @@ struct AttachmentDownload: Sendable {
     enum OnResponse: Equatable {
         /// Receive the body of the response.
         case receive
-        /// Request this URL instead.
+        /// Request this URL, to which the response redirects.
         case follow(URL)
         case fail(AttachmentError)
     }
@@ -100,7 +100,7 @@ struct AttachmentDownload: Sendable {
         case fail(AttachmentError)
     }
 
-    /// Processes a piece of the body.
+    /// Processes the next bytes of the body.
     mutating func received(_ bytes: Data) -> OnBytes {
         guard case .receiving(let type, var start, let size) = self.state else {
             let failure = self.failure ?? .typeNotAllowed
@@ -134,7 +134,7 @@ struct AttachmentDownload: Sendable {
         }
     }
 
-    /// The failure that ended the download; `nil` if there is none.
+    /// The failure that terminated the download; `nil` if there is none.
     var failure: AttachmentError? {
         guard case .failed(let failure) = self.state else { return nil }
         return failure

@@ -2,7 +2,7 @@ public import Foundation
 
 /// Downloads the attachment of a notification into a file.
 public struct AttachmentLoader: Sendable {
-    /// The error that ends an exchange whose response is a redirect.
+    /// The error that terminates an exchange whose response is a redirect.
     private struct Redirection: Error {}
 
     private let folder: URL
@@ -107,9 +107,9 @@ private final class AttachmentReceiver: Sendable {
         var file: FileHandle?
     }
 
-    /// The effect of a part of a response on the exchange.
+    /// The effect of one part of a response on the download.
     enum OnPart {
-        /// The exchange continues.
+        /// The download continues with the next part.
         case taken
         /// The response redirects to another URL, which is requested next.
         case redirected

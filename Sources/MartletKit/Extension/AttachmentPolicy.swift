@@ -2,7 +2,7 @@
 ///
 /// The defaults suit a notification service extension, which the system gives 30 seconds and little memory.
 public struct AttachmentPolicy: Hashable, Sendable {
-    /// The accepted types; by default all that the system can show.
+    /// The accepted types; by default all types that the system can show.
     public var types: Set<AttachmentType>
     /// The maximum size of a file in bytes; 10 MB by default. The system accepts images of 10 MB, sounds of 5 MB and
     /// videos of 50 MB.
@@ -11,8 +11,8 @@ public struct AttachmentPolicy: Hashable, Sendable {
     public var deadline: Duration
     /// The maximum number of redirects that are followed; 3 by default.
     public var maximumRedirects: Int
-    /// `true` to allow plain HTTP, and addresses of the device itself and of private networks, for development; `false` by
-    /// default.
+    /// `true` to allow plain HTTP, and addresses of the device itself and of private networks, for development; `false`
+    /// by default.
     public var allowsLocalServers: Bool
 
     public init(
@@ -50,12 +50,12 @@ public enum AttachmentError: Error, Hashable, Sendable, CustomStringConvertible 
     case tooLarge
     /// The policy's deadline has passed, or the task was cancelled.
     case tooLate
-    /// The connection failed. The text is the system's error.
+    /// The connection failed. The value is the system's description of the error.
     case connection(String)
-    /// The file could not be written. The text is the system's error.
+    /// The file could not be written. The value is the system's description of the error.
     case file(String)
 
-    /// A description of the reason for the log, without any part of the URL.
+    /// A description of the reason, for the log. It contains no part of the URL.
     public var description: String {
         switch self {
         case .malformedMember: "attachment must be a URL, or an object with url and type"

@@ -1,4 +1,4 @@
-/// A type of file that the system accepts as an attachment.
+/// A file type that the system accepts as an attachment.
 public enum AttachmentType: String, Hashable, Sendable, CaseIterable {
     case jpeg
     case png
@@ -25,7 +25,7 @@ public enum AttachmentType: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Parses a declared content type such as `image/jpeg; charset=binary`; `nil` for a type that is not in the list.
+    /// Parses a declared content type such as `image/jpeg; charset=binary`. Returns `nil` for any other type of file.
     init?(contentType: String) {
         let type = contentType.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
         switch type {

@@ -64,7 +64,7 @@ struct AttachmentHost: Hashable, Sendable {
     /// `true` for the device itself, a host in a private network, or an address that is not globally reachable.
     let isLocal: Bool
 
-    /// - Parameter text: a name, an IPv4 address or an IPv6 address in brackets.
+    /// - Parameter text: A name, an IPv4 address or an IPv6 address in brackets.
     init?(_ text: String) {
         self.text = text
         if text.hasPrefix("["), text.hasSuffix("]") {
@@ -98,13 +98,13 @@ struct AttachmentHost: Hashable, Sendable {
         label.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } || label.hasPrefix("0x")
     }
 
-    /// Returns the bytes of an IPv4 address of four decimal numbers without leading zeros; `nil` for other labels.
+    /// Parses an IPv4 address of four decimal numbers without leading zeros; returns `nil` for other labels.
     private static func bytes(_ labels: [Substring]) -> [UInt8]? {
         let bytes = labels.compactMap { label in UInt8(label).flatMap { String($0) == label ? $0 : nil } }
         return labels.count == 4 && bytes.count == 4 ? bytes : nil
     }
 
-    /// Returns the 16-bit words of an IPv6 address without a zone; `nil` for other text.
+    /// Parses an IPv6 address without a zone into its 16-bit words; returns `nil` for other strings.
     private static func words(_ text: Substring) -> [UInt16]? {
         var address = in6_addr()
         let characters = text.utf8.allSatisfy { byte in

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The number on the app's icon, which both the app and its extension change.
+/// The badge number on the app's icon, which both the app and its extension change.
 public struct BadgeCount: Sendable {
-    /// A change of the number. The result is kept between 0 and ``BadgeCount/maximum``.
+    /// A change of the badge number. The result is limited to the range from 0 to ``BadgeCount/maximum``.
     public enum Change: Hashable, Sendable {
         case set(Int)
-        /// Adds the value to the number; a negative value reduces it.
+        /// Adds the value to the badge number. A negative value reduces the number.
         case increment(Int)
     }
 
@@ -16,11 +16,11 @@ public struct BadgeCount: Sendable {
     /// - Parameter storage: the storage that app and extension share.
     public init(storage: any MartletStorage) { self.value = SharedValue(storage: storage, prefix: "badge-") }
 
-    /// Returns the number; 0 if none was ever stored.
+    /// Returns the badge number; 0 if none was ever stored.
     /// - Throws: An error of the storage.
     public func current() throws -> Int { Self.number(try self.value.read()) }
 
-    /// Changes the number and returns the new one.
+    /// Changes the badge number and returns the new one.
     /// - Throws: An error of the storage.
     @discardableResult
     public func apply(_ change: Change) throws -> Int {
@@ -30,7 +30,7 @@ public struct BadgeCount: Sendable {
         }
     }
 
-    /// Applies the change that a notification requests, and returns the new number; `nil` if it requests none.
+    /// Applies the badge change that a notification requests, and returns the new number; `nil` if it requests none.
     ///
     /// The member `badge` of `aps` sets the number. Without it, the integer `badgeChange` in the payload is added.
     /// - Throws: An error of the storage.
@@ -51,7 +51,7 @@ public struct BadgeCount: Sendable {
         return min(max(result, 0), Self.maximum)
     }
 
-    /// Reads a stored number. Anything else, such as a damaged file, counts as 0.
+    /// Parses a stored number. Other data, such as a damaged file, counts as 0.
     private static func number(_ stored: Data?) -> Int {
         let number = stored.flatMap { Int(String(decoding: $0.prefix(8), as: UTF8.self)) } ?? 0
         return min(max(number, 0), Self.maximum)
@@ -59,7 +59,7 @@ public struct BadgeCount: Sendable {
 }
 
 extension BadgeCount.Change {
-    /// `true` for a change that increases the number, whose overflow results in the maximum.
+    /// `true` for a change that increases the number. If such a change overflows, the result is the maximum.
     fileprivate var grows: Bool {
         switch self {
         case .set(let number): number > 0

@@ -5,17 +5,17 @@ extension Martlet {
     public struct Configuration: Hashable, Sendable {
         /// The base URL of the provider.
         public let provider: URL
-        /// The bundle id of the app, in the extension too.
+        /// The bundle id of the app. An extension uses the app's bundle id too.
         public let app: String
-        /// The public API key of the app, which is contained in every copy of the app.
+        /// The public API key of the app. Every copy of the app contains it.
         public let key: String
         /// The push environment of the app's tokens. `nil` means the detected one (``PushEnvironment/detected(in:)``),
         /// or production if detection fails.
         public var environment: PushEnvironment?
-        /// The process in which ``Martlet`` runs; the app by default.
+        /// The process in which ``Martlet`` runs. The default is the app.
         public var role = Role.app
-        /// The time after which a confirmed registration is sent again, in seconds. By default it is a day, so that the
-        /// provider knows which installations are in use.
+        /// The time after which a confirmed registration is sent again, in seconds. The default is a day, which tells
+        /// the provider which installations are in use.
         public var refreshInterval: TimeInterval = 24 * 3600
         /// The maximum time that ``Martlet/receive(_:_:)`` takes to send receipts. `nil` means 20 seconds in the app,
         /// which the system gives 30 in the background, and 2 seconds in the extension, for whose content the user
@@ -25,7 +25,7 @@ extension Martlet {
         /// The value of ``receiveTimeout``, or the default for the role.
         var sendingTime: Duration { self.receiveTimeout ?? (self.role == .app ? .seconds(20) : .seconds(2)) }
 
-        /// A process that uses the storage.
+        /// The kind of process that uses the storage.
         public enum Role: Hashable, Sendable {
             case app
             /// A notification service extension, which creates and sends receipts and changes nothing else.
@@ -85,7 +85,7 @@ extension Martlet {
         /// The user is not attached: request a proof for this installation from the app's back end, and attach the user
         /// with it.
         case userProofNeeded(installation: UUID, reason: String)
-        /// A request failed, and is repeated after a delay.
+        /// A request failed, and will be sent again after a delay.
         case retry(Waiting, after: Duration, reason: String)
         case receiptsSent(count: Int)
         case receiptsDropped(count: Int, reason: String)
@@ -111,11 +111,11 @@ extension Martlet {
         }
     }
 
-    /// The kind of request that is repeated.
+    /// The kind of request that will be sent again.
     public enum Waiting: String, Hashable, Sendable {
-        /// The registration, or the removal, of the installation.
+        /// A request that registers or removes the installation.
         case registration
-        /// The sending of receipts.
+        /// A request that sends receipts.
         case receipts
     }
 
@@ -136,18 +136,18 @@ extension Martlet {
 
     /// The state of an installation.
     public struct Status: Hashable, Sendable {
-        /// The id of the installation, which a user proof may be bound to.
+        /// The id of the installation, to which a user proof can be bound.
         public let installation: UUID
-        /// `true` if nothing is left to be sent: the provider has confirmed or refused everything.
+        /// `true` if nothing remains to be sent: the provider has confirmed or refused everything.
         public let isConfirmed: Bool
         public let preferences: NotificationPreferences
         public let receiptPrivacy: ReceiptPrivacy
-        /// The number of receipts that are still to be sent.
+        /// The number of receipts that are not sent yet.
         public let waitingReceipts: Int
     }
 }
 
-/// The clock, the timer and the random numbers that the logic uses. Tests replace them.
+/// The clock, the timer and the random numbers that ``Martlet`` uses. Tests replace them.
 struct Dependencies: Sendable {
     var now: @Sendable () -> Date = { Date() }
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }

@@ -6,7 +6,7 @@ extension Martlet {
     /// After an arrival for which the system gives little time, the call returns when the receipts are sent or have
     /// failed, but at the latest after ``Configuration/receiveTimeout``, which includes the time of the handler.
     /// Cancelling the task ends the wait at once. Receipts that are not sent are kept.
-    /// - Returns: The values to hand to the system.
+    /// - Returns: The values to return to the system.
     public func receive(_ notification: ReceivedNotification, _ arrival: Arrival) async -> Reception {
         let end = ContinuousClock.now + self.configuration.sendingTime
         let notification = self.opened(notification)
@@ -43,7 +43,7 @@ extension Martlet {
         #endif
     }
 
-    /// Records a conversion: the user did what a notification was for, such as a purchase. It may happen more than once.
+    /// Records a conversion: the user did what a notification was for, such as a purchase. It can be repeated.
     /// - Parameters:
     ///   - notification: The id of a notification that this installation has received in the last 30 days.
     ///   - name: A name for the conversion, at most 64 bytes.
@@ -116,7 +116,7 @@ extension Martlet {
         self.unstored.append(receipt)
     }
 
-    /// Loads the receipts that another process has stored meanwhile, and forgets those that it has removed.
+    /// Loads the receipts that another process has stored since, and drops those that it has removed.
     func loadOutbox() {
         do {
             if !self.unstored.isEmpty, let allowed = self.state()?.state.receiptPrivacy {
@@ -169,8 +169,8 @@ extension Martlet {
 // MARK: - The back-off of receipts
 
 extension Martlet {
-    /// The name under which the back-off is stored. App and extension share it, because each push starts a process of
-    /// the extension.
+    /// The name under which the back-off is stored. The app and its extension share it, because each push starts a
+    /// process of the extension.
     private static let backOffName = "outbox"
 
     private func storedBackOff() throws -> RetryDelay {
@@ -198,7 +198,7 @@ extension Martlet {
 }
 
 extension Arrival {
-    /// Returns the events that receipts report after an arrival, in chronological order.
+    /// Returns the events to report in receipts after an arrival, in chronological order.
     ///
     /// An opened notification was delivered and shown too, so that a later event implies the earlier ones.
     /// - Parameters:

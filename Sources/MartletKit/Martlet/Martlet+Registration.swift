@@ -3,8 +3,8 @@ public import Foundation
 extension Martlet {
     /// Sets the profile of the device, and records a launch of the app or its return to the foreground.
     ///
-    /// Call it at every launch, and when the user's permission changes. Nothing is sent if the provider has the same profile.
-    /// - Throws: ``UsageError`` for a text of more than 256 bytes, and in a service extension.
+    /// Call it at every launch, and when the user's permission changes. A profile that the provider has is not sent.
+    /// - Throws: ``UsageError`` for a string of more than 256 bytes, and in a service extension.
     public func updateProfile(_ profile: DeviceProfile) throws(UsageError) {
         let members = profile.members
         for name in members.keys.sorted() where members[name]?.string?.utf8.count ?? 0 > Self.texts.upperBound {
@@ -29,15 +29,15 @@ extension Martlet {
         try self.update { _ = $0.register(token, as: kind, environment: environment, now: now) }
     }
 
-    /// Forgets a token, such as that of a Live Activity which has ended.
+    /// Removes a token, such as the token of a Live Activity that has ended, from future registrations.
     /// - Throws: ``UsageError/serviceExtension``
     public func forgetToken(of kind: TokenKind) throws(UsageError) { try self.update { $0.remove(kind) } }
 
     /// Attaches the user whom the app's back end attests with a signed JWT. Call it after the login, and when
-    /// ``Event/userProofNeeded(installation:reason:)`` asks for it.
+    /// ``Event/userProofNeeded(installation:reason:)`` requests it.
     ///
-    /// If the provider refuses the proof, the user that was attached before is detached: the phone may be in other hands.
-    /// - Throws: ``UsageError`` for a text that is no JWT of at most 4,096 bytes, and in a service extension.
+    /// If the provider refuses the proof, the previous user is detached: the device may be in other hands.
+    /// - Throws: ``UsageError`` for a string that is not a JWT of at most 4,096 bytes, and in a service extension.
     public func attach(userProof: String) throws(UsageError) {
         guard (1...4096).contains(userProof.utf8.count), userProof.utf8.allSatisfy({ (33...126).contains($0) }) else {
             throw .invalidArgument(name: "userProof", reason: "use a JWT of at most 4096 bytes")
@@ -49,8 +49,8 @@ extension Martlet {
     /// - Throws: ``UsageError/serviceExtension``
     public func detach() throws(UsageError) { try self.update { $0.want("userProof", .null) } }
 
-    /// Removes the installation from the provider, and forgets its user, its tokens, its receipts, its preferences and the
-    /// keys for encrypted content that are in the same storage.
+    /// Removes the installation from the provider, and deletes its user, its tokens, its receipts, its preferences and
+    /// the keys for encrypted content that are in the same storage.
     /// - Throws: ``UsageError/serviceExtension``
     public func unregister() throws(UsageError) {
         try self.update { $0.leave() }
@@ -80,10 +80,10 @@ extension Martlet {
         try self.update { $0.want("tags", value) }
     }
 
-    /// Sets an attribute to a text, a number or a Boolean, or removes it with `null`.
+    /// Sets an attribute to a string, a number or a Boolean, or removes it with `null`.
     ///
-    /// The app has to allow installations to write it (`installationAttributes`). There are at most 100.
-    /// - Throws: ``UsageError`` for a name or a text of more than 256 bytes, a number that is not finite, a value of
+    /// The app has to allow installations to write the attribute (`installationAttributes`). There are at most 100.
+    /// - Throws: ``UsageError`` for a name or a string of more than 256 bytes, a number that is not finite, a value of
     ///   another type, or more than 100 attributes, and in a service extension.
     public func setAttribute(_ name: String, to value: JSONValue) throws(UsageError) {
         let isScalar = value.array == nil && value.object == nil
@@ -134,9 +134,9 @@ extension Martlet {
     }
 
     #if Encryption
-    /// Registers the key to which the provider encrypts content; `nil` ends encryption.
+    /// Registers the key to which the provider encrypts content; `nil` turns encryption off.
     ///
-    /// Call it at each launch with ``EncryptionKeys/current()`` of the same storage, and after ``EncryptionKeys/rotate()``.
+    /// Call it at each launch with ``EncryptionKeys/current()`` of this storage, and after ``EncryptionKeys/rotate()``.
     /// - Throws: ``UsageError/serviceExtension``
     public func setEncryptionKey(_ key: EncryptionKey?) throws(UsageError) {
         let value = key.map { key in
@@ -146,7 +146,7 @@ extension Martlet {
     }
     #endif
 
-    /// The permitted lengths of tags and of names of attributes, in bytes.
+    /// The permitted lengths, in bytes, of tags, attribute names and strings.
     private static let texts = 1...256
 
     /// Returns `true` for a member that is small enough to leave room for others in a request.

@@ -7,7 +7,7 @@ import Foundation
 public actor Martlet {
     /// The name of the registration's state in the storage. Only the app writes it.
     private static let stateName = "state"
-    /// The maximum number of requests in one synchronization. Fewer suffice, since each refusal removes a member.
+    /// The maximum number of requests in one synchronization. Fewer suffice, because each refusal removes a member.
     private static let maximumRequests = 250
 
     nonisolated let configuration: Configuration
@@ -18,25 +18,25 @@ public actor Martlet {
     let dependencies: Dependencies
     let environment: PushEnvironment
 
-    /// The state of the registration; `nil` until the storage could be read.
+    /// The state machine of the registration; `nil` until the storage could be read.
     private var machine: RegistrationStateMachine?
-    /// The changes to apply once the storage can be read.
+    /// The changes to apply to ``machine`` once the storage can be read.
     private var changes: [(inout RegistrationStateMachine) -> Void] = []
     var outbox = ReceiptOutbox()
     /// The receipts that the storage did not accept, which wait in memory. Their maximum number is
     /// ``ReceiptOutbox/maximum``.
     var unstored: [Receipt] = []
-    /// `true` while the storage has the same back-off as the outbox.
+    /// `true` while the stored back-off equals the back-off of the outbox.
     var isBackOffStored = true
     private var isSending = false
     private var isDue = false
-    /// The callers that wait for the end of a synchronization, each with an id of its own.
+    /// The callers that wait until sending has finished, each under its own id.
     private var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
     private var retry: Task<Void, Never>?
 
     /// Creates a client of the provider.
     /// - Parameters:
-    ///   - configuration: The settings, which name the provider and the app.
+    ///   - configuration: The settings, with the provider and the app.
     ///   - storage: The persistent storage, which the app shares with its extension.
     ///   - transport: The transport of requests. By default it is `URLSession`.
     ///   - handler: The app's reactions to notifications.
@@ -157,14 +157,14 @@ extension Martlet {
         }
     }
 
-    /// Changes the state for a call of the app, stores it and sends the change.
+    /// Changes the registration for a call of the app, stores it and sends the change.
     /// - Throws: ``UsageError/serviceExtension``
     func update(_ change: @escaping (inout RegistrationStateMachine) -> Void) throws(UsageError) {
         guard self.configuration.role == .app else { throw .serviceExtension }
         self.change(change)
     }
 
-    /// Changes the state, stores it and sends the change. A change waits until the storage can be read.
+    /// Changes the registration, stores it and sends the change. If the storage cannot be read, the change waits.
     func change(_ change: @escaping (inout RegistrationStateMachine) -> Void) {
         guard var machine = self.state() else { return self.changes.append(change) }
         change(&machine)
@@ -176,7 +176,7 @@ extension Martlet {
 // MARK: - Sending
 
 extension Martlet {
-    /// Waits until sending has ended, the time limit has passed or the task is cancelled.
+    /// Waits until sending has finished, the time limit has passed or the task is cancelled.
     private func waitForSending(within limit: Duration?) async {
         let (id, wait) = (UUID(), self.dependencies.wait)
         let timer = limit.map { limit in

@@ -32,7 +32,7 @@ extension Martlet.Configuration {
         ["authorization": "Bearer \(self.key)", "content-type": "application/json", "accept": "application/json"]
     }
 
-    /// Returns the HTTP request of a registration or removal.
+    /// Creates the HTTP request for a registration or removal.
     func request(_ request: RegistrationStateMachine.Request, installation: UUID) -> TransportRequest {
         let url = self.url(of: installation)
         switch request {
@@ -46,7 +46,7 @@ extension Martlet.Configuration {
         }
     }
 
-    /// Returns a request to an API resource of an installation.
+    /// Creates a request to an API resource of an installation.
     /// - Parameter path: The path relative to the installation, such as `receipts`.
     func request(
         _ method: String,
@@ -66,13 +66,13 @@ extension Martlet.Configuration {
         )
     }
 
-    /// Returns the request that sends a batch of receipts.
+    /// Creates the request that sends a batch of receipts.
     func request(_ batch: ReceiptOutbox.Batch, installation: UUID, secret: String) -> TransportRequest {
         self.request("POST", "receipts", installation: installation, secret: secret, body: batch.json)
     }
 }
 
-/// An error of a call for a push resource, its messages or an ``XMPPPushAddress`` of this installation.
+/// The error of a call about a push resource, its messages or an ``XMPPPushAddress`` of this installation.
 public enum InstallationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The provider has not confirmed the installation yet: try again after ``Martlet/Event/registered(kind:)``.
     case notRegistered
@@ -91,7 +91,7 @@ public enum InstallationError: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 extension ProviderResult {
-    /// Returns the members of the response, and throws if the request was not carried out.
+    /// Returns the members of a successful response. Throws if the request was not performed.
     func members() throws(InstallationError) -> [String: JSONValue] {
         switch self {
         case .done(let members): return members

@@ -2,7 +2,7 @@ import Foundation
 
 /// Decides which receipts are kept, and which are sent next.
 struct ReceiptOutbox: Equatable, Sendable {
-    /// The maximum number of waiting receipts, and also of sent receipts that are remembered.
+    /// The maximum number of receipts that wait to be sent, and also the maximum number of remembered sent receipts.
     static let maximum = 1000
     /// The age after which the provider refuses a receipt, in seconds.
     static let lifetime: TimeInterval = 30 * 24 * 3600
@@ -15,7 +15,7 @@ struct ReceiptOutbox: Equatable, Sendable {
     /// The maximum number of receipts in the next request, which is halved after the refusal of a whole request.
     private var batchSize = Self.batch
 
-    /// The receipts of one request, which have the same level of privacy.
+    /// The receipts to send in one request, all with the same level of privacy.
     struct Batch: Equatable, Sendable {
         let privacy: ReceiptPrivacy
         let receipts: [Receipt]
@@ -25,7 +25,7 @@ struct ReceiptOutbox: Equatable, Sendable {
         }
     }
 
-    /// The changes to make in the storage, and the events to report.
+    /// The changes to apply to the storage, and the events to report.
     struct Changes: Equatable, Sendable {
         /// The names of the stored receipts to remove.
         var removed: [String] = []
@@ -40,7 +40,7 @@ struct ReceiptOutbox: Equatable, Sendable {
     /// Returns `true` if the receipt with this name has been sent.
     func isSent(_ name: String) -> Bool { self.sent[name] != nil }
 
-    /// Returns the strictest level of privacy of a notification's receipts; `nil` if it has none in the outbox.
+    /// Returns the strictest level of privacy of a notification's receipts; `nil` if the outbox has no receipt for it.
     func privacy(of notification: UUID) -> ReceiptPrivacy? {
         let known = [self.waiting, self.sent].joined().lazy.filter { $0.value.notification == notification }
         return known.map(\.value.privacy).min()
@@ -57,13 +57,13 @@ struct ReceiptOutbox: Equatable, Sendable {
         }
     }
 
-    /// Forgets receipts whose names are not in the storage any more, because another process has removed them.
+    /// Drops the receipts whose names are no longer in the storage, because another process has removed them.
     mutating func retain(_ names: Set<String>) {
         self.waiting = self.waiting.filter { names.contains($0.key) }
         self.sent = self.sent.filter { names.contains($0.key) }
     }
 
-    /// Removes receipts that are too old, too many, or not allowed by the user any more.
+    /// Removes receipts that are too old, exceed ``maximum``, or are no longer allowed by the user.
     mutating func prune(privacy: ReceiptPrivacy, now: Date) -> Changes {
         var changes = Changes()
         func drop(_ names: [String], reason: String) {
@@ -90,7 +90,7 @@ struct ReceiptOutbox: Equatable, Sendable {
         return changes
     }
 
-    /// Forgets all receipts and the back-off.
+    /// Removes all receipts and resets the back-off.
     mutating func removeAll() -> Changes {
         let names = [self.waiting, self.sent].joined().map(\.key)
         (self.waiting, self.sent, self.backOff) = ([:], [:], RetryDelay())
@@ -103,7 +103,7 @@ struct ReceiptOutbox: Equatable, Sendable {
         case send(Batch)
     }
 
-    /// Returns the next step. A batch contains the oldest receipts, all of one level of privacy.
+    /// Returns the next step. A batch contains the oldest receipts that have the same level of privacy.
     /// - Parameter privacy: The level that the user allows now, which limits the level of each receipt.
     func next(privacy: ReceiptPrivacy, now: Date) -> Next {
         guard privacy != .none else { return .nothing }
@@ -167,12 +167,12 @@ struct ReceiptOutbox: Equatable, Sendable {
         }
     }
 
-    /// Records a launch of the app, which ends a back-off unless it is firm.
+    /// Records a launch of the app, which ends the back-off unless it is firm.
     mutating func launched() { self.backOff.launched() }
 }
 
 extension ReportedEvent {
-    /// The rank of the event. If there are too many receipts, those of the lowest rank are dropped first.
+    /// The rank of the event. If there are too many receipts, receipts of the lowest rank are dropped first.
     var rank: Int {
         switch self {
         case .delivered: 0

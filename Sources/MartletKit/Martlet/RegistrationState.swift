@@ -4,13 +4,13 @@ import Foundation
 struct RegistrationState: Codable, Equatable, Sendable {
     /// The id of the installation, which the device generates.
     var installation: UUID
-    /// The secret in the last response, which authenticates the installation's requests; `nil` before the first one.
+    /// The last secret from the provider, which authenticates the installation's requests; `nil` before the first.
     var secret: String?
-    /// The provider's URL and the app to which the rest of the state belongs.
+    /// The provider URL and the app for which the rest of the state is valid.
     var target: String
     /// The public API key with which the last requests were sent.
     var key: String
-    /// The tokens, by their place (``TokenKind/place``).
+    /// The current tokens, by the key under which each is stored (``TokenKind/place``).
     var tokens: [String: Token] = [:]
     /// The members that all tokens share, as the app wants them. An attribute has a member of its own, such as
     /// `attributes.team`. A member that the app has never set is missing, and the provider keeps its value.
@@ -21,9 +21,9 @@ struct RegistrationState: Codable, Equatable, Sendable {
     var refused: [String: Refused] = [:]
     /// `true` while the app has unregistered and the provider has not removed the installation yet.
     var isLeaving = false
-    /// The state of the user's attachment at the provider.
+    /// The state of the user's attachment, as far as it is known.
     var user = User.none
-    /// The token of a request without a secret that had no response. The provider may nevertheless have registered it.
+    /// The token of a request without a secret that had no response; `nil` for none. It may be registered nevertheless.
     var unanswered: Token?
     /// The last token that the provider has confirmed. The user's own decisions are sent with it if no other can be.
     var registered: Token?
@@ -45,7 +45,7 @@ struct RegistrationState: Codable, Equatable, Sendable {
         case attached
     }
 
-    /// A token in one place of the installation (``TokenKind/place``).
+    /// A token of the installation, stored under its ``place``.
     struct Token: Codable, Equatable, Sendable {
         /// The token in hexadecimal digits.
         var text: String
@@ -53,22 +53,22 @@ struct RegistrationState: Codable, Equatable, Sendable {
         let kind: String
         let activity: String?
         var registeredAt: Date
-        /// The last token of this place that the provider has confirmed.
+        /// The last token under this key that the provider has confirmed; `nil` for none.
         var confirmed: Confirmed?
-        /// The last token of this place that the provider has refused.
+        /// The last token under this key that the provider has refused; `nil` for none.
         var refused: Confirmed?
 
-        /// The place of the token in the installation (``TokenKind/place``).
+        /// The key under which the token is stored (``TokenKind/place``).
         var place: String { self.activity.map { "\(self.kind) \($0)" } ?? self.kind }
 
-        /// A token, with the time at which the provider confirmed or refused it.
+        /// A token that the provider confirmed or refused, with the time at which it did so.
         struct Confirmed: Codable, Equatable, Sendable {
             let text: String
             let environment: PushEnvironment
             let at: Date
         }
 
-        /// Returns `true` if a confirmation or refusal concerns the present token and is younger than `interval`
+        /// Returns `true` if a confirmation or refusal is about the present token and is younger than `interval`
         /// seconds.
         func isFresh(_ past: Confirmed?, now: Date, interval: TimeInterval) -> Bool {
             guard let past, past.text == self.text, past.environment == self.environment else { return false }
@@ -77,7 +77,7 @@ struct RegistrationState: Codable, Equatable, Sendable {
         }
     }
 
-    /// A value that the provider has refused.
+    /// A value that the provider has refused, with the time of the refusal.
     struct Refused: Codable, Equatable, Sendable {
         let value: JSONValue
         let at: Date
@@ -85,8 +85,8 @@ struct RegistrationState: Codable, Equatable, Sendable {
 }
 
 extension RegistrationState {
-    /// Reads a stored state. A member that is missing or unreadable, as in the state of another version of the app, gets its
-    /// default. The installation keeps its id, and values without a known confirmation are sent again.
+    /// Decodes a stored state. A member that is missing or unreadable, as in the state of another version of the app,
+    /// has its default. The installation keeps its id, and values without a known confirmation are sent again.
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         func value<Value: Decodable>(_ key: CodingKeys, _ missing: Value) -> Value {

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Decides which requests register an installation with the provider, and when.
+/// Decides which requests register an installation with the provider, and when they are sent.
 ///
-/// There is one request at a time: the first response brings the secret that the next request needs. A value that changes
-/// while a request is under way differs from the confirmed one, and so is sent next.
+/// Requests are sent one at a time, because the first response contains the secret that the next request needs. A value
+/// that changes while a request is in flight differs from the confirmed one, and is sent next.
 struct RegistrationStateMachine: Equatable, Sendable {
-    /// The maximum number of tokens of Live Activities. A further one evicts the oldest, as at the provider.
+    /// The maximum number of Live Activity tokens. A further one replaces the oldest, as at the provider.
     static let maximumActivities = 32
-    /// The delay after the refusal of a whole request, in seconds. Nothing on the device can change the outcome.
+    /// The delay after a whole request is refused, in seconds. No change on the device can avert the refusal.
     static let pause: TimeInterval = 24 * 3600
     /// The minimum time between two replacements of the installation's id, in seconds.
     private static let replacementInterval: TimeInterval = 3600
-    /// The maximum size of the shared members in a request, in bytes, of the 16 KiB that the provider accepts. The rest is sent
-    /// in the next request.
+    /// The maximum size of the shared members in a request, in bytes, of the 16 KiB that the provider accepts. The rest
+    /// is sent in the next request.
     static let maximumShared = 12_000
     /// The maximum number of attributes, so that the state fits into one value of the storage.
     static let maximumAttributes = 100
@@ -62,14 +62,14 @@ struct RegistrationStateMachine: Equatable, Sendable {
         case send(Request)
     }
 
-    /// Returns the next step. Call ``started(_:)`` before sending a request.
+    /// Returns the next step. ``started(_:)`` must be called before a request is sent.
     func next(now: Date) -> Next {
         guard let request = self.request(now: now) else { return .nothing }
         if let until = self.state.backOff.wait(now: now) { return .wait(until: until) }
         return .send(request)
     }
 
-    /// Records a request that is about to be sent: the provider may carry it out even if no response arrives.
+    /// Records a request that is about to be sent, because the provider may perform it even if no response arrives.
     mutating func started(_ request: Request) {
         guard case .register(let registration) = request else { return }
         if registration.secret == nil { self.state.unanswered = registration.token }
@@ -114,8 +114,8 @@ struct RegistrationStateMachine: Equatable, Sendable {
         return .register(Registration(place: token.place, token: token, secret: secret, shared: shared))
     }
 
-    /// Returns as many members as a request has room for. Changes come before repetitions, so that each request makes
-    /// progress; the user proof, the preferences and the encryption key come before other members.
+    /// Returns as many members as fit into a request. Changed members precede repeated ones, so that each request makes
+    /// progress; the user proof, the preferences and the encryption key precede other members.
     private func first(_ members: [String: JSONValue], changes: [String: JSONValue]) -> [String: JSONValue] {
         let ranks = ["userProof", "preferences", "encryptionKey"]
         func rank(_ name: String) -> Int {
@@ -156,7 +156,7 @@ struct RegistrationStateMachine: Equatable, Sendable {
 // MARK: - Changes by the app
 
 extension RegistrationStateMachine {
-    /// Returns `true` if the token and the texts of its kind have permitted lengths.
+    /// Returns `true` if the token and the name of its kind have permitted lengths.
     static func isToken(_ token: Data, _ kind: TokenKind) -> Bool { (1...512).contains(token.count) && kind.isValid }
 
     /// Sets a token. Returns `false` for an invalid one.
@@ -177,10 +177,10 @@ extension RegistrationStateMachine {
         return true
     }
 
-    /// Forgets a token, so that it is not sent any more.
+    /// Removes a token, so that it is no longer sent.
     mutating func remove(_ kind: TokenKind) { self.state.tokens[kind.place] = nil }
 
-    /// Sets a member that all tokens share.
+    /// Sets the wanted value of a member that all tokens share.
     mutating func want(_ name: String, _ value: JSONValue) { self.state.wanted[name] = value }
 
     /// Sets or removes an attribute. Returns `false` if it would exceed the maximum number.
@@ -198,10 +198,10 @@ extension RegistrationStateMachine {
 
     mutating func setReceiptPrivacy(_ privacy: ReceiptPrivacy) { self.state.receiptPrivacy = privacy }
 
-    /// Records a launch of the app, which ends a back-off: the device may be in another network.
+    /// Records a launch of the app, which ends the back-off unless it is firm: the device may be in another network.
     mutating func launched() { self.state.backOff.launched() }
 
-    /// Requests the removal of the installation, and forgets everything but the profile of the device.
+    /// Requests the removal of the installation, and removes everything except the device profile from the state.
     mutating func leave() {
         // Without a request there is nothing to remove.
         self.state.isLeaving = self.state.secret != nil || self.state.unanswered != nil
@@ -211,7 +211,7 @@ extension RegistrationStateMachine {
         self.forgetConfirmations()
     }
 
-    /// Forgets the confirmations of tokens, so that a token is registered again and the response contains the secret.
+    /// Discards the confirmations of tokens, so that a token is registered again and the response contains the secret.
     mutating func secretWasRefused() {
         for place in self.state.tokens.keys { self.state.tokens[place]?.confirmed = nil }
     }
@@ -277,7 +277,7 @@ extension RegistrationStateMachine {
         self.state.user = .none
     }
 
-    /// Ends the removal if the provider refuses the installation's secret. Other refusals may be temporary.
+    /// Treats the removal as complete if the provider refuses the secret or the token. Other refusals are retried.
     private mutating func refuseLeaving(
         _ request: Request,
         _ refusal: ProviderRefusal,
@@ -325,7 +325,7 @@ extension RegistrationStateMachine {
         }
     }
 
-    /// Leaves refused members out of requests until they change, so that the rest is registered.
+    /// Excludes refused members from requests until they change, so that the rest can be registered.
     private mutating func refuse(_ registration: Registration, _ refusal: ProviderRefusal, now: Date) -> [Martlet.Event]
     {
         let root = refusal.field.map { String($0.prefix { $0 != "." && $0 != "[" }) }
@@ -366,7 +366,7 @@ extension RegistrationStateMachine {
         return [event]
     }
 
-    /// Makes the next request smaller. A member that is too large by itself counts as refused.
+    /// Reduces the size of the next request. A member that is too large alone is treated as refused.
     private mutating func shrink(_ registration: Registration, _ refusal: ProviderRefusal, now: Date) -> [Martlet.Event]
     {
         guard registration.shared.count > 1 else {
@@ -377,7 +377,7 @@ extension RegistrationStateMachine {
         return []
     }
 
-    /// Continues under a new installation id, because the provider has the present id with another secret.
+    /// Replaces the installation's id, because the provider has the present id with another secret.
     private mutating func replace(by installation: UUID, _ refusal: ProviderRefusal, now: Date) -> [Martlet.Event] {
         if let last = self.state.replacedAt, abs(now.timeIntervalSince(last)) < Self.replacementInterval {
             self.state.backOff.pause(for: Self.pause, now: now)

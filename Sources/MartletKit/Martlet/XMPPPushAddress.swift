@@ -2,7 +2,7 @@ import Foundation
 
 /// The address to which a chat account's server reports messages while the app is offline (XEP-0357).
 ///
-/// Keep it with the account: the provider shows the secret once.
+/// Store it with the account, because the provider returns the secret only once.
 public struct XMPPPushAddress: Hashable, Sendable, Codable {
     /// The JID of the push component to which the account's server publishes.
     public let jid: String
@@ -10,13 +10,13 @@ public struct XMPPPushAddress: Hashable, Sendable, Codable {
     /// The secret with which the server proves that the account's owner has agreed.
     public let secret: String
 
-    /// Creates an address from the parts that the app has stored.
+    /// Creates an address from the values that the app has stored.
     public init(jid: String, node: String, secret: String) { (self.jid, self.node, self.secret) = (jid, node, secret) }
 
     /// Returns the stanza that enables reports from the server. The account's client sends it on its stream.
     ///
-    /// The server remembers the registration. Send the stanza again after each login, in case the server has ended the
-    /// registration.
+    /// The server remembers the registration. Send the stanza again after each login, in case the server has removed
+    /// the registration.
     /// - Parameter id: The id of the request, without which servers refuse it.
     public func enableStanza(id: String) -> String {
         let options = "http://jabber.org/protocol/pubsub#publish-options"
@@ -37,7 +37,7 @@ public struct XMPPPushAddress: Hashable, Sendable, Codable {
         """
     }
 
-    /// Returns text with XML's special characters escaped, even where a combining character follows them.
+    /// Returns the string with XML's special characters escaped, even where a combining character follows them.
     private static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { output, character in
             switch character {
@@ -52,10 +52,10 @@ public struct XMPPPushAddress: Hashable, Sendable, Codable {
 }
 
 extension Martlet {
-    /// Creates an address for the server of a chat account. A failed request is not repeated; the app may do so.
+    /// Creates an address for the server of a chat account. A failed request is not repeated automatically.
     ///
-    /// The server's reports arrive as alerts that the extension fills in, or in the background. An installation has at most 20
-    /// addresses; a further one replaces the oldest.
+    /// The server's reports arrive as alerts that the extension fills in, or in the background. An installation has at
+    /// most 20 addresses; a further one replaces the oldest.
     /// - Parameters:
     ///   - domain: The domain of the account: `example.com` of `ada@example.com`.
     ///   - account: The app's own name for the account, which each push contains; `nil` for none.
@@ -73,7 +73,7 @@ extension Martlet {
         return XMPPPushAddress(jid: jid, node: node, secret: secret)
     }
 
-    /// Removes an address. The server ends the registration when it reports next. Removing it again has no effect.
+    /// Removes an address. The server drops its registration when it next reports. Removing it again has no effect.
     /// - Throws: ``InstallationError``
     public func removeXMPPPushAddress(_ address: XMPPPushAddress) async throws(InstallationError) {
         do throws(InstallationError) {

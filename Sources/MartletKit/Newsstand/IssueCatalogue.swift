@@ -3,9 +3,9 @@ public import Foundation
 
 /// A page of the published issues, the newest first.
 public struct IssueCatalogue: Hashable, Sendable {
-    /// The issues. Entries that cannot be read are left out.
+    /// The issues. Entries that cannot be parsed are left out.
     public let issues: [CatalogueIssue]
-    /// The cursor of the next page; `nil` for the last one.
+    /// The cursor of the next page; `nil` on the last page.
     public let next: String?
     /// The entity tag of the page, with which a later request returns the page only if it has changed.
     public let entityTag: String?
@@ -22,22 +22,22 @@ public struct IssueCatalogue: Hashable, Sendable {
         (self.issues, self.next, self.entityTag) = (issues, next, entityTag)
     }
 
-    /// Returns one page with the issues of this page and the next one, and with the entity tag of this page.
+    /// Returns both pages as one, which has the next page's ``next`` and this page's ``entityTag``.
     func followed(by page: IssueCatalogue) -> IssueCatalogue {
         IssueCatalogue(issues: self.issues + page.issues, next: page.next, entityTag: self.entityTag)
     }
 }
 
-/// An issue that is published.
+/// A published issue in the catalogue.
 public struct CatalogueIssue: Hashable, Sendable, Codable {
-    /// The product id.
+    /// The product id of the issue.
     public let product: String
     public let publication: UUID
     public let publicationName: String
     public let title: String
     /// The number that is printed on the issue; `nil` if it has none.
     public let number: String?
-    /// The day in the form `2026-11-20`.
+    /// The publication day, in the form `2026-11-20`.
     public let date: String
     /// `true` if everybody is entitled to the issue.
     public let isFree: Bool
@@ -49,7 +49,7 @@ public struct CatalogueIssue: Hashable, Sendable, Codable {
     /// The maximum length of a product id in bytes.
     static let maximumProduct = 256
 
-    /// Reads an entry; `nil` for one that cannot be read.
+    /// Parses an entry of the catalogue. Returns `nil` if the entry is not valid.
     init?(_ entry: JSONValue, base: URL) {
         guard let members = entry.object, let product = members["productId"]?.string,
             (1...Self.maximumProduct).contains(product.utf8.count),
@@ -96,7 +96,7 @@ public struct PublishedFile: Hashable, Sendable, Codable {
     /// The maximum size of a file in bytes.
     static let maximumSize: Int64 = 1 << 40
 
-    /// Reads a file; `nil` for one that cannot be read.
+    /// Parses a file. Returns `nil` if the members are not valid.
     /// - Parameter base: The URL of the provider, to which the file's URL may be relative.
     init?(_ members: [String: JSONValue], base: URL) {
         guard let text = members["url"]?.string, let url = URL(string: text, relativeTo: base)?.absoluteURL,

@@ -1,17 +1,17 @@
 #if canImport(CryptoKit) || Encryption
 import Foundation
 
-/// The state machine of a download, for a file of which some bytes may be present already.
+/// The state machine of one download. Some bytes of the file may already be present.
 struct IssueDownload {
     /// The maximum number of bytes that are read from the body of an error response.
     static let maximumError = 16 * 1024
 
     private enum State {
-        /// The response to the request is outstanding.
+        /// The request was sent, and no response has arrived yet.
         case requested
-        /// The body is arriving: the number of the file's bytes so far.
+        /// The body is arriving. The value is the number of the file's bytes that are present so far.
         case receiving(Int64)
-        /// The response is an error, whose body is read.
+        /// The response is an error, and its body is being read.
         case refused(TransportResponse)
     }
 
@@ -19,10 +19,10 @@ struct IssueDownload {
     private let present: Int64
     private var state = State.requested
 
-    /// - Parameter present: The number of bytes that are present already, at most the file's size.
+    /// - Parameter present: The number of bytes that are already present, at most the file's size.
     init(_ file: PublishedFile, present: Int64) { (self.file, self.present) = (file, present) }
 
-    /// The header fields of the request, which make the server send the whole file if it has changed.
+    /// The header fields of the request. They request the missing bytes, or the whole file if it has changed.
     var headers: [String: String] {
         // A decoded body would have another size.
         var headers = ["accept-encoding": "identity"]
@@ -35,9 +35,9 @@ struct IssueDownload {
     enum OnResponse: Equatable {
         /// Append the body to the present bytes.
         case append
-        /// Remove the present bytes, and append the body.
+        /// Remove the present bytes, and store the body from the start.
         case beginAnew
-        /// Read the body as that of an error response.
+        /// Read the body of the error response.
         case readError
     }
 
@@ -68,7 +68,7 @@ struct IssueDownload {
         case skip
     }
 
-    /// Processes a piece of the body.
+    /// Processes the next bytes of the body.
     /// - Throws: ``NewsstandError/wrongContent`` for more bytes than the file has.
     mutating func received(_ bytes: Data) throws(NewsstandError) -> OnBytes {
         switch self.state {
@@ -85,7 +85,7 @@ struct IssueDownload {
     }
 
     /// Checks the download after the end of the body.
-    /// - Throws: The error of the response; ``NewsstandError/unavailable(reason:retryAfter:)`` for a body that is too short.
+    /// - Throws: The error of the response; ``NewsstandError/unavailable(reason:retryAfter:)`` for a short body.
     func ended() throws(NewsstandError) {
         switch self.state {
         case .receiving(let count): guard count == self.file.size else { throw Self.broken }
@@ -99,7 +99,7 @@ struct IssueDownload {
 
 /// Performs one download, as ``IssueDownload`` decides.
 final class IssueTransfer: Sendable {
-    /// The maximum time in which no byte arrives.
+    /// The maximum time without a received byte.
     static let silence: Duration = .seconds(30)
 
     /// The request for the missing bytes; `nil` if none is missing.
@@ -144,7 +144,7 @@ final class IssueTransfer: Sendable {
         }
     }
 
-    /// Checks the file, once the response has ended.
+    /// Checks the file after the end of the response.
     func finish() throws(NewsstandError) {
         if self.request != nil {
             try self.download.withLock { download throws(NewsstandError) in try download.ended() }

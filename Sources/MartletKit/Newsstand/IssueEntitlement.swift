@@ -3,18 +3,18 @@ public import Foundation
 
 /// The proof of a reader's purchases.
 public struct PurchaseProof: Hashable, Sendable {
-    /// The signed transactions of the app store, as StoreKit 2 hands them out (`jwsRepresentation`); 20 at most.
+    /// The signed transactions of the app store, in the form of StoreKit 2 (`jwsRepresentation`); at most 20.
     public var transactions: [String]
-    /// The account at the publisher; `nil` for none.
+    /// The reader's account at the publisher; `nil` for none.
     public var account: String?
-    /// The token of the publisher's own server; `nil` for none.
+    /// The reader's token from the publisher's own server; `nil` for none.
     public var authToken: String?
 
     public init(transactions: [String] = [], account: String? = nil, authToken: String? = nil) {
         (self.transactions, self.account, self.authToken) = (transactions, account, authToken)
     }
 
-    /// The members of a request that carry the proof.
+    /// The members by which a request contains the proof.
     var members: [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         if !self.transactions.isEmpty { members["transactions"] = .array(self.transactions.map { .string($0) }) }
@@ -24,13 +24,13 @@ public struct PurchaseProof: Hashable, Sendable {
     }
 }
 
-/// The provider's decision about one product.
+/// The provider's decision about the reader's entitlement to one product.
 public struct IssueEntitlement: Hashable, Sendable {
     /// A decision about one product.
     public enum Decision: Hashable, Sendable {
-        /// The reader may download it. The grounds are `free`, `transaction` or `publisher`.
+        /// The reader may download the product. The grounds are `free`, `transaction` or `publisher`.
         case entitled(by: String)
-        /// The reader may not download it, for a reason with a stable code such as `not_entitled`.
+        /// The reader may not download the product, for a reason with a stable code such as `not_entitled`.
         case refused(code: String, message: String)
         /// The provider cannot decide now. Repeat the request after `retryAfter`.
         case unavailable(message: String, retryAfter: Duration)
@@ -40,7 +40,7 @@ public struct IssueEntitlement: Hashable, Sendable {
     public let product: String
     public let decision: Decision
 
-    /// Reads an entry; `nil` for one that cannot be read.
+    /// Parses an entry of the response. Returns `nil` if the entry is not valid.
     init?(_ entry: JSONValue) {
         guard let members = entry.object, let product = members["productId"]?.string,
             case .bool(let isEntitled)? = members["entitled"]
@@ -60,11 +60,11 @@ public struct IssueEntitlement: Hashable, Sendable {
 
 /// The permission to download an issue.
 public struct DownloadGrant: Hashable, Sendable {
-    /// The file, whose address is valid for downloads that begin before ``expiresAt``.
+    /// The file. A download of it must begin before ``expiresAt``.
     public let file: PublishedFile
-    /// The size of the screen for which the file is made, in pixels.
+    /// The screen size for which the file is made, in pixels.
     public let screenSize: String
-    /// `true` for a file of the requested screen size; `false` for one of the nearest smaller size.
+    /// `true` for a file of the requested screen size; `false` for the nearest smaller size.
     public let isExact: Bool
     /// The grounds of the entitlement: `free`, `transaction` or `publisher`.
     public let entitledBy: String

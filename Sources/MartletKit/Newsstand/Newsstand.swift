@@ -15,7 +15,7 @@ public struct Newsstand: Sendable {
     private let configuration: Martlet.Configuration
     private let transport: any DownloadTransport
 
-    /// Makes a client of the provider's publishing.
+    /// Creates a client for the issues that a provider publishes.
     /// - Parameter transport: The transport of requests and downloads. By default it is `URLSession`.
     public init(_ configuration: Martlet.Configuration, transport: any DownloadTransport = URLSessionTransport()) {
         (self.configuration, self.transport) = (configuration, transport)
@@ -49,7 +49,8 @@ public struct Newsstand: Sendable {
     /// Loads the published issues page by page, the newest first.
     /// - Parameters:
     ///   - account: The account at the publisher, whose own publications are included; `nil` for none.
-    ///   - maximum: The maximum number of issues, rounded up to whole pages. ``IssueCatalogue/next`` is set if there are more.
+    ///   - maximum: The maximum number of issues, rounded up to whole pages. Further ones follow
+    ///     ``IssueCatalogue/next``.
     ///   - entityTag: ``IssueCatalogue/entityTag`` of the app's copy; `nil` if it has none.
     /// - Returns: The issues as one page; `nil` if nothing has changed.
     /// - Throws: ``NewsstandError``
@@ -70,7 +71,7 @@ public struct Newsstand: Sendable {
 
     /// Requests the reader's entitlements to products.
     /// - Parameter products: 1 to 100 product ids.
-    /// - Returns: One entry for each product, in their order.
+    /// - Returns: One entry for each product, in the order of `products`.
     /// - Throws: ``NewsstandError``
     public func entitlements(
         to products: [String],
@@ -113,7 +114,7 @@ public struct Newsstand: Sendable {
     /// and its SHA-256 is verified. A file with another SHA-256 is removed (``NewsstandError/wrongContent``).
     /// - Parameters:
     ///   - destination: The location of the complete file. Its folder must exist.
-    ///   - progress: A closure that receives the number of bytes so far, those of earlier attempts included.
+    ///   - progress: A closure that receives the number of bytes so far, including those of earlier attempts.
     /// - Throws: ``NewsstandError``
     @concurrent
     public func download(
@@ -148,7 +149,7 @@ public struct Newsstand: Sendable {
 
     // MARK: - Requests
 
-    /// - Parameter path: The percent-encoded path relative to that of the app in the API.
+    /// - Parameter path: The percent-encoded path relative to the app's path in the API.
     private func request(
         _ method: String,
         _ path: String,
@@ -192,7 +193,7 @@ public enum NewsstandError: Error, Hashable, Sendable, CustomStringConvertible {
     case unavailable(reason: String, retryAfter: Duration?)
     /// The provider refuses the call, with a stable code such as `not_entitled` or `address_expired`.
     case refused(code: String, message: String)
-    /// The response cannot be read.
+    /// The response cannot be parsed.
     case malformed(String)
     /// The file does not have its published SHA-256. The downloaded bytes are removed.
     case wrongContent
@@ -212,7 +213,7 @@ public enum NewsstandError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads the error of a response; `nil` for a success.
+    /// Parses the error of a response. Returns `nil` for a successful response.
     init?(_ response: TransportResponse) {
         guard !(200..<300).contains(response.status) else { return nil }
         switch ProviderResult(.success(response)) {
@@ -224,7 +225,7 @@ public enum NewsstandError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Translates an error of the file system.
+    /// Converts an error of the file system.
     init(file error: any Error) {
         let cause = (error as NSError).userInfo[NSUnderlyingErrorKey]
         let code = (error as? POSIXError)?.code ?? (cause as? POSIXError)?.code

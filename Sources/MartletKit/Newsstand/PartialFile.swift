@@ -6,7 +6,7 @@ import CryptoKit
 #endif
 package import Foundation
 
-/// The part of a file that has been received. Only one download at a time may use it.
+/// The received bytes of a file. Only one download at a time may use them.
 package protocol PartialContent: AnyObject, Sendable {
     /// The number of received bytes.
     var count: Int64 { get }
@@ -36,7 +36,7 @@ package final class PartialFile: PartialContent {
     private let url: URL
     private let state: LockedValue<State>
 
-    /// Opens the partial file that an earlier download has left, or creates an empty one.
+    /// Opens the partial file of an earlier download, or creates an empty one.
     /// - Throws: ``NewsstandError``
     package init(beside destination: URL) throws(NewsstandError) {
         self.url = Self.place(beside: destination)
@@ -75,7 +75,7 @@ package final class PartialFile: PartialContent {
         }
     }
 
-    /// Moves the partial file to the location of the complete file, and replaces an existing file.
+    /// Moves the partial file to the location of the complete file. An existing file is replaced.
     package func place(at destination: URL) throws(NewsstandError) {
         try self.change { state in
             try state.file.synchronize()

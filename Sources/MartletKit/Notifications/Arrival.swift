@@ -8,11 +8,11 @@ public enum Arrival: Hashable, Sendable {
     case background
     /// The user opened the notification.
     case opened
-    /// The user chose an action of the notification. The text is the user's input, for an action with text input.
+    /// The user chose an action of the notification. `text` is the user's input, for an action with text input.
     case action(String, text: String? = nil)
     /// The user dismissed the notification, which is reported for categories with the option `customDismissAction`.
     case dismissed
-    /// The notification reached the notification service extension, before the user sees it.
+    /// The notification service extension received the notification, before the user sees it.
     case serviceExtension
 }
 

@@ -5,19 +5,19 @@ struct Receipt: Codable, Hashable, Sendable {
     /// The maximum length of the name of an action or a conversion, in bytes.
     static let maximumAction = 64
 
-    /// The id by which the provider recognizes a receipt that it has received before.
+    /// The id of the receipt, by which the provider recognizes one that it has already received.
     let id: UUID
     let notification: UUID
     let event: ReportedEvent
-    /// The action that the user chose, or the name of a conversion.
+    /// The action that the user chose, or the name of a conversion; `nil` for other events.
     let action: String?
     let at: Date
     /// The level of privacy that the notification and the user allowed when the receipt was created.
     let privacy: ReceiptPrivacy
 
     /// The name under which the receipt is stored. App and extension give an event the same name, so that it is
-    /// reported once; only a conversion can happen again. Values from the payload occur in it only as a UUID and as
-    /// hexadecimal digits.
+    /// reported once; only a conversion can be repeated. The name contains values from the payload only as a UUID and
+    /// as hexadecimal digits.
     var name: String {
         let start = "\(Self.prefix)\(self.notification.uuidString)-\(self.event.rawValue)"
         if self.event == .converted { return "\(start)-\(self.id.uuidString)" }
@@ -25,7 +25,7 @@ struct Receipt: Codable, Hashable, Sendable {
         return "\(start)-" + action.utf8.hexadecimal
     }
 
-    /// Returns the receipt with its level limited to the one that the user allows; `nil` if that level is none.
+    /// Returns the receipt with its privacy limited to the level that the user allows; `nil` for the level `none`.
     func bounded(by allowed: ReceiptPrivacy) -> Receipt? {
         let privacy = min(allowed, self.privacy)
         guard privacy != .none else { return nil }
@@ -39,7 +39,7 @@ struct Receipt: Codable, Hashable, Sendable {
         )
     }
 
-    /// The prefix of all names of receipts.
+    /// The prefix of the names of all stored receipts.
     static let prefix = "receipt-"
 
     /// The JSON object of the receipt in a request.
@@ -63,7 +63,7 @@ struct StoredReceipt: Codable, Hashable, Sendable {
 
     init(_ receipt: Receipt, isSent: Bool = false) { (self.receipt, self.isSent) = (receipt, isSent) }
 
-    /// Reads the receipt that is stored under a name; `nil` for other data.
+    /// Decodes the receipt that is stored under a name; returns `nil` for other data.
     init?(_ data: Data, name: String) {
         guard data.count <= 4096, let stored = try? JSONDecoder().decode(StoredReceipt.self, from: data),
             stored.receipt.name == name
@@ -74,13 +74,13 @@ struct StoredReceipt: Codable, Hashable, Sendable {
 
 /// The level of privacy of receipts, from the strictest.
 ///
-/// The app's user, the app and each notification have a level each, and the strictest of them holds.
+/// The user, the app and each notification have a level each. The strictest of them applies.
 public enum ReceiptPrivacy: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
     /// No receipts are sent.
     case none
-    /// The provider counts receipts, and does not keep the devices that sent them.
+    /// The provider counts receipts, and does not record which devices sent them.
     case counts
-    /// The provider keeps receipts with the device.
+    /// The provider records each receipt with the device that sent it.
     case device
 
     public static func < (left: ReceiptPrivacy, right: ReceiptPrivacy) -> Bool { left.rank < right.rank }
@@ -94,7 +94,7 @@ public enum ReceiptPrivacy: String, Hashable, Sendable, Codable, CaseIterable, C
     }
 }
 
-/// An event of a notification on the device, as a receipt reports it.
+/// An event of a notification on the device that a receipt reports.
 enum ReportedEvent: String, Hashable, Sendable, Codable, CaseIterable {
     /// The app or its notification service extension has received the notification.
     case delivered

@@ -2,16 +2,16 @@ public import Foundation
 
 /// A notification as the app has received it.
 ///
-/// All members are untrusted. A member that is missing or of another type is `nil`, and no payload makes reading fail.
+/// All members are untrusted. A member that is missing or of another type is `nil`. Every payload can be parsed.
 public struct ReceivedNotification: Hashable, Sendable {
     /// The provider's id of the notification; `nil` if the provider requested neither receipts nor encryption.
     public let id: UUID?
-    /// The level of the receipts that the notification requests.
+    /// The level of privacy of the receipts that the notification requests.
     public let receipts: ReceiptPrivacy
     public var title: String?
     public var subtitle: String?
     public var body: String?
-    /// The number on the app's icon; 0 removes it.
+    /// The new number on the app's icon, where 0 removes the badge; `nil` leaves the number unchanged.
     public var badge: Int?
     /// The name of the sound, such as `default`.
     public var sound: String?
@@ -25,23 +25,23 @@ public struct ReceivedNotification: Hashable, Sendable {
     public let wakesApp: Bool
     /// `true` for a notification that the notification service extension may change (`mutable-content`).
     public let isMutable: Bool
-    /// The members beside `aps`: the app's own, `class`, `property` and `path` included.
+    /// The members of the payload beside `aps`: the app's own members, and `class`, `property` and `path`.
     public let data: [String: JSONValue]
     /// The encrypted content, for which the other members are the placeholder; `nil` if none is encrypted.
     let sealed: SealedContent?
 
-    /// Reads the dictionary of the system: `userInfo` of a notification's content, or that of a background push.
+    /// Parses the system's dictionary: `userInfo` of a notification's content, or the dictionary of a background push.
     public init(userInfo: [AnyHashable: Any]) { self.init(payload: JSONValue.members(of: userInfo)) }
 
-    /// Reads the JSON text of a payload.
+    /// Parses the JSON text of a payload.
     ///
-    /// Returns `nil` for text that is not a JSON object, exceeds 256 KiB or 16,384 values, or has more than 32 levels.
+    /// Returns `nil` for data that is not a JSON object, exceeds 256 KiB or 16,384 values, or has more than 32 levels.
     public init?(json: Data) {
         guard case .object(let members)? = JSONValue(payload: json) else { return nil }
         self.init(payload: members)
     }
 
-    /// Reads a payload's members.
+    /// Parses the members of a payload.
     init(payload: [String: JSONValue]) {
         let martlet = payload["martlet"]?.object ?? [:]
         self.init(

@@ -44,7 +44,7 @@ public struct DeviceProfile: Hashable, Sendable {
     }
 
     /// Returns the profile of this device: its first language, its time zone and the version of the app.
-    /// - Parameter capabilities: The capabilities; `nil` keeps those that the provider has.
+    /// - Parameter capabilities: The capabilities; `nil` leaves those at the provider unchanged.
     public static func current(capabilities: Capabilities? = nil) -> DeviceProfile {
         DeviceProfile(
             locale: Locale.preferredLanguages.first ?? Locale.current.identifier(.bcp47),

@@ -5,22 +5,22 @@ public struct NotificationPreferences: Hashable, Sendable {
     /// The maximum length of a category's name in bytes.
     static let maximumCategory = 64
 
-    /// The categories that the user does not want. Everything else is wanted.
+    /// The categories that the user does not want. All other categories are wanted.
     public var optOuts: Set<String>
-    /// The hours in which only urgent notifications arrive; `nil` for none.
+    /// The hours in which only urgent notifications are delivered; `nil` for none.
     public var quietHours: QuietHours?
 
     public init(optOuts: Set<String> = [], quietHours: QuietHours? = nil) {
         (self.optOuts, self.quietHours) = (optOuts, quietHours)
     }
 
-    /// Hours of each day in the time zone of the device; they may pass midnight.
+    /// A period of each day, in the time zone of the device. It may extend past midnight.
     public struct QuietHours: Hashable, Sendable {
-        /// The times at which the hours begin and end, such as `22:00`.
+        /// The times of day at which the period begins and ends, such as `22:00`.
         public let from: String
         public let to: String
 
-        /// Creates quiet hours from two different times of day such as `07:30`; `nil` for other texts.
+        /// Creates quiet hours from two different times of day such as `07:30`; returns `nil` for other strings.
         public init?(from: String, to: String) {
             guard Self.isTime(from), Self.isTime(to), from != to else { return nil }
             (self.from, self.to) = (from, to)
@@ -36,7 +36,7 @@ public struct NotificationPreferences: Hashable, Sendable {
         }
     }
 
-    /// The member `preferences` of a registration.
+    /// The preferences as the member `preferences` of a registration.
     var json: JSONValue {
         var members: [String: JSONValue] = ["optOuts": .array(self.optOuts.sorted().map { .string($0) })]
         members["quietHours"] = self.quietHours.map { .object(["from": .string($0.from), "to": .string($0.to)]) }

@@ -5,11 +5,11 @@ public enum PushEnvironment: String, Hashable, Sendable, Codable {
     case sandbox
     case production
 
-    /// Reads the environment from the provisioning profile in an app's bundle.
+    /// Parses the environment in the provisioning profile of an app's bundle.
     ///
     /// An app from the App Store or TestFlight has no profile and is in production; one in Apple's simulator has none
     /// either and is in the sandbox. The environment is `nil` for a profile without the push entitlement, and for one
-    /// that cannot be read.
+    /// that cannot be parsed.
     public static func detected(in bundle: Bundle = .main) -> PushEnvironment? {
         #if targetEnvironment(simulator)
         return .sandbox
@@ -24,15 +24,15 @@ public enum PushEnvironment: String, Hashable, Sendable, Codable {
     }
 }
 
-/// The part of a provisioning profile that names the push environment.
+/// A provisioning profile, of which only the push environment is used.
 struct ProvisioningProfile: Equatable {
     /// The maximum size of a profile in bytes.
     static let maximumSize = 1024 * 1024
 
-    /// The environment that the profile's entitlements name; `nil` if they do not.
+    /// The push environment in the profile's entitlements; `nil` if they contain none.
     let environment: PushEnvironment?
 
-    /// Reads a file; `nil` if it is not a profile.
+    /// Parses a file; returns `nil` if it is not a profile.
     init?(contentsOf file: URL) {
         guard let handle = try? FileHandle(forReadingFrom: file) else { return nil }
         defer { try? handle.close() }
@@ -40,9 +40,9 @@ struct ProvisioningProfile: Equatable {
         self.init(bytes)
     }
 
-    /// Reads the property list within a profile, which is signed data (CMS); `nil` if there is none.
+    /// Parses the property list within a profile, which is signed data (CMS); returns `nil` if there is none.
     ///
-    /// The signature is not checked: the profile is a part of the app, whose own signature the system has checked.
+    /// The signature is not checked: the profile is contained in the app, whose own signature the system has checked.
     init?(_ bytes: Data) {
         guard bytes.count <= Self.maximumSize, let start = bytes.range(of: Data("<?xml".utf8)),
             let end = bytes.range(of: Data("</plist>".utf8), in: start.upperBound..<bytes.endIndex),

@@ -8,19 +8,19 @@ public struct TokenKind: RawRepresentable, Hashable, Sendable {
 
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Alerts, badges, sounds and background updates.
+    /// A token for alerts, badges, sounds and background updates.
     public static let alert = TokenKind(rawValue: "alert")
     public static let voip = TokenKind(rawValue: "voip")
     public static let complication = TokenKind(rawValue: "complication")
     public static let fileProvider = TokenKind(rawValue: "fileProvider")
     public static let location = TokenKind(rawValue: "location")
     public static let pushToTalk = TokenKind(rawValue: "pushToTalk")
-    /// The start of Live Activities.
+    /// A token for starting Live Activities.
     public static let liveActivityStart = TokenKind(rawValue: "liveActivityStart")
     public static let widgets = TokenKind(rawValue: "widgets")
     public static let controls = TokenKind(rawValue: "controls")
 
-    /// Updates and the end of one Live Activity, by the id that the app gives it, such as `order-42`.
+    /// A token for updating and ending one Live Activity, by the id that the app gives it, such as `order-42`.
     public static func liveActivityUpdate(activity: String) -> TokenKind {
         TokenKind(rawValue: "liveActivityUpdate \(activity)")
     }

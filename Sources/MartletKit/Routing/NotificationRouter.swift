@@ -1,9 +1,9 @@
 /// Finds the screen that a notification opens, among those that the app has declared.
 ///
-/// A payload has `class` and `property`, or `path`. Their texts are only compared with those of declared screens: no type is
-/// ever looked up by a text of a payload. A payload that the rules do not allow opens the fallback, with the reason.
+/// A payload has `class` and `property`, or `path`. Their values are only compared with declared screens: no type is
+/// ever looked up by a string from a payload. A payload that the rules refuse opens the fallback, with the reason.
 public struct NotificationRouter<Destination: Sendable>: Sendable {
-    /// A closure that creates the app's destination from the values of a screen, or throws to refuse them.
+    /// A closure that creates the app's destination from the values of a screen, or throws to refuse the values.
     public typealias Maker = @Sendable (ScreenValues) throws -> Destination
 
     private struct Target: Sendable {
@@ -12,7 +12,7 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
     }
 
     private let byClass: [String: Target]
-    /// The screens with a path, in the order in which they are tried.
+    /// The screens with a path, in the order in which their patterns are matched.
     private let byPath: [(pattern: PathPattern, target: Target)]
     private let fallback: NotificationRoute<Destination>
 
@@ -60,7 +60,7 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
         self.route(notification.data)
     }
 
-    /// Returns the screen that the members of a payload beside `aps` request; `nil` if they request none.
+    /// Returns the screen that the payload members beside `aps` request; `nil` if they request none.
     public func route(_ data: [String: JSONValue]) -> NotificationRoute<Destination>? {
         // A template leaves a member out by making it null.
         let members = ["class", "property", "path"].filter { data[$0] != nil && data[$0] != .null }
@@ -78,12 +78,12 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
         }
     }
 
-    /// Returns the screen of a path such as `/orders/42?tab=items`, which may also come from a link.
+    /// Returns the screen for a path such as `/orders/42?tab=items`, which may also be from a link.
     public func route(path: String) -> NotificationRoute<Destination> {
         self.attempt { () throws(RouteError) in try self.target(path: path) }
     }
 
-    /// Creates the destination of the screen that `find` returns, or returns the fallback after any refusal.
+    /// Creates the destination of the screen that `find` returns. If anything is refused, returns the fallback.
     private func attempt(_ find: () throws(RouteError) -> (Target, ScreenValues)) -> NotificationRoute<Destination> {
         let refusal: RouteError
         do throws(RouteError) {
@@ -149,15 +149,15 @@ extension NotificationRoute: Equatable where Destination: Equatable {}
 
 /// The reason for which a payload opens the fallback instead of a screen.
 ///
-/// Its description is for the log. It contains names, shortened and without control characters, and no values, which may be
-/// private.
+/// Its description is for the log. It contains names, shortened and without control characters, and no values, because
+/// they may be private.
 public struct RouteError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: String, Hashable, Sendable, CaseIterable {
         /// No screen has the class.
         case unknownClass
         /// No screen's path matches.
         case unknownPath
-        /// The payload has a value for which the screen declares no parameter.
+        /// The payload has a value for which the screen has no parameter.
         case unknownProperty
         /// A required value is not in the payload.
         case missingProperty
@@ -165,9 +165,9 @@ public struct RouteError: Error, Hashable, Sendable, CustomStringConvertible {
         case wrongType
         /// A value is outside its limits, or not one of the choices.
         case notAllowed
-        /// A value contains lists or objects, or a path has too many segments.
+        /// A value contains arrays or objects, or a path has too many segments.
         case tooDeep
-        /// A text is too long, or there are too many values.
+        /// A string is too long, or there are too many values.
         case tooLong
         /// The members of the payload cannot be combined, or a path cannot be decoded.
         case malformed

@@ -2,13 +2,13 @@ import Foundation
 
 /// A screen of the app that a notification may open.
 ///
-/// It has a class, a path or both. A fallback may have neither.
+/// It has a class, a path or both. The fallback screen may have neither.
 public struct NotificationScreen: Hashable, Sendable {
     /// The screen's name in the app, 1 to 64 letters, digits, `-`, `.` and `_`.
     public let name: String
     /// The value of `class` in a payload that opens the screen, at most 128 bytes.
     public let `class`: String?
-    /// The pattern of its path: `/orders/:id`, where `:id` stands for the value of the parameter `id`.
+    /// The pattern of the screen's path: `/orders/:id`, where `:id` stands for the value of the parameter `id`.
     public let path: String?
     public let parameters: [Parameter]
 
@@ -16,13 +16,13 @@ public struct NotificationScreen: Hashable, Sendable {
         (self.name, self.class, self.path, self.parameters) = (name, `class`, path, parameters)
     }
 
-    /// A value that the screen takes: a member of a payload's `property`, or a part of its `path`.
+    /// A parameter of the screen, whose value is a member of the payload's `property` or a component of its `path`.
     public struct Parameter: Hashable, Sendable {
         public let name: String
         public let isRequired: Bool
         let type: ValueType
 
-        /// A text without control characters other than line breaks and tabs.
+        /// A string without control characters other than line breaks and tabs.
         /// - Parameter maximumLength: 1 to 4096 bytes of UTF-8.
         public static func text(_ name: String, maximumLength: Int = 256, isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .text(maximumLength: maximumLength))
@@ -51,7 +51,7 @@ public struct NotificationScreen: Hashable, Sendable {
             Parameter(name: name, isRequired: isRequired, type: .boolean)
         }
 
-        /// A time: a text in the format of RFC 3339, or seconds since 1970, in the years 1 to 9999.
+        /// A time: a string in the format of RFC 3339, or seconds since 1970, in the years 1 to 9999.
         public static func date(_ name: String, isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .date)
         }
@@ -61,7 +61,7 @@ public struct NotificationScreen: Hashable, Sendable {
             Parameter(name: name, isRequired: isRequired, type: .uuid)
         }
 
-        /// One of the texts of a list, 1 to 100 of at most 64 bytes each.
+        /// One of the strings in a list, which has 1 to 100 strings of at most 64 bytes each.
         public static func choice(_ name: String, of choices: [String], isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .choice(choices))
         }
@@ -82,7 +82,7 @@ public struct NotificationScreen: Hashable, Sendable {
 extension NotificationScreen {
     /// Checks the members of a payload's `property`.
     ///
-    /// The first fault in alphabetical order counts, so that the same payload always has the same refusal.
+    /// The first error in alphabetical order is thrown, so that the same payload always has the same error.
     func values(of properties: [String: JSONValue]) throws(RouteError) -> ScreenValues {
         guard properties.count <= ScreenRules.Limit.parameters else {
             throw RouteError(.tooLong, "there are more than \(ScreenRules.Limit.parameters) properties")
@@ -96,7 +96,7 @@ extension NotificationScreen {
         return try self.complete(values)
     }
 
-    /// Converts the texts of a path and its query to values, and checks them.
+    /// Converts the strings of a path and its query to values, and checks the values.
     func values(of texts: [String: String]) throws(RouteError) -> ScreenValues {
         var values: [String: JSONValue] = [:]
         for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
@@ -122,7 +122,7 @@ extension NotificationScreen {
 }
 
 extension NotificationScreen.Parameter {
-    /// Returns the value after checking that it is of the parameter's type and within its limits.
+    /// Returns `value` after checking that it has the parameter's type and is within the limits.
     fileprivate func checked(_ value: JSONValue) throws(RouteError) -> JSONValue {
         switch value {
         case .array, .object: throw RouteError(.tooDeep, "the property \(self.name) is an array or an object")
@@ -164,7 +164,7 @@ extension NotificationScreen.Parameter {
 }
 
 extension NotificationScreen.ValueType {
-    /// Returns the value that a text in a path represents; the text itself if it represents no value of this type.
+    /// Converts a string in a path to the parameter's type; returns the string itself if that is not possible.
     fileprivate func value(of text: String) -> JSONValue {
         switch self {
         case .text, .uuid, .choice: .string(text)

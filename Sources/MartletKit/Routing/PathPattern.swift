@@ -7,7 +7,7 @@ struct PathPattern: Hashable, Sendable {
 
     let segments: [Segment]
 
-    /// A text that is the same for all patterns that match the same paths.
+    /// A string that is equal for all patterns that match the same paths.
     var shape: String {
         self.segments.map { segment in
             switch segment {
@@ -17,7 +17,7 @@ struct PathPattern: Hashable, Sendable {
         }.joined()
     }
 
-    /// Returns `true` if `left` is tried before `right`: at the first difference, a literal comes before a parameter.
+    /// Returns `true` if `left` is matched before `right`: at the first difference, a literal precedes a parameter.
     static func isBefore(_ left: PathPattern, _ right: PathPattern) -> Bool {
         for (left, right) in zip(left.segments, right.segments) {
             switch (left, right) {
@@ -66,7 +66,7 @@ struct PathPattern: Hashable, Sendable {
         self.segments = segments
     }
 
-    /// Returns the texts of the parameters in the decoded segments of a path; `nil` if the path does not match.
+    /// Returns the parameter values, as strings, for the decoded segments of a path; `nil` if the path does not match.
     func match(_ path: [String]) -> [String: String]? {
         guard path.count == self.segments.count else { return nil }
         var values: [String: String] = [:]
@@ -80,7 +80,7 @@ struct PathPattern: Hashable, Sendable {
     }
 }
 
-/// The path of a payload, decoded.
+/// The decoded path of a payload.
 ///
 /// The path is parsed byte by byte, because a Swift `Character` may be a slash with an accent.
 struct RoutePath: Hashable, Sendable {
@@ -88,7 +88,7 @@ struct RoutePath: Hashable, Sendable {
     /// The items of the query by their names, which are unique.
     let query: [String: String]
 
-    /// Parses `/orders/42?tab=items`.
+    /// Parses a path such as `/orders/42?tab=items`.
     init(_ text: String) throws(RouteError) {
         let bytes = Array(text.utf8)
         guard bytes.count <= ScreenRules.Limit.path else {
@@ -139,7 +139,7 @@ struct RoutePath: Hashable, Sendable {
         return query
     }
 
-    /// Returns a text with its percent-encoded bytes decoded.
+    /// Returns a string with its percent-encoded bytes decoded.
     private static func decoded(_ text: ArraySlice<UInt8>) throws(RouteError) -> String {
         var bytes: [UInt8] = []
         var rest = text

@@ -2,7 +2,7 @@ public import Foundation
 
 /// The screens that notifications may open, and the fallback screen that is opened if a payload is refused.
 ///
-/// Rules are created in code, or read from a file that an Android app can share (``init(json:)``), and are checked.
+/// Rules are created in code, or parsed from a file that an Android app can share (``init(json:)``), and are validated.
 public struct ScreenRules: Hashable, Sendable {
     public let screens: [NotificationScreen]
     /// The name of the screen that is opened when a payload is refused. The screen needs no parameters.
@@ -22,7 +22,7 @@ public struct ScreenRules: Hashable, Sendable {
         static let choice = 64
     }
 
-    /// - Throws: ``ScreenRulesError`` that names the first faulty place.
+    /// - Throws: ``ScreenRulesError`` with the location of the first mistake.
     public init(screens: [NotificationScreen], fallback: String) throws(ScreenRulesError) {
         (self.screens, self.fallback) = (screens, fallback)
         guard (1...Limit.screens).contains(screens.count) else {
@@ -114,7 +114,7 @@ public struct ScreenRules: Hashable, Sendable {
 
 /// A mistake in screen rules, which their author must correct.
 public struct ScreenRulesError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The faulty place, such as `screens[2].parameters[0].type`; empty for the whole file.
+    /// The location of the mistake, such as `screens[2].parameters[0].type`; empty for the whole file.
     public let place: String
     public let message: String
 
@@ -127,10 +127,10 @@ extension ScreenRules {
     /// The version of the format of rule files.
     public static let formatVersion = 1
 
-    /// Reads a rule file: JSON of version 1, at most 256 KiB.
+    /// Parses a rule file: JSON of version 1, at most 256 KiB.
     ///
     /// An unknown member is an error, because a misspelt limit would have no effect.
-    /// - Throws: ``ScreenRulesError`` that names the first faulty place.
+    /// - Throws: ``ScreenRulesError`` with the location of the first mistake.
     public init(json: Data) throws(ScreenRulesError) {
         guard let value = JSONValue(json: json) else {
             throw ScreenRulesError("", Self.explanation(of: json))
@@ -151,7 +151,7 @@ extension ScreenRules {
         try self.init(screens: screens, fallback: try file.text("fallback"))
     }
 
-    /// Returns the reason why a text is not a JSON value, with the position that Foundation reports.
+    /// Returns the reason why data is not valid JSON, with the position that Foundation reports.
     private static func explanation(of json: Data) -> String {
         let limits = "this is no JSON text of at most 256 KiB, nested at most 32 deep"
         guard json.count <= JSONValue.Bounds.text else { return limits }

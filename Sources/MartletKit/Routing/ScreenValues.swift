@@ -6,8 +6,8 @@ public struct ScreenValues: Hashable, Sendable {
 
     init(_ values: [String: JSONValue] = [:]) { self.values = values }
 
-    /// Returns the value of a parameter that the payload must have.
-    /// - Throws: ``RouteError`` if the payload has no value, or one that cannot be read as `type`.
+    /// Returns the value of a required parameter.
+    /// - Throws: ``RouteError`` if the payload has no value, or one that cannot be converted to `type`.
     public func required<Value: ScreenValue>(_ name: String, as type: Value.Type = Value.self) throws(RouteError)
         -> Value
     {
@@ -18,7 +18,7 @@ public struct ScreenValues: Hashable, Sendable {
     }
 
     /// Returns the value of a parameter; `nil` if the payload has none.
-    /// - Throws: ``RouteError`` for a value that cannot be read as `type`.
+    /// - Throws: ``RouteError`` for a value that cannot be converted to `type`.
     public func optional<Value: ScreenValue>(_ name: String, as type: Value.Type = Value.self) throws(RouteError)
         -> Value?
     {
@@ -30,10 +30,10 @@ public struct ScreenValues: Hashable, Sendable {
     }
 }
 
-/// A type as which a value of a screen can be read: `String`, `Int`, `Int64`, `Double`, `Bool`, `Date`, `UUID`, and
+/// A type to which a screen's value can be converted: `String`, `Int`, `Int64`, `Double`, `Bool`, `Date`, `UUID`, and
 /// enumerations with raw values of type `String` that declare the conformance.
 public protocol ScreenValue {
-    /// Reads a value that was checked against the type and the limits of its parameter.
+    /// Converts a value that was checked against the type and the limits of its parameter.
     init?(screenValue value: JSONValue)
 }
 
@@ -52,7 +52,7 @@ extension Int64: ScreenValue {
 }
 
 extension Int: ScreenValue {
-    /// Reads a whole number that fits into `Int`, which has 32 bits on some watches.
+    /// Converts a whole number that fits into `Int`, which has 32 bits on some watches.
     public init?(screenValue value: JSONValue) {
         guard let number = value.integer.flatMap({ Int(exactly: $0) }) else { return nil }
         self = number
@@ -99,7 +99,7 @@ extension Date: ScreenValue {
         self = date
     }
 
-    /// Parses a text in the format of RFC 3339.
+    /// Parses a string in the format of RFC 3339.
     private static func parsed(_ text: String) -> Date? {
         let characters = text.utf8.allSatisfy { byte in
             switch byte {

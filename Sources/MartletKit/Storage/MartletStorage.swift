@@ -1,27 +1,27 @@
 public import Foundation
 
-/// A place for named values that outlives the process.
+/// A persistent storage for named values.
 ///
-/// An app and its notification service extension share one, so each operation is atomic for both processes: a reader sees a
-/// value as it was before or after a change. Names have letters, digits, `-`, `.` and `_`, and at most 200 bytes.
+/// An app and its notification service extension share it, so each operation is atomic for both: a reader sees a value
+/// as it was before or after a change. Names have letters, digits, `-`, `.` and `_`, and at most 200 bytes.
 public protocol MartletStorage: Sendable {
     /// Returns the names of all values, in any order.
     func names() throws -> [String]
-    /// Returns a value; `nil` if there is none of that name.
+    /// Returns the value with a name; `nil` if there is none.
     func read(_ name: String) throws -> Data?
-    /// Sets a value, and replaces an existing one of that name.
+    /// Sets the value with a name, and replaces an existing one.
     func write(_ value: Data, for name: String) throws
-    /// Stores a value and returns `true`, unless there is one of that name. Of two processes only one gets `true`.
+    /// Stores a value and returns `true`, or returns `false` if the name exists. Of two processes, only one succeeds.
     func insert(_ value: Data, for name: String) throws -> Bool
-    /// Removes a value, if there is one of that name.
+    /// Removes the value with a name, if it exists.
     func remove(_ name: String) throws
 }
 
 /// A storage with one file per value in one folder. Each file is written atomically.
 ///
-/// The folder of an app group is shared with the app's extension. The system's rename and link are atomic between processes,
-/// so there is no lock that a terminated process could keep. On Apple's systems the folder is excluded from backups, because
-/// its contents belong to this device.
+/// The folder of an app group is shared with the app's extension. The system's rename and link are atomic between
+/// processes, so there is no lock that a terminated process could keep. On Apple's systems the folder is excluded from
+/// backups, because its contents belong to this device.
 public struct FolderStorage: MartletStorage {
     /// The maximum size of a value in bytes.
     static let maximumValue = 1024 * 1024
@@ -30,7 +30,7 @@ public struct FolderStorage: MartletStorage {
 
     private let folder: URL
 
-    /// Creates the folder if it is missing, and removes files that were left unfinished.
+    /// Creates the folder if it is missing, and removes files that a terminated process left unfinished.
     /// - Throws: An error of the file system.
     public init(folder: URL) throws {
         // The folder contains the secret of the installation.
@@ -45,7 +45,7 @@ public struct FolderStorage: MartletStorage {
         #endif
     }
 
-    /// Removes files that a process left unfinished when it ended.
+    /// Removes files that a process left unfinished when it terminated.
     private func removeUnfinished() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: self.folder.path)) ?? []
         for name in names where name.hasPrefix(Self.unfinished) {
@@ -108,7 +108,7 @@ public struct FolderStorage: MartletStorage {
         guard value.count <= Self.maximumValue else { throw StorageError.valueTooLarge }
     }
 
-    /// Returns the file of a name. A name that could lead out of the folder is refused.
+    /// Returns the URL of the file for a name. Throws if the name could lead out of the folder.
     private func file(_ name: String) throws -> URL {
         guard Self.isName(name) else { throw StorageError.invalidName }
         return self.folder.appending(path: name)

@@ -2,20 +2,20 @@ import Foundation
 
 /// A value that the app and its extension both change, without losing a change of either.
 ///
-/// Each change is stored under the next number, which only one process can take; the other reads again and repeats its change.
+/// Each change is stored under the next number, which only one process can use; the other then repeats its change.
 struct SharedValue: Sendable {
-    /// The call was given up, because other processes changed or removed the value at every attempt.
+    /// The error of a call that was abandoned, because other processes changed the value during every attempt.
     struct ContentionError: Error, Hashable, CustomStringConvertible {
         var description: String { "the shared value did not settle: try again later" }
     }
 
     private static let attempts = 100
-    /// The number of earlier values whose names are kept, so that a delayed process finds the next number taken. Their
-    /// content is emptied, because a replaced secret must not remain.
+    /// The number of earlier values whose names are kept, so that a delayed process finds the next number in use. Their
+    /// contents are emptied, because a replaced secret must not remain.
     private static let kept: Int64 = 16
 
     let storage: any MartletStorage
-    /// The prefix of the names in the storage, followed by the number of the change.
+    /// The prefix of the value's names in the storage. The number of the change follows it.
     let prefix: String
 
     /// Returns the value; `nil` if nothing was ever stored.

@@ -62,20 +62,20 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A transport that also carries downloads, whose bodies are too large for memory.
+/// A transport that also supports downloads, whose bodies are too large for memory.
 public protocol DownloadTransport: MartletTransport {
     /// Sends a request, and passes the parts of its response to `part` as they arrive, in order and one at a time.
     ///
     /// Nothing more is read while a part is processed. ``TransportRequest/deadline`` is the maximum time in which no
     /// byte arrives, and ``TransportRequest/maximumResponse`` does not apply.
-    /// - Parameter part: Processes a part. An error that it throws ends the exchange.
+    /// - Parameter part: Processes a part. An error that it throws terminates the exchange.
     /// - Throws: The error of `part`, and errors of the network.
     func receive(_ request: TransportRequest, _ part: @escaping @Sendable (ResponsePart) throws -> Void) async throws
 }
 
-/// A part of a response.
+/// A part of a response, in the order of arrival: the head, then pieces of the body.
 public enum ResponsePart: Hashable, Sendable {
-    /// The status and the header fields; the response's body is empty.
+    /// The status and the header fields. The response's body is empty.
     case head(TransportResponse)
     case body(Data)
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The result of a request to the provider.
 enum ProviderResult: Equatable {
-    /// The request was carried out. The value contains the members of the response.
+    /// The request was performed. The value contains the members of the response.
     case done([String: JSONValue])
     /// The request may succeed later: the network, the provider or one of its limits prevented it.
     case later(after: Duration?, reason: String)
@@ -19,7 +19,7 @@ enum ProviderResult: Equatable {
         }
     }
 
-    /// Returns a text for the log: for a network error its localized description, without the rest of `userInfo`.
+    /// Returns the text of an error for the log: for a network error its localized description, without `userInfo`.
     static func text(of error: any Error) -> String {
         guard let error = error as? URLError else { return "\(error)" }
         return error.userInfo[NSLocalizedDescriptionKey] as? String ?? "error \(error.errorCode) of the network"
@@ -53,18 +53,18 @@ enum ProviderResult: Equatable {
     }
 }
 
-/// The reason for which the provider does not carry out a request.
+/// The reason for which the provider does not perform a request.
 struct ProviderRefusal: Equatable {
     let code: String
     let message: String
-    /// The member of the request that is at fault, such as `tags[3]`; `nil` if none is named.
+    /// The member of the request that caused the refusal, such as `tags[3]`; `nil` if the response names none.
     let field: String?
 
     init(code: String, message: String, field: String? = nil) {
         (self.code, self.message, self.field) = (code, message, field)
     }
 
-    /// Reads the error of a response; `nil` if it has none.
+    /// Parses the error of a response; returns `nil` if it has none.
     init?(_ response: TransportResponse) {
         guard let error = JSONValue(json: response.body)?.object?["error"]?.object, let code = error["code"]?.string
         else { return nil }

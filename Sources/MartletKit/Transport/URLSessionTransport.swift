@@ -68,7 +68,7 @@ public struct URLSessionTransport: DownloadTransport {
     }
 }
 
-/// The `URLSession` of a transport, which is invalidated with the transport.
+/// The `URLSession` of a transport. It is invalidated when the transport is deallocated.
 private final class ExchangeSession: Sendable {
     private let delegate = ExchangeDelegate()
     private let session: URLSession
@@ -87,8 +87,8 @@ private final class ExchangeSession: Sendable {
 
     /// Sends a request, and returns its task.
     /// - Parameters:
-    ///   - part: Processes each part of the response. An error that it throws ends the exchange.
-    ///   - end: Called once when the exchange ends, with its error; `nil` after success.
+    ///   - part: Processes each part of the response. An error that it throws terminates the exchange.
+    ///   - end: Called once when the exchange has finished, with its error; `nil` after success.
     func begin(
         _ request: URLRequest,
         part: @escaping @Sendable (ResponsePart) throws -> Void,
@@ -100,7 +100,7 @@ private final class ExchangeSession: Sendable {
         return task
     }
 
-    /// Cancels an exchange. After the call returns, no further part is passed on.
+    /// Cancels an exchange. After the call returns, no further part of its response is processed.
     func end(_ task: URLSessionTask) {
         self.delegate.remove(task)
         task.cancel()
@@ -119,7 +119,7 @@ private final class Exchange: Sendable {
         (self.part, self.end) = (LockedValue(part), end)
     }
 
-    /// Passes a part to the closure, one at a time.
+    /// Passes a part to the closure. Concurrent calls wait for each other.
     func hand(_ arrived: ResponsePart) throws {
         try self.part.withLock { part in
             guard let part else { throw Closed() }
@@ -127,13 +127,13 @@ private final class Exchange: Sendable {
         }
     }
 
-    /// Waits until the current part is processed, and passes on no further part.
+    /// Waits until the current part is processed. No further part is processed afterwards.
     func close() { self.part.withLock { $0 = nil } }
 }
 
-/// Forwards the callbacks of a session to its exchanges.
+/// Forwards the callbacks of a session to the exchanges of its tasks.
 private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    /// The exchanges that have not ended, by the identifiers of their tasks.
+    /// The exchanges in flight, by the identifiers of their tasks.
     private let exchanges = LockedValue<[Int: Exchange]>([:])
 
     func add(_ exchange: Exchange, for task: URLSessionTask) {
@@ -144,7 +144,7 @@ private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable
         self.exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.close()
     }
 
-    /// Passes a part to the exchange of a task, and returns `true` if the exchange continues.
+    /// Passes a part to the exchange of a task. Returns `true` if the exchange continues.
     private func hand(_ part: ResponsePart, to task: URLSessionTask) -> Bool {
         guard let exchange = self.exchanges.withLock({ $0[task.taskIdentifier] }) else { return false }
         do {

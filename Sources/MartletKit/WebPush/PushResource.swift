@@ -9,7 +9,7 @@ public struct PushResource: Hashable, Sendable {
     /// The app's own name for the resource, which its messages contain (``PushedMessage/resource``); `nil` for none.
     public let name: String?
 
-    /// Reads an entry of a response; `nil` for one that cannot be read.
+    /// Parses an entry of a response; returns `nil` if the entry is not valid.
     init?(_ members: [String: JSONValue]) {
         guard let id = members["id"]?.string.flatMap({ UUID(uuidString: $0) }) else { return nil }
         self.id = id
@@ -20,7 +20,7 @@ public struct PushResource: Hashable, Sendable {
 
 /// A message that a sender has posted to a push resource.
 ///
-/// It is encrypted for the app: with the trait `Encryption`, `SubscriptionKeys` opens it.
+/// It is encrypted for the app: with the trait `Encryption`, `SubscriptionKeys` decrypts it.
 public struct PushedMessage: Hashable, Sendable {
     /// The content encoding of an encrypted body.
     enum Coding: Hashable, Sendable {
@@ -39,7 +39,7 @@ public struct PushedMessage: Hashable, Sendable {
     public let body: Data
     let coding: Coding
 
-    /// The id and the token for loading a body that did not fit into the notification.
+    /// The id and the token for loading a message body that was too large for the notification.
     struct Reference: Hashable {
         var id: UUID
         var token: String
@@ -57,14 +57,14 @@ public struct PushedMessage: Hashable, Sendable {
         }
     }
 
-    /// Reads the message in a notification; `nil` if it has none.
+    /// Parses the message in a notification; returns `nil` if there is none.
     init?(in notification: ReceivedNotification) {
         guard let body = notification.data["wp"]?.string.flatMap(URLSafeBase64.decode), body.count <= Self.maximumBody
         else { return nil }
         self.init(notification.data, body: body)
     }
 
-    /// Reads the reference to a message in a notification; `nil` if it has none.
+    /// Parses the reference to a message in a notification; returns `nil` if there is none.
     static func reference(in notification: ReceivedNotification) -> Reference? {
         guard let id = notification.data["wpref"]?.string.flatMap({ UUID(uuidString: $0) }),
             let token = notification.data["wptoken"]?.string, (1...100).contains(token.utf8.count),
@@ -75,9 +75,9 @@ public struct PushedMessage: Hashable, Sendable {
 }
 
 extension Martlet {
-    /// Makes an address at which a sender reaches this installation by Web Push.
+    /// Creates an address at which a sender reaches this installation by Web Push.
     ///
-    /// Give ``PushResource/endpoint`` to the sender, with the public half of a `SubscriptionKeys`. An installation has
+    /// Pass ``PushResource/endpoint`` to the sender, with the public key of a `SubscriptionKeys`. An installation has
     /// at most 50. They are removed with the installation: at a launch, compare ``pushResources()`` with the addresses
     /// that senders have.
     /// - Parameters:
@@ -104,7 +104,7 @@ extension Martlet {
         return (members["pushResources"]?.array ?? []).compactMap { $0.object.flatMap { PushResource($0) } }
     }
 
-    /// Removes a push resource, as its sender learns with the next message. Removing it again has no effect.
+    /// Removes a push resource. Its sender learns this with the next message. Removing it again has no effect.
     /// - Throws: ``InstallationError``
     public func removePushResource(_ id: UUID) async throws(InstallationError) {
         do {
@@ -116,8 +116,8 @@ extension Martlet {
 
     /// Returns the message in a notification that was sent to a push resource; `nil` for any other notification.
     ///
-    /// A message that did not fit into the notification is loaded from the provider. Call it in the notification service
-    /// extension, since the notification has no content until then.
+    /// A message that was too large for the notification is loaded from the provider. Call it in the notification
+    /// service extension, since the notification has no content until then.
     /// - Throws: ``InstallationError``
     public func message(of notification: ReceivedNotification) async throws(InstallationError) -> PushedMessage? {
         guard let reference = PushedMessage.reference(in: notification) else {
@@ -141,7 +141,7 @@ enum URLSafeBase64 {
         data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
-    /// Returns the bytes of a text; `nil` if it is not base64url.
+    /// Decodes a string; returns `nil` if it is not base64url.
     static func decode(_ text: String) -> Data? {
         let standard = text.replacing("-", with: "+").replacing("_", with: "/").replacing("=", with: "")
         return Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4))

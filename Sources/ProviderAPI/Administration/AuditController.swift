@@ -4,13 +4,13 @@ package import PushHTTP
 import PushStore
 import PushSupport
 
-/// `/v1/audit`: the changes that API keys and people have made.
+/// The operation `/v1/audit`, which lists the changes that API keys and people have made.
 struct AuditController: Controller {
     let store: any AuditStore
-    /// The audit trail. Its pending counts are written before entries are listed.
+    /// The audit trail, whose pending counts must be written before entries are listed.
     let trail: AuditTrail
 
-    /// The maximum length of a text to search for, in bytes.
+    /// The maximum length of a search string, in bytes.
     private static let maximumText = 300
 
     var operations: [ProviderOperation] {

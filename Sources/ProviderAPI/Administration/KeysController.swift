@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// `/v1/keys` and `/v1/key`: the API keys.
+/// The operations at `/v1/keys`, which manage API keys, and at `/v1/key`, which shows the key of the request.
 struct KeysController: Controller {
     let store: any APIKeyStore
     let keys: APIKeys
@@ -31,7 +31,7 @@ struct KeysController: Controller {
         ]
     }
 
-    /// Issues a key. The store keeps only a hash of its text.
+    /// Issues a key, whose text only this response contains. The store contains only a hash of it.
     private func add(_ request: OperationRequest) async throws -> Response {
         let settings = try APIKeyRequest(try await request.fields(APIKeyRequest.addition), now: self.time.now)
         guard let name = settings.name else { throw settings.fields.error("name", "missing_field", "name the key") }
@@ -67,7 +67,8 @@ struct KeysController: Controller {
         return try .json(self.response(record))
     }
 
-    /// Changes the members that are in the body. The change takes effect with the next request. `null` removes a limit.
+    /// Changes the settings that are in the body; they apply from the next request with the key on. `null` removes the
+    /// limit to certain apps, the expiry or the rate limit.
     private func change(_ request: OperationRequest) async throws -> Response {
         let settings = try APIKeyRequest(try await request.fields(APIKeyRequest.change), now: self.time.now)
         return try await request.object("key") { id in
@@ -103,8 +104,8 @@ struct KeysController: Controller {
         at: "key"
     )
 
-    /// Rejects a change that would make a public key secret, or a secret key public. The text of a public key is in
-    /// every copy of its app.
+    /// Rejects a change that would make a public key secret, or a secret key public. A public key is contained in every
+    /// copy of its app.
     private static func check(_ settings: APIKeyRequest, of key: APIKeyRecord) throws {
         if let scopes = settings.scopes, scopes.contains(.registerSelf) != key.isPublic {
             let message = "a public key stays public, and another one secret: issue a new key"
@@ -115,7 +116,8 @@ struct KeysController: Controller {
         }
     }
 
-    /// Returns a key with the time of its last request, which may not be in the store yet.
+    /// Returns the response for a key, with the time of its last request, which may be in memory and not yet in the
+    /// store.
     private func response(_ key: APIKeyRecord) -> KeyResponse {
         var key = key
         key.lastUsedAt = [key.lastUsedAt, self.keys.uses.latest(key.id)].compactMap { $0 }.max()
@@ -123,10 +125,10 @@ struct KeysController: Controller {
     }
 }
 
-/// The JSON of an API key in responses. The text of the key is only in the response to the key's creation.
+/// The JSON of an API key in responses. The key itself is only in the response to its creation.
 package struct KeyResponse: ResponseObject {
     package let record: APIKeyRecord
-    /// The text of the key; `nil` in all responses but the one to its creation.
+    /// The key itself, with which clients authenticate; `nil` except in the response to its creation.
     package var text: String?
 
     package var scopes: [APIScope] { self.record.scopes.sorted { $0.rawValue < $1.rawValue } }
@@ -147,7 +149,8 @@ package struct KeyResponse: ResponseObject {
 }
 
 extension JSONFields {
-    /// Calls `body`, and turns its `StoreError` about an app that does not exist into an error of the member `apps`.
+    /// Calls `body`, and converts its `StoreError` about an app that does not exist into a ``RequestError`` about the
+    /// member `apps`. All other errors are rethrown.
     func checkingApps<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()

@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `POST /v1/apps/{app}:pause` and `:resume`: the switch that stops all pushes of an app.
+/// The operations `POST /v1/apps/{app}:pause` and `:resume`, which stop all pushes of an app and end the stop.
 struct AppStopController: Controller {
     let store: any AppStore
     let wakes: LaneWakeSignals
@@ -49,11 +49,12 @@ struct AppStopController: Controller {
     }
 }
 
-/// The stop of an app, in a response.
+/// The JSON of an app's stop in responses.
 package struct AppStopResponse: ResponseObject {
-    /// The stop; `nil` for an app that is not stopped.
+    /// The stop of the app; `nil` for an app that is not stopped.
     let stop: AppStop?
-    /// The number of pushes that were under way when the app was stopped; `nil` except in the response to the stop.
+    /// The number of pushes that were already in flight when the app was stopped, and may still reach devices; `nil`
+    /// except in the response to the stop.
     var underWay: Int?
 
     package var isStopped: Bool { self.stop != nil }
@@ -67,7 +68,8 @@ package struct AppStopResponse: ResponseObject {
         .optional("underWay", \.underWay, "The pushes that the stop could not take back: the last ones."),
     ]
 
-    /// Returns the warning in the response to a request that sends to a stopped app.
+    /// Returns the warning, with the time and the reason of the stop, for the response to a request that sends to a
+    /// stopped app.
     static func warning(_ stop: AppStop, app: Topic) -> ContentWarning {
         let reason = stop.reason.map { ": \($0)" } ?? ""
         let message =

@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps`: the apps that notifications are sent to.
+/// The operations at `/v1/apps`, which manage the apps that notifications are sent to.
 struct AppsController: Controller {
     let store: any AppStore
     let faults: ConfigurationFaultTracker
@@ -29,7 +29,7 @@ struct AppsController: Controller {
         ]
     }
 
-    /// Adds an app. For an app that exists, it changes nothing and responds with 200 and the current state.
+    /// Adds an app. If the app exists, changes nothing and responds with 200 and the current state.
     private func add(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(AppRequest.addition)
         let bundleID = try fields.required(AppRequest.bundleID)
@@ -83,7 +83,7 @@ struct AppsController: Controller {
 /// The JSON of an app in responses: its settings, the states of its environments, and its stop.
 package struct AppResponse: ResponseObject {
     package let app: AppRecord
-    /// The environments with a credential, in alphabetical order.
+    /// The names of the environments with a credential, in alphabetical order.
     package let environments: [String]
     package let states: [EnvironmentResponse]
     package let stop: AppStopResponse

@@ -8,7 +8,8 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// `/v1/apps/{app}/credentials`: the credentials of apps at the push service. No response holds a secret.
+/// The operations at `/v1/apps/{app}/credentials`, which manage the credentials of apps at the push service. No
+/// response contains a secret.
 struct CredentialsController: Controller {
     let store: any AppStore & EnvironmentStore
     let directory: SenderDirectory
@@ -18,7 +19,7 @@ struct CredentialsController: Controller {
     /// The queue of pushes in memory. The removal of a credential removes the pushes that need it.
     let direct: DirectDispatch
     let tester: CredentialTester
-    /// The budget of tests and of new certificates: one at a time for each app, and a few in a minute.
+    /// The budget of credential tests and of new certificates: one at a time for each app, and a few per minute.
     let tests: Budget
     let time: any TimeSource
     let logger: Logger
@@ -50,7 +51,7 @@ struct CredentialsController: Controller {
         return try .page("credentials", credentials)
     }
 
-    /// Sets the credential of one environment, and discards the state that depends on the old one, such as its senders.
+    /// Sets the credential of one environment, and discards what depends on the old one, such as its senders.
     private func set(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)
@@ -66,14 +67,14 @@ struct CredentialsController: Controller {
         return try .json(CredentialResponse(record, over: transport, environment: environment))
     }
 
-    /// Removes the credential of one environment, and discards the state that depends on it, such as its senders.
+    /// Removes the credential of one environment, and discards what depends on it, such as its senders.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)
         guard try await self.store.removeCredential(app: app.id, environment: environment) else {
             throw RequestError.noSuch("credential", by: "environment", at: "environment")
         }
-        // A pause of the environment stays, because nothing can be sent without a credential.
+        // The environment stays paused, because nothing can be sent without a credential.
         await self.changed("credential removed", app, environment, [:])
         let target = AppEnvironment(app: app.id, environment: environment)
         return try .json(StopResponse(underWay: self.direct.apply(.environment(target)).count))
@@ -93,7 +94,8 @@ struct CredentialsController: Controller {
         await self.expiry.check()
     }
 
-    /// Takes a place in the budget of tests. Opening a certificate may take a second, because of its key derivation.
+    /// Takes a permit from the budget of tests, because opening a certificate may take a second for its key derivation.
+    /// - Throws: ``RetryLaterError`` if the budget is exhausted.
     private func takeTest(of app: AppRecord) throws -> BudgetPermit {
         do throws(BudgetRefusal) {
             return try self.tests.take(for: BudgetCaller(app: app.bundleID))
@@ -111,7 +113,7 @@ struct CredentialsController: Controller {
         _ fields: JSONFields,
         now: Timestamp
     ) throws {
-        // The member of the request that holds the credential.
+        // The member of the request that contains the credential.
         let member = record.kind == "key" ? "privateKey" : record.kind
         do {
             guard case .certificate(let certificate) = try record.credential() else { return }
@@ -137,7 +139,8 @@ struct CredentialsController: Controller {
     }
 }
 
-/// `POST /v1/apps/{app}/credentials/{environment}:test`: tests a credential with a push that reaches no device.
+/// The operation `POST /v1/apps/{app}/credentials/{environment}:test`, which tests a credential with a push that
+/// reaches no device.
 extension CredentialsController {
     private func testing(_ path: String) -> ProviderOperation {
         .init(.post, "\(path):test", .audited, id: "testCredential", self.test)
@@ -175,7 +178,7 @@ extension CredentialsController {
     }
 }
 
-/// The result of a test in a response.
+/// The JSON of a credential test's result in responses.
 package struct CredentialTestResponse: ResponseObject {
     package let test: CredentialTestResult
     let environment: PushEnvironment
@@ -203,12 +206,13 @@ package struct CredentialTestResponse: ResponseObject {
     ]
 }
 
-/// A credential in a response, without its secret.
+/// The JSON of a credential in responses, without its secret.
 package struct CredentialResponse: ResponseObject {
     let record: CredentialRecord
     let transport: PushTransport
     package let environment: PushEnvironment
-    /// The credential in the form that a sender uses, or the reason for which it cannot be used.
+    /// The credential in the form that a sender uses, or the reason why it cannot be used, such as a certificate that
+    /// does not parse.
     private let credential: Result<PushCredential, CredentialError>
 
     init(_ record: CredentialRecord, over transport: PushTransport, environment: PushEnvironment) {
@@ -219,9 +223,9 @@ package struct CredentialResponse: ResponseObject {
     private var certificate: ClientCertificate? {
         if case .success(.certificate(let certificate)) = self.credential { certificate } else { nil }
     }
-    /// The reason for which the credential cannot be used.
+    /// The reason why the credential cannot be used; `nil` if it can be used.
     private var fault: String? { if case .failure(let error) = self.credential { error.description } else { nil } }
-    /// The ids of the team and of the key; `nil` for a certificate.
+    /// The ids of the team and of the key; `nil` for a certificate, which has neither.
     private var key: (team: String, id: String)? {
         guard case .key(let team, let id, _) = self.record else { return nil }
         return (team, id)
@@ -248,7 +252,8 @@ package struct CredentialResponse: ResponseObject {
 
 extension PushTransport: JSONRepresentable {}
 
-/// The response to a request after which pushes are not sent any more (docs/decisions/0051).
+/// The response to the removal of a credential, with the number of pushes that were already in flight
+/// (docs/decisions/0051).
 private struct StopResponse: ResponseObject {
     let underWay: Int
 

@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// `/v1/apps/{app}/environments`: the state of an app's environments, and the end of a pause.
+/// The operations at `/v1/apps/{app}/environments`, which show the state of an app's environments and end their pauses.
 struct EnvironmentsController: Controller {
     let store: any AppStore
     let faults: ConfigurationFaultTracker
@@ -39,13 +39,13 @@ struct EnvironmentsController: Controller {
 }
 
 extension EnvironmentResponse {
-    /// Reads the current state of an environment.
+    /// Creates the response from the current state of an environment.
     init(_ app: AppRecord, _ environment: PushEnvironment, _ faults: ConfigurationFaultTracker) async throws {
         let target = AppEnvironment(app: app.id, environment: environment)
         self.init(environment: environment, status: try await faults.status(of: target), app: app.bundleID)
     }
 
-    /// The warning in the response to a request that sends to this environment; `nil` without a fault.
+    /// The warning for the response to a request that sends to this environment; `nil` without a fault.
     var warning: ContentWarning? {
         guard let status, let advice else { return nil }
         let since = status.since.rfc3339
@@ -58,7 +58,8 @@ extension EnvironmentResponse {
         )
     }
 
-    /// Returns the states of an app's environments that have a fault.
+    /// Returns the states of those of the given environments that are paused or failing; an empty list if all are
+    /// running.
     static func faulty(
         _ app: AppRecord,
         _ environments: [PushEnvironment],
@@ -73,12 +74,12 @@ extension EnvironmentResponse {
     }
 }
 
-/// The state of one environment of an app in a response: running, failing or paused, with the fault.
+/// The JSON of an environment of an app in responses: running, failing or paused, with the fault.
 package struct EnvironmentResponse: ResponseObject {
     package let environment: PushEnvironment
-    /// The state of the environment with its fault; `nil` without a fault.
+    /// The fault, its time, and whether sending is paused because of it; `nil` while the environment is running.
     let status: EnvironmentStatus?
-    /// The bundle id of the app.
+    /// The bundle id of the app, which the advice and the warning name; `nil` for the words *this app*.
     let app: Topic?
 
     package var state: String {

@@ -6,28 +6,30 @@ import PushProvider
 import PushStore
 import PushSupport
 
-/// `DELETE /v1/apps/{app}` and `DELETE /v1/apps/{app}/users/{user}`: the erasure of an app or of a user.
+/// The operations `DELETE /v1/apps/{app}` and `DELETE /v1/apps/{app}/users/{user}`, which erase an app or a user.
 struct ErasureController: Controller {
     let store: any AppStore & ErasureStore & WebhookStore
     let faults: ConfigurationFaultTracker
     /// The queue of pushes in memory. An erasure removes the pushes of the user or the app from it.
     let direct: DirectDispatch
-    /// The wake signal of the service that finishes erasures.
+    /// The signal that wakes the service that completes erasures.
     let wake: WakeSignal
-    /// The maximum time for which a request waits for the erasure to end.
+    /// The maximum time for which a request waits for the erasure. After that, it responds with 202, and a background
+    /// service completes the erasure.
     let patience: Duration
-    /// The closure that ends the post in flight to a webhook.
+    /// The closure that aborts the request in flight to the webhook with the given id.
     let interrupt: @Sendable (UUID) async -> Void
-    /// The closure that calls ``ProviderExtension/erasureBegan()`` of the extension, if the provider has one.
+    /// The closure that notifies the provider's extension, if there is one, of an erasure, see
+    /// ``ProviderExtension/erasureBegan()``.
     let noteErasure: @Sendable () -> Void
     let time: any TimeSource
 
-    /// The state of an erasure in a response.
+    /// The state of an erasure in responses: `erasing` while rows remain or pushes are in flight, `erased` afterwards.
     private enum State: String, CaseIterable, Sendable, JSONRepresentable {
         case erased, erasing
     }
 
-    /// The response to a request for an erasure.
+    /// The response to a request for an erasure, with the number of pushes in flight whose outcome is not known yet.
     private struct Answer: ResponseObject {
         let state: State
         let underWay: Int
@@ -65,7 +67,7 @@ struct ErasureController: Controller {
             let erasure = try await self.store.eraseApp(app.id, now: self.time.recorded, steady: self.time.steady)
         else { throw RequestError.noSuch("app", by: "bundle id") }
         self.noteErasure()
-        // Pushes are taken back at once, because the erasure of the rows may take longer.
+        // Pushes are removed from the queue immediately, because the erasure of the rows may take longer.
         _ = self.direct.apply(.app(app.id))
         self.faults.forget(app: app.id)
         for webhook in webhooks { await self.interrupt(webhook.id) }
@@ -79,27 +81,28 @@ struct ErasureController: Controller {
         return try await self.response(erasure)
     }
 
-    /// Erases rows for as long as the request may wait, and returns the response. The service erases the rest.
+    /// Erases rows for as long as the request may wait, and returns the response. The background service erases the
+    /// rest.
     private func response(_ erasure: ErasureRecord) async throws -> Response {
         defer { self.wake.signal() }
         let end = ContinuousClock.now + self.patience
         var isErased = try await self.erase(erasure, until: end)
-        // Nothing can read the erased records into memory again from here on.
+        // From here on, no erased record can be read into memory again.
         let underWay = try await self.direct.takeBack(erasure, in: self.store)
         let isSettled = await underWay.settle(within: max(.zero, end - .now))
-        // The outcomes of these pushes have been written, and are erased too.
+        // The outcomes of the pushes in flight have been written, and are erased too.
         if isErased, isSettled, underWay.count > 0 { isErased = try await self.erase(erasure, until: end) }
         let count = isSettled ? 0 : underWay.count
         guard isErased, isSettled else {
             return try .json(Answer(state: .erasing, underWay: count), status: .accepted)
         }
-        // A repetition of this request erases the records that have come since.
+        // If this request is repeated, records that were added in the meantime are erased.
         try await self.store.noteAnswered(erasure)
         return try .json(Answer(state: .erased, underWay: count))
     }
 
-    /// Erases rows until none remain, or until a time.
-    /// - Returns: `true` if none remain.
+    /// Erases rows until none remain, or until the time `end`.
+    /// - Returns: `true` if none remain, `false` if the time has elapsed.
     private func erase(_ erasure: ErasureRecord, until end: ContinuousClock.Instant) async throws -> Bool {
         while try await self.store.continueErasure(erasure, now: self.time.recorded) {
             guard ContinuousClock.now < end else { return false }

@@ -5,7 +5,8 @@ import PushHTTP
 import PushStore
 import PushSupport
 
-/// `/v1/apps/{app}/user-secrets`: the secrets with which an app's back end signs user proofs.
+/// The operations at `/v1/apps/{app}/user-secrets`, which manage the secrets with which an app's back end signs user
+/// proofs. A ``UserProof`` shows that an installation belongs to a user.
 struct UserSecretsController: Controller {
     /// The maximum number of user secrets of an app: the old and the new one of a rotation.
     private static let maximum = 2
@@ -13,10 +14,9 @@ struct UserSecretsController: Controller {
     let store: any AppStore & UserSecretStore
     let time: any TimeSource
 
-    /// The JSON of a user secret in responses.
     private struct Secret: ResponseObject {
         let record: UserSecretRecord
-        /// The text of the secret; `nil` in all responses but the one to its creation.
+        /// The secret itself; `nil` except in the response to its creation.
         var text: String?
 
         static let schemaName: String? = "UserSecret"

@@ -9,7 +9,8 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `POST /v1/apps/{app}/broadcasts`: a push to a channel, which updates all Live Activities that follow it.
+/// The operation `POST /v1/apps/{app}/broadcasts`, which sends a push to a channel to update all Live Activities that
+/// follow the channel.
 struct BroadcastsController: Controller {
     let store: any AppStore & NotificationStore
     let channels: ChannelDirectory
@@ -36,7 +37,7 @@ struct BroadcastsController: Controller {
             let identity = JSONValue.object(["broadcast": body])
             return Idempotency(key: key, fingerprint: Array(SHA256.hash(data: try identity.text)))
         }
-        // A repeated request gets its response before all checks that depend on the time or the push service.
+        // A repeated request is answered before all checks that depend on the time or the push service.
         if let idempotency, let earlier = try await self.store.accepted(idempotency, app: app.id) {
             guard case .repeated(let notification) = earlier else { throw SendingController.conflict }
             return try self.accepted(notification, app, isRepeated: true, request)
@@ -67,7 +68,8 @@ struct BroadcastsController: Controller {
         }
     }
 
-    /// Returns the response to an accepted broadcast, with its path in a header.
+    /// Returns the response to an accepted broadcast, whose path is in the `location` field. If `isRepeated` is `true`,
+    /// an earlier request with the same idempotency key created the broadcast.
     private func accepted(
         _ notification: NotificationRecord,
         _ app: AppRecord,

@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/channels`: the broadcast channels of an app, at the push service and in the store.
+/// The operations at `/v1/apps/{app}/channels`, which manage an app's broadcast channels at APNs and in the store.
 struct ChannelsController: Controller {
     let store: any AppStore
     let channels: ChannelDirectory
@@ -87,7 +87,8 @@ struct ChannelsController: Controller {
     }
 }
 
-/// The JSON of a channel in responses, with its state at the push service.
+/// The JSON of a channel in responses. In lists, it has a state: whether the channel exists at the push service, in the
+/// store, or in both.
 private struct ChannelResponse: ResponseObject {
     private let id: ChannelID
     private let environment: PushEnvironment
@@ -123,7 +124,7 @@ private struct ChannelResponse: ResponseObject {
     ]
 }
 
-/// The channels of an app in a response.
+/// The JSON of the list of an app's channels in responses.
 private struct ChannelListResponse: ResponseObject {
     let listing: ChannelDirectory.Listing
 
@@ -140,7 +141,7 @@ private struct ChannelListResponse: ResponseObject {
     ]
 }
 
-/// The error because of which the channels of an environment could not be compared with the push service.
+/// The error that prevented a comparison of an environment's channels with those at the push service.
 private struct ChannelProblem: ResponseObject {
     let environment: PushEnvironment
     let error: RequestError

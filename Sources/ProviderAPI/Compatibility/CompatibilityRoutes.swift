@@ -10,22 +10,21 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// The forms of older systems under `/compat`: a publisher's registration and notify forms, and a web application's
-/// registration form.
+/// The form endpoints of older systems under `/compat`: a publisher's registration and notify forms, and the
+/// registration form of a web application.
 ///
-/// A form has credentials of its own instead of an API key in a header, see ``CompatibilityConfiguration``.
+/// A form contains its own credentials instead of an API key in a header field, see ``CompatibilityConfiguration``.
 struct CompatibilityRoutes: Sendable {
     let configuration: CompatibilityConfiguration
     let store: any AppStore & DeviceStore & PublishingStore
     let acceptor: NotificationAcceptor
     let notifier: IssueNotifier
-    /// The runner of operations, whose limits and metrics count forms too. A form counts as a request of its key or
-    /// app.
+    /// The runner of operations, whose limits and metrics include forms. A form counts as a request of its key or app.
     let runner: OperationRunner
     let time: any TimeSource
 
     /// Adds the routes of all forms. They are not operations of the API: they need no API key, and the OpenAPI document
-    /// omits them.
+    /// does not describe them.
     func addRoutes(to group: RouterGroup<APIContext>) {
         for path: RouterPath in ["compat/publisher/:app/register", "compat/publisher/:app/:key/register"] {
             group.get(path, use: self.registerPublisher).post(path, use: self.registerPublisher)
@@ -61,8 +60,8 @@ struct CompatibilityRoutes: Sendable {
         }
     }
 
-    /// Responds with the page of the notify form. Every valid bundle id has one, so that it does not reveal which apps
-    /// exist.
+    /// Responds with the page of the notify form. There is one for every valid bundle id, so that it does not reveal
+    /// which apps exist.
     @Sendable private func notifyPage(_ request: Request, _ context: APIContext) async -> Response {
         await self.respond("compat.publisherNotifyPage", in: .text, context) {
             guard let bundleID = context.bundleID else { throw Self.noSuchApp }
@@ -70,7 +69,7 @@ struct CompatibilityRoutes: Sendable {
         }
     }
 
-    /// Accepts the publisher's notify form, and sends a background push to all devices with Newsstand.
+    /// Accepts the publisher's notify form, and sends a background push to all devices that support Newsstand.
     @Sendable private func notify(_ request: Request, _ context: APIContext) async -> Response {
         await self.respond("compat.publisherNotify", in: .text, context) {
             let form = try PublisherNotify(try await FormRequest.fields(of: request))
@@ -100,7 +99,7 @@ struct CompatibilityRoutes: Sendable {
         }
     }
 
-    /// Sends the notification of an issue that the provider publishes, as the operation *Notify* does.
+    /// Notifies the devices of an issue that the provider publishes, as the operation *Notify* does.
     private func notify(
         of issue: IssueRecord,
         _ app: AppRecord,
@@ -122,9 +121,8 @@ struct CompatibilityRoutes: Sendable {
     }
 
     /// Checks that the password is an API key with the scope `send` for the app in the path, and that the account is
-    /// its name.
-    ///
-    /// - Returns: The key.
+    /// the name of the key.
+    /// - Returns: The caller with the API key.
     private func authenticate(_ form: PublisherNotify, _ context: APIContext) async throws -> APICaller {
         guard let key = try await self.runner.key(form.password, from: context.channel),
             case let caller = APICaller(key),
@@ -139,12 +137,11 @@ struct CompatibilityRoutes: Sendable {
         return caller
     }
 
-    /// The response to a client without access, which does not reveal which apps exist.
+    /// The response to a client without access, which does not reveal whether the app exists.
     private static let closed = RequestError(.forbidden, code: "forbidden", message: "registration is closed here")
 
-    /// Returns the credentials with which forms of the app in the path are accepted.
-    ///
-    /// - Throws: ``RequestError`` for an app without such credentials, whether it exists or not.
+    /// Returns the credentials with which forms for the app in the path are accepted.
+    /// - Throws: ``RequestError`` if the app has no such credentials or does not exist.
     private func access(_ context: APIContext) throws -> CompatibilityConfiguration.FormAccess {
         guard let access = context.bundleID.flatMap({ self.configuration.apps[$0] }) else { throw Self.closed }
         return access
@@ -152,7 +149,6 @@ struct CompatibilityRoutes: Sendable {
 
     private static let noSuchApp = RequestError(.notFound, code: "no_such_app", message: "no app has this bundle id")
 
-    /// Registers a device of the app in the path.
     private func register(_ registration: DeviceRegistration, _ context: APIContext) async throws -> RegistrationResult
     {
         guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
@@ -167,12 +163,11 @@ struct CompatibilityRoutes: Sendable {
 }
 
 extension CompatibilityRoutes {
-    /// The format of an error response.
     private enum ErrorFormat {
         case text, json
     }
 
-    /// Runs `body`, counts its response, and turns an error into a response that old clients can show.
+    /// Runs `body`, counts its response, and converts errors into responses in `format`, which old clients can display.
     ///
     /// Logs name the app instead of the path, because the path contains a key.
     /// - Parameter operation: The name of the operation at `/metrics`.
@@ -208,27 +203,26 @@ extension CompatibilityRoutes {
     }
 }
 
-/// The apps that accept the registration forms of older systems. Installed apps have no API key, so the forms of all
+/// The apps that accept the registration forms of older systems. Installed apps have no API key, so the forms for all
 /// other apps are rejected.
 package struct CompatibilityConfiguration: Hashable, Sendable {
     package var apps: [Topic: FormAccess] = [:]
 
     package init() {}
 
-    /// The credentials of the registration forms of one app.
+    /// The credentials with which the registration forms of one app are accepted: a key, the ids of accounts, or both.
     package struct FormAccess: Hashable, Sendable {
-        /// The key that the path of a form must contain; `nil` if only accounts give access.
+        /// The key that must be in the path of a form; `nil` if only accounts grant access.
         package let key: String?
         /// The values of the field `accountId`, in lower case, with which the publisher's form is accepted without a
-        /// key.
+        /// key; empty if only the key grants access.
         package let accounts: Set<String>
 
         /// The minimum length of a key, in bytes.
         package static let minimumKey = 16
 
-        /// Creates the credentials; `nil` if there is neither a key nor an account, or if an account is empty. It is
-        /// `nil` as well for a key that has fewer than ``minimumKey`` bytes, or characters other than letters, digits,
-        /// hyphens and underscores.
+        /// Creates the credentials. Returns `nil` without a key and an account, for an empty account, and for a key
+        /// that has fewer than ``minimumKey`` bytes, or characters other than letters, digits, hyphens and underscores.
         package init?(key: String?, accounts: Set<String> = []) {
             guard key != nil || !accounts.isEmpty, !accounts.contains("") else { return nil }
             if let key, key.utf8.count < Self.minimumKey { return nil }
@@ -237,14 +231,14 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
             self.accounts = Set(accounts.map { $0.lowercased() })
         }
 
-        /// Returns `true` for the key. It compares hashes, so that the time of the comparison does not depend on the
-        /// key.
+        /// Returns `true` if `key` is the configured one, and `false` if it is not or none is configured. Hashes are
+        /// compared, so that the time of the comparison does not depend on the key.
         func allows(key: String) -> Bool {
             guard let own = self.key else { return false }
             return SHA256.hash(data: Data(key.utf8)) == SHA256.hash(data: Data(own.utf8))
         }
 
-        /// Returns `true` for an allowed account, regardless of case.
+        /// Returns `true` if `account` is one of ``accounts``, regardless of case; `false` for `nil`.
         func allows(account: String?) -> Bool { account.map { self.accounts.contains($0.lowercased()) } ?? false }
     }
 }

@@ -8,32 +8,34 @@ import PushProvider
 import PushSupport
 import PushTypes
 
-/// The publisher's notify form (reference 10.1). It wakes every device with Newsstand to load a new issue. It is sent
-/// in waves, so that devices do not all load at once.
+/// The publisher's notify form (reference 10.1). It wakes every device that supports Newsstand to download a new issue,
+/// in waves, so that devices do not all download at the same time.
 ///
-/// The device itself limits background loading to once a day.
+/// The system of a device limits background downloads to one a day.
 struct PublisherNotify: Equatable {
-    /// The default number of devices in a wave.
+    /// The default number of devices per wave.
     static let defaultWaveSize: Int64 = 10_000
     /// The default time between two waves, in seconds.
     static let defaultWaveInterval: Int64 = 300
 
-    /// The field with the name of the API key.
+    /// The form field `adobeID`: the name of the API key.
     let account: String
-    /// The field with the text of the API key.
+    /// The form field `password`: the API key itself.
     let password: String
     let productID: String
     let waveSize: Int64
     /// The time between two waves, in seconds.
     let waveInterval: Int64
-    /// Indicates whether the form gives the size or the interval of waves.
+    /// A Boolean value that indicates whether the form contains the size or the interval of waves. If it contains
+    /// neither, a known issue is sent in the waves of its publication.
     let namesWaves: Bool
-    /// The field `again`: `true` to notify devices once more of a known issue.
+    /// The field `again`: `true` to notify devices of an issue of which they have already been notified.
     let again: Bool
-    /// The field `Id`. A form that is posted again with the same id is the same request.
+    /// The field `Id`, from which the idempotency key is derived. A form that is posted again with the same id is
+    /// treated as the same request; `nil` makes each form a new request.
     let id: String?
 
-    /// - Throws: ``RequestError`` that names the form's field.
+    /// Parses the form. Throws ``RequestError`` that names the field at fault.
     init(_ form: FormData) throws(RequestError) {
         self.account = try form.requiredText("adobeID", maximum: 256)
         self.password = try form.requiredText("password", maximum: 256)
@@ -46,17 +48,19 @@ struct PublisherNotify: Equatable {
         self.id = try form.text("Id", maximum: 100)
     }
 
-    /// The environment: sandbox for product ids with the prefix `dev_test.`, else production.
+    /// The environment in which the notification is sent: sandbox for product ids with the prefix `dev_test.`, else
+    /// production.
     var environment: PushEnvironment { IssueNotifier.environment(of: self.productID) }
 
-    /// The waves of the form, which replace those of the publication of a known issue.
+    /// The size and the interval of the form's waves, which replace those of the issue's publication for this
+    /// notification; without changes if the form contains neither.
     var changes: PublicationChanges {
         var changes = PublicationChanges()
         if self.namesWaves { (changes.waveSize, changes.waveInterval) = (Int(self.waveSize), Int(self.waveInterval)) }
         return changes
     }
 
-    /// The message id in the push of a known issue: the field `Id`, if it is a positive number.
+    /// The message id in the push of a known issue: the field `Id`, if it is a positive number, else `nil`.
     var messageID: Int64? { self.id.flatMap { Int64($0) }.flatMap { $0 > 0 ? $0 : nil } }
 
     /// Returns the notification that the form requests: a background push to every device with Newsstand.
@@ -75,20 +79,20 @@ struct PublisherNotify: Equatable {
     /// The idempotency key that is derived from the field `Id`, with a fingerprint of the form; `nil` without the
     /// field.
     ///
-    /// The fingerprint distinguishes a repetition from another form with the same id.
+    /// The fingerprint distinguishes a repetition from a different form with the same id.
     var idempotency: Idempotency? {
         let asked = "\(self.waveSize) \(self.waveInterval) \(self.productID)"
-        // Keys of callers have no spaces, so none is the same as this one.
+        // Idempotency keys of API callers contain no space, so none equals this one.
         return self.id.map {
             Idempotency(key: "publisher \($0)", fingerprint: Array(SHA256.hash(data: Data(asked.utf8))))
         }
     }
 }
 
-/// The publisher's notify form as an HTML page, which posts to its own address.
+/// The publisher's notify form as an HTML page, which posts the form to the page's own URL.
 enum NotifyFormPage {
-    /// Returns the page. Its content security policy lets it load nothing and post to itself only, because it has a
-    /// field for a password.
+    /// Returns the page. It contains a password field, so its content security policy forbids loading anything and
+    /// allows posts to the page itself only.
     static func response(app: String) -> Response {
         var headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
@@ -99,7 +103,7 @@ enum NotifyFormPage {
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: Self.html(app))))
     }
 
-    /// Returns the HTML text of the page for an app.
+    /// Returns the HTML of the page for an app.
     static func html(_ app: String) -> String {
         """
         <!DOCTYPE html>
@@ -125,7 +129,7 @@ enum NotifyFormPage {
         """
     }
 
-    /// Escapes a text for HTML, scalar by scalar as browsers parse it. As a Swift character, `<` may be combined with
+    /// Escapes a string for HTML, scalar by scalar as browsers parse it. In a Swift character, `<` may be combined with
     /// scalars beside it, and would not be found.
     static func escaped(_ text: String) -> String {
         let entities: [UnicodeScalar: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;"]

@@ -6,8 +6,8 @@ import PushTypes
 /// Converts the publisher's registration form (reference 10.1) to a registration.
 ///
 /// `devId` becomes the installation, so that a changed token replaces the old one. `accountId`, the screen size and
-/// `newsstand` become attributes, by which audiences can select. Attributes are merged with those of the device, where
-/// tags would replace all of its tags.
+/// `newsstand` become attributes, by which audiences can select devices. They are merged with the device's attributes,
+/// whereas tags would replace all of its tags.
 enum PublisherRegistration {
     private static let capabilities: [String: DeviceCapabilities] = [
         "alertEnabled": .alert, "badgeEnabled": .badge, "newsstandEnabled": .newsstand, "soundEnabled": .sound,
@@ -15,7 +15,7 @@ enum PublisherRegistration {
     private static let known: Set<String> = Set(capabilities.keys.map { $0.lowercased() })
         .union(["devid", "token", "accountid", "environment"])
 
-    /// - Throws: ``RequestError`` that names the form's field.
+    /// Converts a form. Throws ``RequestError`` that names the field at fault.
     static func registration(_ form: FormData) throws(RequestError) -> DeviceRegistration {
         var registration = try FormDevice.registration(form, token: form["token"])
         registration.installation = try form.text("devId", maximum: Member.maximumText)
@@ -30,28 +30,27 @@ enum PublisherRegistration {
         return registration
     }
 
-    /// Returns the capabilities whose field is not 0, as the publisher's sample writes them; `nil` if the form has none
-    /// of these fields.
+    /// Returns the capabilities whose field in the form is not 0, as the publisher's sample writes them; `nil` if the
+    /// form has none of these fields.
     private static func capabilities(_ form: FormData) -> DeviceCapabilities? {
         let given = Self.capabilities.filter { form[$0.key] != nil }
         guard !given.isEmpty else { return nil }
         return given.filter { form[$0.key] != "0" }.values.reduce([]) { $0.union($1) }
     }
 
-    /// Returns the first value such as 1024x768 among the unknown fields. The reference does not say how the field is
-    /// called.
+    /// Returns the first value of the form 1024x768 among the unknown fields, because the reference does not name the
+    /// field.
     private static func screenSize(_ form: FormData) -> String? {
         form.fields.first { !Self.known.contains($0.name.lowercased()) && Self.isSize($0.value) }?.value.lowercased()
     }
 
-    /// Returns `true` for two numbers of 3 to 5 digits around an `x`.
+    /// Returns `true` for two numbers of 3 to 5 digits with an `x` between them.
     private static func isSize(_ text: String) -> Bool { text.wholeMatch(of: #/[0-9]{3,5}[xX][0-9]{3,5}/#) != nil }
 }
 
 /// The fields that the registration forms of older systems have in common.
 enum FormDevice {
-    /// Returns a registration with the token and the environment of a form; the default environment is production.
-    ///
+    /// Returns a registration with the token and the environment of a form. The default environment is production.
     /// - Throws: ``RequestError`` that names the form's field.
     static func registration(_ form: FormData, token text: String?) throws(RequestError) -> DeviceRegistration {
         guard let text, !text.isEmpty else {
@@ -61,7 +60,7 @@ enum FormDevice {
             throw FormData.error("invalid_token", "a device token is base64 or hex, 1 to 512 bytes", field: "token")
         }
         var registration = DeviceRegistration(environment: try Self.environment(form), token: token)
-        // The systems that post these forms have alert tokens only.
+        // The systems that post these forms know alert tokens only.
         registration.kind = .alert
         return registration
     }

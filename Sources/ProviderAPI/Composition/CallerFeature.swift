@@ -5,7 +5,8 @@ import PushStore
 import PushSupport
 import ServiceLifecycle
 
-/// The callers of a provider: API keys, people and their sign-ins, and the audit trail of their changes.
+/// The feature for the callers of a provider: API keys, people and their sign-ins, and the audit trail of their
+/// changes.
 struct CallerFeature: ProviderFeature {
     let keys: APIKeys
     let people: PeopleService

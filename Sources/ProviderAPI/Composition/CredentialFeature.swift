@@ -4,7 +4,7 @@ import PushProvider
 import PushSupport
 import ServiceLifecycle
 
-/// The apps of a provider with their credentials and environments, and the monitors of their faults.
+/// The feature for apps with their credentials and environments, and the monitors of their faults.
 struct CredentialFeature: ProviderFeature {
     let expiry: CredentialExpiryMonitor
     let services: [any Service]

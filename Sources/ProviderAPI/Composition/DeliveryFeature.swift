@@ -4,7 +4,7 @@ import PushProvider
 import PushSupport
 import ServiceLifecycle
 
-/// The sending of notifications: the operations that accept, show and stop them, and the dispatcher of their pushes.
+/// The feature for sending: operations that accept, show and stop notifications, and the dispatcher of their pushes.
 struct DeliveryFeature: ProviderFeature {
     let metrics: DispatchMetrics
     let services: [any Service]
@@ -71,7 +71,7 @@ struct DeliveryFeature: ProviderFeature {
         ]
     }
 
-    /// Creates the factory of senders to browsers' push services.
+    /// Creates the factory of senders for browsers' push services.
     private static func webPush(_ core: ProviderCore) -> WebPushSenderFactory {
         var limits = core.configuration.webPush
         limits.deadline = core.configuration.limits.peer

@@ -4,7 +4,7 @@ import PushProvider
 import PushSupport
 import ServiceLifecycle
 
-/// The devices of users, the audiences and templates, and the state of device tokens.
+/// The feature for the devices of users, audiences and templates, and the state of device tokens.
 struct DeviceFeature: ProviderFeature {
     let services: [any Service]
     let controllers: [any Controller<APIScope>]

@@ -4,7 +4,7 @@ import PushProvider
 import PushSupport
 import ServiceLifecycle
 
-/// The operation of the server: health, metrics, statistics, the overview, the clock and the write-ahead log.
+/// The feature for operating the server: health, metrics, statistics, the overview, the clock and the write-ahead log.
 struct OperationFeature: ProviderFeature {
     let services: [any Service]
     let controllers: [any Controller<APIScope>]

@@ -9,7 +9,7 @@ import PushSupport
 import ServiceLifecycle
 import Synchronization
 
-/// The parts of a provider that all its features share: the database, the budgets, time and signals.
+/// The components of a provider that all its features share: the database, the budgets, clocks and signals.
 struct ProviderCore: Sendable {
     let configuration: ProviderConfiguration
     /// The lock of the data directory. A second process with the same database would send every push twice.
@@ -19,29 +19,30 @@ struct ProviderCore: Sendable {
     let budgets: BudgetRegistry
     let connections: ConnectionLimiter
     let unauthenticated: UnauthenticatedConnectionBudget
-    /// The resolver of the host names in addresses that callers give.
+    /// The resolver of host names in URLs and addresses that callers name.
     let resolver: any NameResolver
     let metrics: PrometheusRegistry
     let time: any TimeSource
-    /// The state machine of the clock, as it was at the start.
+    /// The state machine of the clock, in its state at the start.
     let clock: ClockStateMachine
     let logger: Logger
 
-    /// The signals that wake the lanes of the dispatcher when notifications or retries are due.
+    /// The signals that wake the dispatcher's lanes when notifications or retries become due.
     let wakes = LaneWakeSignals()
     let scheduleWake = WakeSignal()
     let webhookWake = WakeSignal()
     let erasureWake = WakeSignal()
-    /// The signals that wake requests which wait for outcomes.
+    /// The signals that wake requests which wait for the outcomes of pushes.
     let outcomes = OutcomeSignals()
     let waits = HeldWaveRegistry()
 
-    /// The number of connections that are accepted beyond the maximum, so that idle connections can be closed in their
-    /// favour.
+    /// The number of connections that are accepted beyond the maximum, so that idle connections can be closed to make
+    /// room for them.
     static let acceptedBeyond = 64
 
-    /// Opens the database and creates the shared parts.
-    /// - Throws: ``StoreError``, ``ProviderError``.
+    /// Locks the data directory, opens the database and creates the shared components.
+    /// - Throws: ``StoreError`` if the database cannot be opened, ``ProviderError`` if another provider uses the data
+    ///   directory or a restoration was interrupted.
     init(
         _ configuration: ProviderConfiguration,
         metrics: PrometheusRegistry,
@@ -100,14 +101,15 @@ extension ProviderConfiguration {
     }
 }
 
-/// The components that take a notification from its acceptance to a push service. Most features use them.
+/// The components between the acceptance of a notification and the push service. Most features use them.
 struct SendingComponents: Sendable {
     let source: any SenderSource
     let directory: SenderDirectory
-    /// The policy that decides which tokens are deactivated.
+    /// The policy that decides which device tokens are deactivated after rejections by the push service.
     let invalidation: TokenInvalidationPolicy
     let faults: ConfigurationFaultTracker
-    /// The queue of pushes in memory, which passes urgent notifications to the dispatcher without reading the store.
+    /// The queue of pushes in memory, which passes urgent notifications to the dispatcher without a read from the
+    /// store.
     let direct: DirectDispatch
     let acceptor: NotificationAcceptor
 
@@ -142,12 +144,13 @@ struct SendingComponents: Sendable {
     }
 }
 
-/// A data directory that no other provider uses.
+/// The lock on a data directory, which prevents a second provider from using it.
 final class LockedDirectory: Sendable {
     private let lock: Mutex<DirectoryLock?>
 
-    /// Creates the directory if it does not exist, and locks it.
-    /// - Throws: ``ProviderError/dataDirectoryInUse(_:)``, `StoreError`.
+    /// Creates the directory if it does not exist, and locks it until ``release()``.
+    /// - Throws: ``ProviderError/dataDirectoryInUse(_:)`` if another process has locked it, `StoreError` if it cannot
+    ///   be created or locked.
     init(_ directory: String) throws {
         do {
             try FileManager.default.createDirectory(

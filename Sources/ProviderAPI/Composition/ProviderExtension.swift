@@ -7,25 +7,25 @@ package import PushStore
 package import PushSupport
 package import ServiceLifecycle
 
-/// A part of a provider with a purpose of its own: some operations of the API, and the services behind them.
+/// A feature of a provider: operations of the API, and the services behind them.
 package protocol ProviderFeature: Sendable {
-    /// The services that run for as long as the provider does.
+    /// The services that run as long as the provider does.
     var services: [any Service] { get }
     /// The controllers with the operations of the feature. Their paths begin with `/v1`.
     var controllers: [any Controller<APIScope>] { get }
 }
 
-/// A feature that another module adds, also with routes beside the API.
+/// An extension of a provider by another module: a feature that also has other routes.
 package protocol ProviderExtension: ProviderFeature {
-    /// Adds the routes beside the API, none of which begins with `/v1/apps`.
+    /// Adds the routes that are not operations of the API. None of their paths begins with `/v1/apps`.
     func addRoutes(to router: Router<APIContext>)
-    /// Notifies the extension that the erasure of a user or an app has begun, or is requested again. The first rows
-    /// have been erased by then.
+    /// Notifies the extension that the erasure of a user or an app has begun, or is requested again, so that it can
+    /// discard what it keeps in memory. By then, the first rows have been erased.
     func erasureBegan()
 }
 
 extension ProviderExtension {
-    /// Does nothing: an extension without this method keeps no records of users and apps in memory.
+    /// Does nothing, for extensions that keep no records of users and apps in memory.
     package func erasureBegan() {}
 }
 
@@ -34,13 +34,14 @@ package struct ProviderComponents: Sendable {
     package let configuration: ProviderConfiguration
     package let store: any ProviderStore
     package let acceptor: NotificationAcceptor
-    /// The signals that wake requests which wait for outcomes.
+    /// The signals that wake requests which wait for the outcomes of pushes.
     package let outcomes: OutcomeSignals
-    /// The messages that bridges forward without the ledger. A stop counts those that are under way.
+    /// The counter of the messages that bridges are forwarding and that are not stored as notifications. The response
+    /// to the stop of an app includes those in flight.
     package let forwards: ForwardsInFlight
     /// The runner of operations, with the API keys, limits, metrics and audit trail.
     package let runner: OperationRunner
-    /// The resolver of the host names in addresses that callers give.
+    /// The resolver of host names in URLs and addresses that callers name.
     package let resolver: any NameResolver
     package let budgets: BudgetRegistry
     package let metrics: PrometheusRegistry
@@ -55,7 +56,7 @@ package struct ProviderComponents: Sendable {
     }
 }
 
-/// Pages beside the REST API, on its listener.
+/// The pages that the listener serves in addition to the REST API.
 package protocol ProviderPages: Sendable {
     /// Adds the routes of all pages, none of which begins with `/v1`.
     func addRoutes(to router: Router<APIContext>)
@@ -63,15 +64,15 @@ package protocol ProviderPages: Sendable {
 
 /// The components of a provider that its pages may use.
 package struct ProviderInterface: Sendable {
-    /// The REST API. A request to it names its caller in ``APIContext/caller``.
+    /// The responder of the REST API. A page calls it within the process and names its caller in ``APIContext/caller``.
     package let api: any HTTPResponder<APIContext>
     package let signIn: SignInService
     package let budgets: BudgetRegistry
-    /// The limiter of the listener's connections.
+    /// The limiter of the listener's connections. Pages assign a connection to the account of its caller.
     package let connections: ConnectionLimiter
-    /// The reporter that turns failures into errors that people may see.
+    /// The reporter that logs failures and converts them into errors that may be displayed, without internal details.
     package let failures: FailureReporter
-    /// Indicates whether the API is reached over TLS.
+    /// A Boolean value that indicates whether the listener uses TLS.
     package let isSecure: Bool
     package let time: any TimeSource
     package let logger: Logger

@@ -12,7 +12,7 @@ import ServiceLifecycle
 
 /// A provider server: the REST API, the dispatcher and their background services.
 package final class ProviderServer: Service {
-    /// The text of the admin key that the first start issues; `nil` at later starts.
+    /// The admin key that the first start issues; `nil` at later starts.
     ///
     /// It is valid once ``port()`` has returned. The only copy is in ``ProviderConfiguration/adminKeyFile``.
     package var firstAdminKey: String? { self.adminKey.text }
@@ -22,24 +22,24 @@ package final class ProviderServer: Service {
     /// The service that signs people in on the pages.
     package let signIns: SignInService
     let core: ProviderCore
-    /// The background services that run besides the listener.
+    /// The background services that run in addition to the listener.
     private let services: [any Service]
     let api: RESTAPI
     /// The extension that another module adds; `nil` if there is none.
     private let addition: (any ProviderExtension)?
-    /// The pages beside the API; `nil` if there are none.
+    /// The pages that are served in addition to the API; `nil` if there are none.
     private let pages: (any ProviderPages)?
-    /// The certificate of the API; `nil` without TLS.
     private let certificate: TLSCertificate?
-    /// The port of the listener. It is resolved once requests are served.
+    /// The port of the listener, which is resolved once requests are served.
     private let bound = OneShotValue<Int>()
-    /// The port of the listener. It is resolved once the listener is bound, which is before the first admin key is
-    /// valid.
+    /// The port of the listener, which is resolved as soon as the listener is bound. At that time, the first admin key
+    /// is not valid yet.
     private let listening = OneShotValue<Int>()
 
-    /// Opens the database.
-    ///
+    /// Creates a provider server and opens its database.
     /// - Parameters:
+    ///   - senders: The source of the senders that connect to the push services.
+    ///   - policy: The policy that decides when a failed push is sent again.
     ///   - metrics: The metrics that `/metrics` shows besides the gauges of the store.
     ///   - addition: The closure that creates the extension of another module; default none.
     ///   - pages: The closure that creates the pages beside the API; default none.
@@ -47,7 +47,8 @@ package final class ProviderServer: Service {
     ///     admin key file, the key is valid by then; without one, it is about to be.
     ///   - showAdminLink: The closure that is called with the link that creates the first person, at every start at
     ///     which there is no person.
-    /// - Throws: ``StoreError``, ``ProviderError``.
+    /// - Throws: ``StoreError`` if the database cannot be opened, ``ProviderError`` if the data directory is in use, a
+    ///   restoration was interrupted, or the admin key file cannot be written.
     package init(
         configuration: ProviderConfiguration,
         senders: any SenderSource,
@@ -110,16 +111,15 @@ package final class ProviderServer: Service {
         self.pages = try pages(ProviderInterface(core, callers, api: self.api.responder))
     }
 
-    /// Returns the port of the API, after waiting until requests are served.
-    ///
-    /// - Throws: The error that ended ``run()`` before that.
+    /// Waits until requests are served, and returns the port of the API; 0 for a provider without a listener.
+    /// - Throws: The error with which ``run()`` ended before that.
     package func port() async throws -> Int { try await self.bound.value }
 }
 
 extension ProviderServer {
-    /// Runs the server until shutdown. At shutdown, open requests and the page of pushes in flight may finish.
+    /// Runs the server until shutdown. At shutdown, open requests and the batch of pushes in flight may still complete.
     package func run() async throws {
-        // The lock must not last as long as this object, which something may still refer to.
+        // The lock is released here, because something may still refer to this object afterwards.
         defer { self.core.lock.release() }
         do {
             try await withGracefulShutdownHandler {
@@ -139,15 +139,15 @@ extension ProviderServer {
         }
     }
 
-    /// Reports that a provider without a listener is open. Such a provider needs no admin key.
+    /// Reports that a provider without a listener has started. Such a provider needs no admin key.
     private func openWithoutListener() {
         self.core.logger.info("provider is open", metadata: ["api": "none"])
         self.bound.resolve(.success(0))
     }
 
-    /// Issues the first admin key and opens the API, once the listener is bound.
+    /// Issues the first admin key and starts to serve the API, once the listener is bound.
     private func open() async throws {
-        // A listener that could not be bound has thrown its error from `run()`.
+        // If the listener could not be bound, `run()` has thrown the error.
         guard let port = try? await self.listening.value else { return }
         do {
             try await self.adminKey.issue()
@@ -172,7 +172,7 @@ extension ProviderServer {
         self.bound.resolve(.success(port))
     }
 
-    /// Runs all services until one fails, or all have ended.
+    /// Runs all services until one fails or all have finished.
     private func runServices() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for service in self.services { group.addTask { try await service.run() } }
@@ -184,17 +184,17 @@ extension ProviderServer {
             } else {
                 self.openWithoutListener()
             }
-            // The first error ends all services.
+            // The first error cancels all services.
             for try await _ in group {}
         }
     }
 }
 
 extension ProviderServer {
-    /// The maximum number of bridges that one line of the log names.
+    /// The maximum number of bridges that one log line names.
     private static let namedBridges = 5
 
-    /// Logs a warning for each app that has bridges whose pushes go to another app.
+    /// Logs a warning for each app with bridges whose pushes are sent to another app.
     private func warnOfOverruledBridges() async {
         let log = RateLimitedLog(self.core.logger, self.core.budgets[.logLines])
         do {
@@ -217,9 +217,8 @@ extension ProviderServer {
 }
 
 extension ProviderServer {
-    /// Accepts connections and serves requests until shutdown.
     private func serve() async throws {
-        // This has no effect once the listener is bound.
+        // This has no effect if the listener is bound.
         defer { self.listening.resolve(.failure(ProviderError.ended)) }
         let (host, port) = (self.core.configuration.host, self.core.configuration.port)
         let limits = self.core.configuration.limits
@@ -234,7 +233,7 @@ extension ProviderServer {
                 unauthenticated: unauthenticated,
                 held: held,
                 listener: "api",
-                // `OperationRunner` assigns the connection once it knows the key.
+                // `OperationRunner` assigns the connection to a caller once it knows the API key.
                 isAuthenticated: { _, _ in false }
             ),
             configuration: .init(
@@ -245,10 +244,10 @@ extension ProviderServer {
                 )
             ),
             onServerRunning: { channel in
-                // This fails if the listener has ended meanwhile, and then does not matter.
+                // If this fails, the listener has been closed in the meantime, and the failure does not matter.
                 try? await held.rates.limit(channel)
                 self.listening.resolve(.success(channel.localAddress?.port ?? port))
-                // Requests wait until the first admin key is in its file.
+                // Requests wait until the file with the first admin key is written.
                 _ = try? await self.bound.value
             },
             logger: self.core.logger.forHTTPServer
@@ -260,13 +259,13 @@ extension ProviderServer {
         }
     }
 
-    /// The maximum number of connections that wait in the system's queue to be accepted.
+    /// The maximum number of connections that wait in the system's queue until they are accepted.
     ///
-    /// The system may lower it, as macOS does to 128 by default. A client that finds the queue full tries to connect
-    /// again after a second. Hummingbird's default of 256 is too low for a burst of a thousand clients.
+    /// The system may reduce it, as macOS does to 128 by default. A client that finds the queue full tries to connect
+    /// again after a second. Hummingbird's default of 256 is too small for a burst of a thousand clients.
     private static let backlog = 1024
 
-    /// The limits of a request head. They leave room for a path, a cursor and an API key.
+    /// The limits of a request head, which suffice for a path, a cursor and an API key.
     private static let headLimits = HTTP1Channel.Configuration.DecoderConfiguration(
         maxHeaderFieldSize: 16 * 1024,
         maxHeaderListSize: 32 * 1024,
@@ -315,7 +314,7 @@ extension ProviderServer {
         .init("martlet_store_wal_folds_unfinished_total", "Checkpoints that a reader prevented."),
     ]
 
-    /// The buckets of waiting times, in seconds. Pushes that are due may wait behind others, or until the push service
-    /// responds again.
+    /// The histogram buckets of waiting times, in seconds. A push that is due may wait for others, or until the push
+    /// service responds again.
     private static let queueBuckets: [Double] = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600]
 }

@@ -13,7 +13,7 @@ struct RESTAPI: Sendable {
     let compatibility: CompatibilityRoutes
     let logger: Logger
 
-    /// Creates the router of all operations, compatibility forms and pages.
+    /// Creates the router for all operations, the forms of older systems, the pages, and the routes of the extension.
     func router(with pages: (any ProviderPages)?, _ addition: (any ProviderExtension)?) -> Router<APIContext> {
         let router = self.operationRouter
         self.compatibility.addRoutes(to: router.group())
@@ -23,7 +23,7 @@ struct RESTAPI: Sendable {
         return router
     }
 
-    /// The responder to requests that pages make in process.
+    /// The responder to requests that pages make within the process. It has the operations only.
     var responder: some HTTPResponder<APIContext> { self.operationRouter.buildResponder() }
 
     private var operationRouter: Router<APIContext> {
@@ -42,7 +42,7 @@ struct RESTAPI: Sendable {
             .init(.get, "/openapi.json", id: "document", "This document.", handler)
                 .tag(.operation).responses(.ok(.object(isOpen: true), "OpenAPI 3.1.")).streamed()
         }
-        // The text is created at the first request, because creating it takes longer than the rest of the start.
+        // The document is created at the first request, because creating it takes longer than the rest of the start.
         let text = Mutex<ByteBuffer?>(nil)
         return operation { _ in
             let text = try text.withLock { kept in

@@ -3,12 +3,12 @@ import PushHTTP
 import PushProvider
 import ServiceLifecycle
 
-/// The deletion of records whose retention is over, and the erasure of users and apps.
+/// The feature that deletes records whose retention has expired, and erases users and apps.
 struct RetentionFeature: ProviderFeature {
     let services: [any Service]
     let controllers: [any Controller<APIScope>]
 
-    /// - Parameter noteErasure: The closure that is called when an erasure has begun.
+    /// Creates the feature. `noteErasure` is called when an erasure of a user or an app has begun.
     init(
         _ core: ProviderCore,
         _ sending: SendingComponents,

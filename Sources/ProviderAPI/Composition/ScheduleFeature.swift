@@ -4,7 +4,7 @@ import PushProvider
 import PushSupport
 import ServiceLifecycle
 
-/// The schedules, and the service that runs them.
+/// The feature for schedules, with the service that runs them.
 struct ScheduleFeature: ProviderFeature {
     let services: [any Service]
     let controllers: [any Controller<APIScope>]

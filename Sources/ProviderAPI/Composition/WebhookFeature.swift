@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 import ServiceLifecycle
 
-/// The webhooks of a provider, and the receipts, which are among the events that are posted.
+/// The feature for webhooks, and for receipts, which are among the events that webhooks receive.
 struct WebhookFeature: ProviderFeature {
     let delivery: WebhookDelivery
     let services: [any Service]

@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `GET /v1/apps/{app}/devices`: a search for devices that is sorted and paged.
+/// The operation `GET /v1/apps/{app}/devices`, which returns a sorted and paged list of devices that match a search.
 struct DeviceListController: Controller {
     let store: any AppStore & DeviceStore
 
@@ -38,7 +38,7 @@ struct DeviceListController: Controller {
         let app = try await request.app(self.store)
         var search = DeviceSearch(app: app.id)
         search.tokenPrefix = try Self.tokenPrefix(request)
-        // In the order of tokens, a page costs the same however many tokens begin with these bytes.
+        // In the sort order `token`, a page costs the same however many tokens have this prefix.
         let sort = try request.choice("sort", DeviceSort.self) ?? (search.tokenPrefix == nil ? .oldest : .token)
         search.user = try request.text("user")
         search.installation = try request.text("installation")
@@ -58,12 +58,12 @@ struct DeviceListController: Controller {
         return try .countedPage("devices", page.entries.map(DeviceResponse.init), next: next, total: total)
     }
 
-    /// Returns the bytes that tokens of the search begin with, or those of a whole token.
+    /// Returns the prefix of the tokens to search for, which may be a whole token; `nil` if the query names none.
     private static func tokenPrefix(_ request: OperationRequest) throws -> [UInt8]? {
         try request.value(
             "token",
             { text in
-                // An odd digit at the end is dropped, so that a few more devices may be found.
+                // An odd digit at the end is dropped, so a few more devices may be found.
                 let digits = text.prefix(text.count - text.count % 2)
                 return (Hexadecimal.decode(digits) ?? DeviceToken(userInput: text)?.bytes)
                     .flatMap { $0.count >= DeviceSearch.minimumPrefix ? $0 : nil }
@@ -79,7 +79,7 @@ struct DeviceListController: Controller {
 }
 
 extension DeviceSort {
-    /// The list to which cursors of this order belong. A cursor of another order is rejected.
+    /// The kind of list that cursors of this sort order name. A cursor of another order is rejected.
     fileprivate var cursors: Cursor.List {
         switch self {
         case .oldest: .devices

@@ -7,14 +7,14 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `devices:import` and `devices:export` of `/v1/apps/{app}`: devices as files, read and written as streams.
+/// The operations `devices:import` and `devices:export` of `/v1/apps/{app}`, which stream devices from and to files.
 struct DeviceTransferController: Controller {
     let store: any AppStore & DeviceStore
     /// The queue of pushes in memory. An opt-out removes the affected pushes from it.
     let direct: DirectDispatch
     let time: any TimeSource
     let logger: Logger
-    /// The maximum length of a file to import, in bytes.
+    /// The maximum length of a file to import, in bytes. The import of a longer file is interrupted there.
     let maximumFile: Int
 
     var operations: [ProviderOperation] {
@@ -49,7 +49,8 @@ struct DeviceTransferController: Controller {
         ]
     }
 
-    /// Imports a file of devices. The response is 200 with an ``ImportResponse``, however many lines were invalid.
+    /// Imports a file of devices. Responds with 200 and an ``ImportResponse`` that lists the invalid lines, however
+    /// many there are.
     private func importDevices(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let headers = request.http.headers
@@ -76,7 +77,7 @@ struct DeviceTransferController: Controller {
         }
     }
 
-    /// Responds with the devices while they are read from the store, so that a file of any length needs little memory.
+    /// Responds with all devices while they are read from the store, so that a file of any length needs little memory.
     private func exportDevices(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let format = try request.choice("format", TransferFormat.self) ?? .ndjson
@@ -90,8 +91,8 @@ struct DeviceTransferController: Controller {
         return Response(status: .ok, headers: headers, body: .init(asyncSequence: export))
     }
 
-    /// Returns the response to an import that was interrupted. It names the last line that was registered, because
-    /// registered lines stay. The connection is closed after it.
+    /// Returns the response to an interrupted import, after which the connection is closed. It names the last
+    /// registered line, because the lines up to it stay registered.
     private func response(to interruption: ImportInterruption, app: AppRecord) -> Response {
         var headers: HTTPFields = [.connection: "close"]
         var error: RequestError
@@ -115,7 +116,7 @@ struct DeviceTransferController: Controller {
     }
 }
 
-/// The result of an import.
+/// The JSON of an import's result in responses.
 struct ImportResponse: ResponseObject {
     let report: ImportReport
 
@@ -135,7 +136,7 @@ struct ImportResponse: ResponseObject {
     ]
 }
 
-/// The error of one line of an import.
+/// The JSON of the error of one imported line.
 extension ImportError: ResponseObject {
     package static let members: [ResponseMember<Self>] = [
         .required("line", \.line),

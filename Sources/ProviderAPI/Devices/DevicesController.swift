@@ -6,12 +6,12 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/devices`: registration and lookup of devices.
+/// The operations at `/v1/apps/{app}/devices`, which register, look up and remove devices.
 struct DevicesController: Controller {
     let store: any AppStore & DeviceStore & WebPushStore
     /// The queue of pushes in memory. An opt-out removes the affected pushes from it.
     let direct: DirectDispatch
-    /// The policy for the addresses of browsers' push services.
+    /// The policy that decides which addresses of browsers' push services are allowed.
     var addresses = AddressPolicy()
     let time: any TimeSource
 
@@ -39,7 +39,7 @@ struct DevicesController: Controller {
         return operations.map { $0.tag(.devices) }
     }
 
-    /// Registers one device. The response is 201 for a new device, and 200 for one that was refreshed.
+    /// Registers one device. Responds with 201 for a new device, and with 200 for a refreshed one.
     private func register(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let registration = try DeviceRequest.parse(try await request.body())
@@ -57,7 +57,7 @@ struct DevicesController: Controller {
         )
     }
 
-    /// Registers a batch of devices. An invalid entry gets an error of its own and does not affect the others.
+    /// Registers a batch of devices. An invalid entry produces an error for this entry and does not affect the others.
     private func registerAll(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(DeviceBatchRequest.object)
@@ -89,7 +89,7 @@ struct DevicesController: Controller {
         return try .json(BatchResponse(results: all, underWay: underWay))
     }
 
-    /// Responds with the devices of a token, which may be registered in both environments.
+    /// Responds with the devices that have a token, which may be registered in both environments.
     private func show(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let devices = try await self.store.devices(app: app.id, token: try request.pathToken())
@@ -97,7 +97,7 @@ struct DevicesController: Controller {
         return try .page("devices", devices.map(DeviceResponse.init))
     }
 
-    /// Removes the devices of a token, in one environment or in both. The response is 404 if there is none.
+    /// Removes the devices that have a token, in one environment or in both. Responds with 404 if there is none.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store).id
         let deleted = try await self.store.deleteDevices(
@@ -112,18 +112,19 @@ struct DevicesController: Controller {
     }
 }
 
-/// The results of a batch of registrations.
+/// The JSON of the results of a batch of registrations.
 struct BatchResponse: ResponseObject {
-    /// The result of one registration.
+    /// The result of one registration of the batch, in the order of the request.
     struct Entry: ResponseObject {
-        /// The result: `added`, `refreshed`, `tokenReplaced` or `refused`.
+        /// The result: `added`, `refreshed`, `tokenReplaced`, or `refused` with an error.
         var result: String
         var id: Int64?
         var error: RequestError?
 
         init(_ error: RequestError) { (self.result, self.error) = ("refused", error) }
 
-        /// - Parameter index: The position of the registration in the request.
+        /// Creates the entry for the registration at the position `index` of the request, which the path of an error
+        /// names.
         init(_ result: RegistrationResult?, index: Int) {
             switch result?.kind {
             case .rejected(let excess):
@@ -159,8 +160,8 @@ extension DeviceTokenKind: JSONRepresentable {}
 /// The JSON of a device in responses, with its profile and its state.
 package struct DeviceResponse: ResponseObject {
     package let device: DeviceRecord
-    /// The number of pushes that were under way when the registration changed the preferences or the user; `nil` for a
-    /// registration that changes neither.
+    /// The number of pushes that were in flight when the registration changed the preferences or the user, and that
+    /// disregard the change; `nil` for a registration that changes neither.
     var underWay: Int?
 
     private var capabilities: [String] {
@@ -175,7 +176,7 @@ package struct DeviceResponse: ResponseObject {
     /// `active`, or `inactive` once the token is known to be invalid.
     package var state: String { self.device.isActive ? "active" : "inactive" }
 
-    /// The description of ``underWay``, also where several devices are registered.
+    /// The description of ``underWay`` in the OpenAPI document, which other responses use as well.
     static let tooLate =
         "The pushes that the change of preferences or of the user came too late for; absent without one."
 

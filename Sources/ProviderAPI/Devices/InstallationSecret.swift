@@ -5,11 +5,12 @@ import HummingbirdCore
 import PushHTTP
 import PushSupport
 
-/// The secret by which a caller proves that an installation is its own (docs/decisions/0024).
+/// The secret with which a caller proves that an installation of the app is its own (docs/decisions/0024).
 enum InstallationSecret {
     private static let field = HTTPField.Name("installation-secret")
 
-    /// - Throws: ``RequestError`` for a request without the installation's secret.
+    /// Checks the header field `installation-secret` of a request.
+    /// - Throws: ``RequestError`` with status 403 if the field is missing or is not the secret of the installation.
     static func check(in request: OperationRequest, _ secret: String) throws {
         let sent = Self.field.flatMap { request.http.headers[$0] } ?? ""
         guard Self.isEqual(sent, secret) else {
@@ -18,7 +19,7 @@ enum InstallationSecret {
         }
     }
 
-    /// Compares secrets in a time that does not depend on where they differ.
+    /// Compares secrets in constant time.
     static func isEqual(_ text: String, _ secret: String) -> Bool {
         let key = SymmetricKey(size: .bits256)
         let code = HMAC<SHA256>.authenticationCode(for: Data(secret.utf8), using: key)

@@ -6,24 +6,23 @@ import PushProvider
 package import PushStore
 import PushSupport
 
-/// `/v1/apps/{app}/installations`: the operations that an app may call with a public key, for its own installation
-/// only.
+/// The operations at `/v1/apps/{app}/installations`, which an app may call with a public key for its own installation.
 ///
-/// The text of a public key is in every copy of the app, and proves nothing. A caller proves that an installation is
-/// its own with the token that it has registered, or with the secret that each successful response returns
+/// A public key is contained in every copy of the app, and proves nothing. A caller proves that an installation is its
+/// own with the token that it has registered, or with the secret that each successful response contains
 /// (docs/decisions/0024).
 struct InstallationsController: Controller {
     let store: any AppStore & DeviceStore & UserSecretStore & WebPushStore
     /// The queue of pushes in memory. An opt-out removes the affected pushes from it.
     let direct: DirectDispatch
-    /// The policy for the addresses of browsers' push services.
+    /// The policy that decides which addresses of browsers' push services are allowed.
     var addresses = AddressPolicy()
     let time: any TimeSource
 
     /// The response to a registration, with the secret of the installation.
     private struct Registered: ResponseObject {
         let secret: String
-        /// The number of pushes under way, see ``DeviceResponse/underWay``.
+        /// The number of pushes that were already in flight, see ``DeviceResponse/underWay``.
         let underWay: Int?
 
         static let schemaName: String? = "Installation"
@@ -70,7 +69,8 @@ struct InstallationsController: Controller {
         return try .json(Registered(secret: secret, underWay: underWay))
     }
 
-    /// Returns the change of the user: the user that the request proves, or none after `null`; `nil` for no change.
+    /// Returns the change of the installation's user: the user that the request proves, or none after `null`; `nil` for
+    /// no change.
     private func user(_ fields: JSONFields, _ app: AppRecord, _ installation: String) async throws -> Update<String>? {
         if fields.nulls.contains(InstallationRequest.userProof.name) { return .clear }
         guard let text = try fields.value(InstallationRequest.userProof) else { return nil }
@@ -78,7 +78,7 @@ struct InstallationsController: Controller {
         return .set(try UserProof(text, secrets: secrets, installation: installation, now: self.time.now).user)
     }
 
-    /// Removes the devices of an installation. The response is the same if there was none.
+    /// Removes the devices of an installation. The response is the same if the installation has none.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let installation = try request.ownInstallation(of: app, self.store)
@@ -90,7 +90,8 @@ struct InstallationsController: Controller {
 }
 
 extension OperationRequest {
-    /// Returns the id of the installation that the path holds.
+    /// Returns the id of the installation in the path.
+    /// - Throws: ``RequestError`` unless the id has 8 to ``DeviceRequest/maximumText`` bytes.
     package func installation() throws -> String {
         let installation = self.path("installation")
         guard (8...Member.maximumText).contains(installation.utf8.count) else {
@@ -103,7 +104,7 @@ extension OperationRequest {
 }
 
 extension ParameterDescription {
-    /// The header with the secret by which a request proves that an installation is its own.
+    /// The header field with the secret with which a request proves that an installation is its own.
     package static let installationSecret = Self.header(
         "installation-secret",
         "The secret of the installation.",
@@ -112,7 +113,7 @@ extension ParameterDescription {
 }
 
 extension OperationRequest {
-    /// Returns the installation that the path holds, after checking its secret.
+    /// Returns the id of the installation in the path, after checking the request's secret.
     /// - Throws: ``RequestError`` for a request without the installation's secret.
     package func ownInstallation(of app: AppRecord, _ store: any UserSecretStore) throws -> String {
         let installation = try self.installation()

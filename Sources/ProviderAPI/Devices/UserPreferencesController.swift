@@ -5,13 +5,12 @@ import PushProvider
 import PushStore
 package import PushSupport
 
-/// `/v1/apps/{app}/users/{user}/preferences`: the preferences that a user has given to the app's back end.
+/// The operations at `/v1/apps/{app}/users/{user}/preferences`, for preferences that an app's back end sets for a user.
 struct UserPreferencesController: Controller {
     let store: any AppStore & UserStore
     /// The queue of pushes in memory. An opt-out removes the affected pushes from it.
     let direct: DirectDispatch
 
-    /// The schema of the response to a request that sets preferences.
     private static let response = Schema.object(
         required: [
             (
@@ -45,7 +44,7 @@ struct UserPreferencesController: Controller {
         guard let devices = try await self.store.setPreferences(preferences, app: app.id, user: user) else {
             throw RequestError.noSuch("app", by: "bundle id")
         }
-        // These pushes were prepared with the earlier preferences.
+        // These pushes were prepared with the previous preferences.
         let underWay = self.direct.takeBack(devices: devices, app: app.id)
         guard case .object(var members) = preferences.json else { return try .json(preferences.json) }
         members["underWay"] = .integer(Int64(underWay))

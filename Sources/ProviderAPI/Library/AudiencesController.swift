@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/audience`: the number of devices that an audience selects, and some of them.
+/// The operations at `/v1/apps/{app}/audience`, which count and preview the devices that an audience selects.
 struct AudiencesController: Controller {
     let store: any AppStore & DeviceStore & LibraryStore
     let time: any TimeSource
@@ -34,7 +34,7 @@ struct AudiencesController: Controller {
         return try .json(["count": count])
     }
 
-    /// Counts and lists devices. The list includes inactive devices; the number does not.
+    /// Counts and lists devices of an audience. The list includes inactive devices, but the number does not.
     private func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(AudienceRequest.preview)
@@ -52,7 +52,8 @@ struct AudiencesController: Controller {
         return try .json(AudiencePreviewResponse(count: count, devices: devices.map(DeviceResponse.init)))
     }
 
-    /// Returns the conditions that select devices.
+    /// Returns the conditions in the body: the audience, the environment, which is `nil` for both, and the kind of
+    /// token.
     private func conditions(
         _ fields: JSONFields,
         _ app: AppRecord
@@ -69,7 +70,7 @@ struct AudiencesController: Controller {
     }
 }
 
-/// The number of an audience's devices in a response, and some of them.
+/// The JSON of an audience preview in responses: the number of its devices, and some of them.
 package struct AudiencePreviewResponse: ResponseObject {
     package let count: Int
     package let devices: [DeviceResponse]
@@ -80,12 +81,13 @@ package struct AudiencePreviewResponse: ResponseObject {
     ]
 }
 
-/// `/v1/apps/{app}/audiences`: audiences with a name, which notifications and schedules refer to.
+/// The operations at `/v1/apps/{app}/audiences`, which manage named audiences that notifications and schedules refer
+/// to.
 struct NamedAudiencesController: Controller {
     private let items: LibraryOperations
     private let time: any TimeSource
 
-    /// - Parameter turns: The budget of long lists, which are encoded one after the other.
+    /// Creates the controller. `turns` is the budget for encoding long lists, which are encoded one after the other.
     init(store: any AppStore & LibraryStore, turns: Budget, time: any TimeSource) {
         self.items = LibraryOperations(kind: .audience, store: store, turns: turns, time: time)
         self.time = time

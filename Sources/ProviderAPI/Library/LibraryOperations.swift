@@ -5,36 +5,37 @@ import PushHTTP
 import PushStore
 import PushSupport
 
-/// The operations that named audiences and templates have in common.
+/// The operations that are common to named audiences and templates.
 struct LibraryOperations {
     let kind: LibraryItem.Kind
     let store: any AppStore & LibraryStore
-    /// The budget of long lists, which are encoded one after the other.
+    /// The budget for encoding long lists, which are encoded one after the other.
     let turns: Budget
     let time: any TimeSource
     var limits = LibraryLimits()
 
-    /// The name of the kind in paths and in the responses of lists, such as `audiences`.
+    /// The plural name of the kind in paths and list responses, such as `audiences`.
     private var plural: String { "\(self.kind.rawValue)s" }
-    /// The name of the kind in the ids of operations, such as `Audience`.
+    /// The capitalized name of the kind in operation ids, such as `Audience`.
     private var title: String { self.kind.rawValue.capitalized }
-    /// The list to which the cursors of the lists of items and of names belong.
+    /// The list to which the cursors of pages belong, both of items and of names. Cursors of other lists are rejected.
     private var cursors: Cursor.List { self.kind == .audience ? .audiences : .templates }
     /// The path of the operations on one item.
     var path: String { "/v1/apps/{app}/\(self.plural)/{\(self.kind.rawValue)}" }
 
-    /// The maximum length of a page, in bytes. A page ends with the entry with which it reaches
-    /// ``LibraryLimits/pageBytes``.
+    /// The maximum length of a page, in bytes: an entry of the maximum length may follow when the page is still shorter
+    /// than ``LibraryLimits/pageBytes``.
     private var maximumPage: Int { self.limits.pageBytes + self.limits.bytes }
 
-    /// Returns the path parameter that names an item.
+    /// Returns the description of the path parameter that names an item.
     static func parameter(_ what: String) -> OpenAPIDocument<APIScope>.PathParameter {
         ("The id of the \(what), or its name, percent-encoded.", .string(length: 1...LibraryText.maximumName))
     }
 
-    /// Returns the operations that are the same for audiences and templates.
+    /// Returns the operations that are common to audiences and templates: list, show, delete, list versions, and
+    /// restore.
     /// - Parameters:
-    ///   - item: The type of the response for an item.
+    ///   - item: The response type for an item.
     ///   - response: The closure that creates the response for an item.
     func operations<Item: ResponseObject>(
         _ item: Item.Type,
@@ -76,7 +77,8 @@ struct LibraryOperations {
 
     // MARK: Reading
 
-    /// Returns the item that the path names by its id or its name, and its app.
+    /// Returns the item whose id or name is in the path, and its app.
+    /// - Throws: ``RequestError`` with status 404 if the app or the item does not exist.
     func item(_ request: OperationRequest) async throws -> (LibraryItem, AppRecord) {
         let app = try await request.app(self.store)
         let name = try self.name(request)
@@ -109,11 +111,11 @@ struct LibraryOperations {
         }
     }
 
-    /// Encodes a list. A long one waits for its turn, because many at once would keep all other requests from the
-    /// processors.
+    /// Encodes a list. A long list waits for its turn, because many encodings at the same time would delay all other
+    /// requests.
     ///
-    /// The list has been read before it waits. Nothing waits for other resources while it has a turn.
-    /// - Throws: `BudgetRefusal`, `BudgetEnded`, and `CancellationError` for a client that is gone.
+    /// The list has been read before it waits. Nothing waits for other resources during its turn.
+    /// - Throws: `BudgetRefusal`, `BudgetEnded`, and `CancellationError` if the client has disconnected.
     private func encode(
         _ bytes: Int,
         on request: OperationRequest,
@@ -156,13 +158,15 @@ struct LibraryOperations {
 
     // MARK: Changes
 
-    /// Saves the item that a body describes.
+    /// Adds or replaces the named audience or template that a request body describes.
     /// - Parameters:
     ///   - isNew: `true` to add an item, whose name is in the body and must not exist yet. `false` if the path names
-    ///     the item.
-    ///   - bodies: The bodies of the two requests.
-    ///   - member: The name of the member that has the contents.
-    ///   - check: Checks the contents, which are required, and returns them.
+    ///     the item, which is replaced, or added if it does not exist.
+    ///   - bodies: The descriptions of the body of a request that adds an item, and of one that replaces it.
+    ///   - member: The name of the member with the item's content, for the error if the content is too long.
+    ///   - check: Validates and returns the content, which is required.
+    /// - Returns: The saved item, its app, and whether the item was added.
+    /// - Throws: ``RequestError`` for an invalid body, a name in use, or a version that is not the one in the body.
     func save(
         _ request: OperationRequest,
         isNew: Bool,
@@ -234,7 +238,7 @@ struct LibraryOperations {
 
     private var missing: RequestError { .noSuch(self.kind.rawValue, by: "id or name") }
 
-    /// Returns the error for a change that was not made.
+    /// Returns the error for a change that was not carried out, such as a conflict with the change of another request.
     private func error(_ result: LibraryChangeResult) -> RequestError {
         let name = self.kind.rawValue
         switch result {

@@ -8,10 +8,9 @@ package protocol LibraryResponse: ResponseObject {
     var record: LibraryItem { get }
 }
 
-/// The members that named audiences and templates have in common.
+/// The JSON members that are common to named audiences and templates.
 private struct LibraryItemResponse: ResponseObject {
     let item: LibraryItem
-    /// The bundle id of the app.
     let app: Topic
 
     static let members: [ResponseMember<Self>] = [
@@ -50,7 +49,7 @@ package struct NamedAudienceResponse: LibraryResponse {
 /// The JSON of a template in responses, with its content.
 package struct TemplateResponse: LibraryResponse {
     private let item: LibraryItemResponse
-    /// The warnings about the contents; `nil` except in responses to requests with a body.
+    /// The warnings about the content; `nil` except in responses to requests that save a template.
     private let warnings: [ContentWarning]?
     package var record: LibraryItem { self.item.item }
     private var content: JSONValue { .object(self.record.body) }

@@ -6,13 +6,13 @@ import PushProvider
 import PushStore
 import PushSupport
 
-/// `/v1/apps/{app}/templates`: contents with a name and versions, which notifications and schedules refer to.
+/// The operations at `/v1/apps/{app}/templates`, for named and versioned content that notifications and schedules use.
 struct TemplatesController: Controller {
     private let store: any AppStore & DeviceStore & LibraryStore & UserStore
     private let items: LibraryOperations
     private let time: any TimeSource
 
-    /// - Parameter turns: The budget of long lists, which are encoded one after the other.
+    /// Creates the controller. `turns` is the budget for encoding long lists, which are encoded one after the other.
     init(store: any AppStore & DeviceStore & LibraryStore & UserStore, turns: Budget, time: any TimeSource) {
         self.items = LibraryOperations(kind: .template, store: store, turns: turns, time: time)
         (self.store, self.time) = (store, time)
@@ -71,9 +71,8 @@ struct TemplatesController: Controller {
         return try .json(PreviewResponse(notification, bundleID: app.bundleID, for: subject))
     }
 
-    /// Reads the notification that a preview makes of a template. Its member `template` has the members of the
-    /// preview's body.
-    /// - Throws: ``RequestError`` that names a member of the preview's body.
+    /// Creates the notification that previews a template, from the template's content in the body of the preview.
+    /// - Throws: ``RequestError`` whose path names a member of the body, without the prefix `template.`.
     private func read(_ fields: JSONFields, of app: AppRecord) async throws -> NotificationRequest {
         do {
             return try await NotificationRequest.read(fields, of: app, now: self.time.now, in: self.store)

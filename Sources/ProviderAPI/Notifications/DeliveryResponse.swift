@@ -12,7 +12,7 @@ package struct DeliveryResponse: ResponseObject {
         DeliveryID(notification: self.delivery.notification).text(recipient: self.delivery.recipient)
     }
 
-    /// The receipts; `nil` if there are none.
+    /// The receipts that the device has submitted for the notification; `nil` if there are none.
     private var receipts: [ReceiptResponse]? {
         self.delivery.receipts.isEmpty ? nil : self.delivery.receipts.map { ReceiptResponse(receipt: $0) }
     }
@@ -34,13 +34,13 @@ package struct DeliveryResponse: ResponseObject {
     ]
 }
 
-/// The outcome of one recipient in the response to a sending request that waits.
+/// The JSON of one recipient's outcome in the response to a request that sends and waits.
 package struct OutcomeResponse: ResponseObject {
-    /// The token, if the request named tokens; `nil` for a device of an audience.
+    /// The device token, if the request named tokens; `nil` for a device that an audience selected.
     let token: DeviceToken?
     let device: Int64?
     let environment: PushEnvironment?
-    /// The final state; `nil` while the recipient has none.
+    /// The delivery with its final state; `nil` while the recipient is pending.
     let delivery: DeliveryRecord?
     package let apnsID: String
 
@@ -61,13 +61,14 @@ package struct OutcomeResponse: ResponseObject {
     ]
 }
 
-/// The outcomes of a notification with few recipients.
+/// The outcomes of all recipients of a small notification.
 struct OutcomeList {
     let outcomes: [OutcomeResponse]
-    /// The number of recipients without a final state.
+    /// The number of recipients that have no final state yet.
     let pending: Int
 
-    /// - Parameter found: The notification with its deliveries and devices. Devices without a final state are pending.
+    /// Creates the list from a notification with its deliveries and devices. A recipient whose delivery is missing or
+    /// is still being sent is pending.
     init(_ found: NotificationOutcomes) {
         let (notification, devices) = (found.notification, found.devices)
         let ids = DeliveryID(notification: notification.id)

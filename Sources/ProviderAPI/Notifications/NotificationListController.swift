@@ -6,7 +6,8 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `GET /v1/notifications` and `GET /v1/apps/{app}/notifications`: lists that are filtered, sorted and paged.
+/// The operations `GET /v1/notifications` and `GET /v1/apps/{app}/notifications`, which return filtered, sorted and
+/// paged lists.
 struct NotificationListController: Controller {
     let store: any AppStore & NotificationStore
     let waits: HeldWaveRegistry
@@ -90,7 +91,7 @@ struct NotificationListController: Controller {
 }
 
 extension NotificationSort {
-    /// The list to which cursors of this order belong. A cursor of another order is rejected.
+    /// The kind of list that cursors of this sort order name. A cursor of another order is rejected.
     fileprivate var cursors: Cursor.List {
         switch self {
         case .newest: .notifications

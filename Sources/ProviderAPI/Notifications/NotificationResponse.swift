@@ -12,10 +12,10 @@ package struct NotificationResponse: ResponseObject {
     package let notification: NotificationRecord
     /// The bundle id of the app; `nil` if the app was removed.
     package let app: Topic?
-    /// The current time by both clocks, from which the rate and the end of sending are estimated.
+    /// The current time by both clocks, from which the sending rate and the time of completion are estimated.
     let clocks: ClockReading
-    /// The start in the first time zone, see ``NotificationForecast/firstStart(of:in:)``; `nil` in lists, which do not
-    /// look it up.
+    /// The time at which the notification starts in the first time zone, see
+    /// ``NotificationForecast/firstStart(of:in:)``; `nil` in lists.
     var firstStart: Timestamp?
     /// The audience; `nil` in lists.
     var audience: Audience?
@@ -23,35 +23,37 @@ package struct NotificationResponse: ResponseObject {
     package var content: ContentResponse?
     /// The scopes of the caller; `nil` except in the response to the request that sends the notification.
     var scopes: [String]?
-    /// The outcomes; `nil` except in the response to a request that sends the notification and waits.
+    /// The outcomes of the recipients; `nil` except in the response to a request that sends the notification and waits.
     package var outcomes: [OutcomeResponse]?
-    /// The number of recipients without a final state; `nil` where there are no ``outcomes``.
+    /// The number of recipients without a final state; `nil` without ``outcomes``.
     var pending: Int?
     /// The warnings; `nil` except in the response to the request that sends the notification.
     var warnings: [ContentWarning]?
-    /// The environments that are paused or failing; `nil` in lists.
+    /// The environments that are paused or failing, for which pushes of the notification wait or fail; `nil` in lists.
     var environments: [EnvironmentResponse]?
 
     /// The stop of the app; `nil` in lists, and while the app is not stopped.
     var stop: AppStopResponse?
 
-    /// The numbers of skipped recipients by the reason; `nil` in lists.
+    /// The numbers of skipped recipients, by reason; `nil` in lists.
     var skipped: [SkippedRecipients]?
 
-    /// The numbers of receipts by the event; `nil` in lists.
+    /// The numbers of receipts, by event; `nil` in lists.
     package var receiptCounts: [ReceiptCountResponse]?
 
-    /// The number of pushes that were under way at a pause or cancellation; `nil` in all other responses.
+    /// The number of pushes that were already in flight when the notification was paused or cancelled; `nil` in all
+    /// other responses.
     var underWay: Int?
 
-    /// The wave that waits for downloads; `nil` if none does.
+    /// The next wave, if it is held back until devices have finished their downloads; `nil` if it is not.
     package var steered: HeldWave?
 
     private var quietHours: String? { self.notification.consent.ignoresQuietHours ? "ignore" : nil }
     private var encrypted: Bool? { self.headers.placeholder == nil ? nil : true }
     private var headers: NotificationContent { self.notification.content }
     private var key: SendingKey? { self.notification.key.map { SendingKey(key: $0, scopes: self.scopes) } }
-    /// The expiration in the form that requests have.
+    /// The expiration in the JSON form of requests: RFC 3339, or 0 for pushes that are not stored for devices that are
+    /// offline. `nil` leaves it to the push service.
     package var expiration: JSONValue? {
         switch self.headers.expiration {
         case .servicePolicy: nil
@@ -111,7 +113,7 @@ package struct NotificationResponse: ResponseObject {
             .optional("receiptCounts", \.receiptCounts, "The receipts by event, as apps and the gateway report them."),
         ]
 
-    /// The state, and the members that do not change while the notification is sent.
+    /// The members that do not change while the notification is being sent, and the state.
     private static let options: [ResponseMember<Self>] = [
         .required("id", \.notification.id),
         .optional("app", \.app),
@@ -161,7 +163,7 @@ extension KeyReference: ResponseObject {
     ]
 }
 
-/// The number of recipients in each state, in a response.
+/// The numbers of recipients in each state, in responses.
 extension NotificationProgress: ResponseObject {
     package static let members: [ResponseMember<Self>] = [
         .required("accepted", \.accepted),
@@ -180,7 +182,7 @@ extension WaveProgress: ResponseObject {
     ]
 }
 
-/// The downloads for which the next wave of a notification waits.
+/// The downloads that hold back the next wave of a notification.
 extension HeldWave: ResponseObject {
 
     package static let members: [ResponseMember<Self>] = [
@@ -189,7 +191,7 @@ extension HeldWave: ResponseObject {
     ]
 }
 
-/// The run of a schedule that created a notification, in a response.
+/// The JSON of the schedule's run that created a notification.
 extension ScheduleRun: ResponseObject {
     package static let members: [ResponseMember<Self>] = [.required("id", \.schedule), .required("atMs", \.at)]
 }
@@ -204,7 +206,7 @@ extension ContentWarning: ResponseObject {
 }
 
 extension ContentWarning {
-    /// Returns a warning if the notification is done and had no recipients.
+    /// Returns a warning if the notification is complete and had no recipients.
     static func nobodyReached(by notification: NotificationRecord) -> [ContentWarning] {
         guard notification.state == .done, notification.progress.recipients == 0 else { return [] }
         return [ContentWarning(field: "to", message: "no active device matches: nobody gets this notification")]
@@ -214,7 +216,7 @@ extension ContentWarning {
 extension NotificationForecast.Cause: JSONRepresentable {}
 
 extension NotificationRecord.Lane {
-    /// The name of the lane in the API.
+    /// The name of the lane in the API, `urgent` or `bulk`.
     var name: String { self == .urgent ? "urgent" : "bulk" }
 }
 
@@ -228,8 +230,8 @@ extension Audience {
         }
     }
 
-    /// The number of recipients of an audience of tokens or a channel; `nil` for an audience of devices, which the
-    /// store counts.
+    /// The number of recipients of an audience that consists of tokens, or 1 for a channel; `nil` for an audience of
+    /// devices, which the store must count.
     var namedCount: Int? {
         switch self {
         case .tokens(let tokens): tokens.count
@@ -239,18 +241,18 @@ extension Audience {
     }
 }
 
-/// The content of a notification in a response: the payload of all devices, or the template from which payloads are
-/// rendered.
+/// The JSON of a notification's content in responses: the payload for all devices, or the template from which payloads
+/// are rendered.
 package struct ContentResponse: ResponseObject {
-    /// The maximum length of stored content that a response shows, in bytes. With localizations the response may be
+    /// The maximum length of stored content that a response includes, in bytes. With localizations, the response may be
     /// longer.
     private static let maximumBytes = 128 * 1024
 
-    /// The payload, with its variables not replaced; `nil` if it is too long or damaged.
+    /// The payload, whose template variables are not replaced; `nil` if it is too long or damaged.
     package let payload: JSONValue?
-    /// The payloads of the localizations, by locale.
+    /// The payloads of the localizations, by locale; `nil` unless the content is a template that is not too long.
     package let localizations: [String: JSONValue]?
-    /// The number that is added to the user's badge count.
+    /// The number that is added to the user's badge count; `nil` if the content does not increment the count.
     let badgeIncrement: Int?
     let isTemplate: Bool
     let bytes: Int

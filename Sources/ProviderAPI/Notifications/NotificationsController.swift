@@ -7,13 +7,13 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/notifications`: notifications in the ledger, their progress, state changes and deliveries.
+/// The operations at `/v1/notifications`, which show and change notifications in the ledger and list their deliveries.
 struct NotificationsController: Controller {
     let store: any AppStore & DeviceStore & NotificationStore
     let wakes: LaneWakeSignals
     /// The queue of pushes in memory. A pause or cancellation removes the notification's pushes from it.
     let direct: DirectDispatch
-    /// The signals that wake requests which wait for outcomes.
+    /// The signals that wake requests which wait for the outcomes of pushes.
     let outcomes: OutcomeSignals
     let faults: ConfigurationFaultTracker
     let waits: HeldWaveRegistry
@@ -49,7 +49,7 @@ struct NotificationsController: Controller {
         .tag(.notifications).scope(.send).responses(.ok(NotificationResponse.schema)).errors(.conflict)
     }
 
-    /// Responds with a notification, including its audience and content, which lists leave out.
+    /// Responds with a notification, including its audience and content, which lists omit.
     private func show(_ request: OperationRequest) async throws -> Response {
         let detail = try await request.object("notification") { try await self.store.detail(of: $0) }
         let notification = detail.notification
@@ -65,7 +65,8 @@ struct NotificationsController: Controller {
         return try .json(response)
     }
 
-    /// Changes the state, and wakes the dispatcher. The response is 409 if the current state does not allow the change.
+    /// Changes the state of a notification, and wakes the dispatcher. Responds with 409 if the current state does not
+    /// allow the change.
     private func set(_ change: StateChange, _ name: String, _ request: OperationRequest) async throws -> Response {
         let after = try await request.object("notification") { try await self.changed($0, change) }
         guard change.isDone(in: after) else {
@@ -80,8 +81,8 @@ struct NotificationsController: Controller {
         let underWay = self.direct.apply(.notification(after.id)).count
         self.wakes[after.lane].signal()
         self.outcomes.signal(after.id)
-        // The notification is read after the count, so that a push that has ended meanwhile is in one of the two. A
-        // state that a later change has set is not returned for this one.
+        // The notification is read after the pushes in flight are counted, so that a push that completes in between is
+        // in one of the two. A state that a later request has set is not returned for this one.
         let latest = try await self.store.notification(after.id) ?? after
         var response = try await self.response([after.state, .done].contains(latest.state) ? latest : after)
         response.underWay = underWay
@@ -89,8 +90,8 @@ struct NotificationsController: Controller {
     }
 
     /// Returns the notification after a change of its state; `nil` if it does not exist.
-    ///
-    /// - Throws: ``RequestError`` for a damaged record; its message names the effect of the change.
+    /// - Throws: ``RequestError`` if the record of the notification is damaged. Its message names the effect of the
+    ///   change.
     private func changed(_ id: UUID, _ change: StateChange) async throws -> NotificationRecord? {
         do {
             return try await self.store.setState(change, of: id, now: self.time.recorded)
@@ -141,17 +142,17 @@ struct NotificationsController: Controller {
 }
 
 extension StateChange {
-    /// Returns `true` if the notification is in a state that this change leads to.
+    /// Returns `true` if the notification is in a state that this change leads to, so that the change was carried out.
     fileprivate func isDone(in notification: NotificationRecord) -> Bool {
         switch self {
         case .pause: notification.state == .paused
-        // A notification that ended while it was paused has nothing left to send.
+        // A notification that completed while it was paused has nothing left to send.
         case .resume: [.scheduled, .accepted, .sending, .done].contains(notification.state)
         case .cancel: notification.state == .cancelled
         }
     }
 
-    /// The effect of the change on a notification whose record is damaged, for a message.
+    /// The effect of the change on a notification whose record is damaged, for an error message.
     fileprivate var effectOnDamagedRow: String {
         switch self {
         case .pause: "it is paused, unless it had ended"

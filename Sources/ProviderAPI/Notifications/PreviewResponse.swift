@@ -5,15 +5,17 @@ import PushProvider
 package import PushSupport
 package import PushTypes
 
-/// The preview of a notification in a response: the push that one device would get.
+/// The JSON of a notification's preview in responses: the push that one device would receive.
 package struct PreviewResponse: ResponseObject {
     private let request: NotificationRequest
-    /// The current number of recipients; `nil` if it is not known.
+    /// The current number of recipients; `nil` if it was not requested or counting takes too long.
     package let recipients: Int?
     private let result: Result<ContentPreview, RenderFailure>
-    /// The numbers of recipients that would be skipped, by the reason; `nil` if they are not known.
+    /// The numbers of recipients that would be skipped, by reason; `nil` if they were not requested or counting takes
+    /// too long.
     private let forecast: ConsentForecast?
-    /// Indicates whether the preview has the number of recipients. The preview of a template has none.
+    /// A Boolean value that indicates whether the preview includes the number of recipients: `true` for a notification,
+    /// `false` for a template, which has no recipients.
     private let countsRecipients: Bool
 
     /// Creates the preview of a template.
@@ -23,9 +25,10 @@ package struct PreviewResponse: ResponseObject {
 
     /// Creates the preview of a notification.
     /// - Parameters:
-    ///   - subject: The device to render for.
+    ///   - subject: The device for which the notification is rendered.
+    ///   - countsRecipients: Whether the response includes the number of recipients.
     ///   - recipients: The current number of recipients; `nil` if it is not known.
-    ///   - forecast: The recipients that would be skipped; `nil` if they are not known.
+    ///   - forecast: The numbers of recipients that would be skipped; `nil` if they are not known.
     init(
         _ request: NotificationRequest,
         bundleID: Topic,
@@ -68,7 +71,7 @@ package struct PreviewResponse: ResponseObject {
     }
     package var encryptedPayload: JSONValue? { self.preview?.encrypted.flatMap { try? JSONValue(parsing: Data($0)) } }
 
-    /// The push; `nil` if nothing could be sent to this device, see ``problem``.
+    /// The rendered push; `nil` if nothing could be sent to this device, see ``problem``.
     private var preview: ContentPreview? { try? self.result.get() }
     private var problem: String? { if case .failure(let error) = self.result { error.description } else { nil } }
     package var topic: Topic { self.request.content.topic }
@@ -103,7 +106,7 @@ package struct PreviewResponse: ResponseObject {
     ]
 }
 
-/// The recipients that are skipped for one reason.
+/// The number of recipients that are skipped for one reason, in responses.
 struct SkippedRecipients: ResponseObject {
     let reason: String
     let count: Int

@@ -3,22 +3,24 @@ import PushProvider
 import PushStore
 import PushSupport
 
-/// The device that a preview is rendered for.
+/// The device for which a preview is rendered.
 struct PreviewSubject {
-    /// The profile; `nil` renders the default variant.
+    /// The profile of the device; `nil` renders the default variant.
     var profile: RecipientProfile?
-    /// The badge count that the device would show.
+    /// The badge count that the device would show; `nil` if the push sets none or the request names none.
     var badge: Int?
     var key: InstallationPublicKey?
-    /// Indicates whether it is a registered device, and not an invented one.
+    /// A Boolean value that indicates whether the device is a registered one. Otherwise, the request describes it.
     var isRegistered = false
 }
 
-/// Finds the device that a preview is rendered for: a registered one, or one that the request describes.
+/// Determines the device for which a preview is rendered: a registered one, or one that the request describes.
 struct PreviewSubjectResolver {
     let store: any DeviceStore & UserStore
 
-    /// Returns the device that `device` or `user` names, or the one that `subject` describes.
+    /// Returns the device that the member `device` or `user` names, or the one that `subject` describes; without any of
+    /// them, a device without a profile.
+    /// - Throws: ``RequestError`` if the request contains several of them, or if no device of the app matches.
     func subject(_ fields: JSONFields, _ app: AppRecord, _ push: NotificationContent) async throws -> PreviewSubject {
         let given = PreviewRequest.subjects.map { $0.name }.filter { fields.members[$0] != nil }.sorted()
         if given.count > 1 {
@@ -37,7 +39,7 @@ struct PreviewSubjectResolver {
         )
     }
 
-    /// Returns the registered device that the request names; `nil` if it names none.
+    /// Returns the registered device that the request names by its token or its user; `nil` if it names none.
     private func registered(
         _ fields: JSONFields,
         _ app: AppRecord,
@@ -64,7 +66,6 @@ struct PreviewSubjectResolver {
         return device
     }
 
-    /// Returns the invented device that the member `subject` describes.
     private static func invented(_ fields: JSONFields) throws -> PreviewSubject {
         guard let fields = try fields.value(PreviewRequest.subject) else { return PreviewSubject() }
         let profile = RecipientProfile(

@@ -9,7 +9,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `POST /v1/apps/{app}/notifications`: the sending of notifications, their preview, and the resend of failed ones.
+/// The operations that send and preview an app's notifications, and that resend failed ones.
 struct SendingController: Controller {
     /// The maximum length of an idempotency key, in bytes.
     private static let maximumIdempotencyKey = 200
@@ -19,7 +19,7 @@ struct SendingController: Controller {
 
     let store: any Store
     let acceptor: NotificationAcceptor
-    /// The signals that wake requests which wait for outcomes.
+    /// The signals that wake requests which wait for the outcomes of pushes.
     let outcomes: OutcomeSignals
     let faults: ConfigurationFaultTracker
     let time: any TimeSource
@@ -30,7 +30,7 @@ struct SendingController: Controller {
         .string(length: 1...maximumIdempotencyKey, pattern: "^[!-~]+$")
     )
 
-    /// The response to a notification that was accepted. The notification is on disk by then.
+    /// The description of the response to an accepted notification, which is on disk by then.
     static let accepted = ResponseDescription(
         status: 202,
         "Accepted.",
@@ -68,19 +68,19 @@ struct SendingController: Controller {
         ]
     }
 
-    /// Accepts a notification. It is on disk before the response with 202.
+    /// Accepts a notification, which is on disk before the response with status 202.
     private func send(_ request: OperationRequest) async throws -> Response {
         let (receivedAt, begin) = (self.time.now, ContinuousClock.now)
         let app = try await request.app(self.store)
         let key = try Self.idempotencyKey(request.http)
         let waiting = try WaitParameter(request)
         let body = try JSONValue(parsing: try await request.body())
-        // The text is canonical, so that the order of the members does not change the fingerprint.
+        // The JSON is in canonical form, so that the order of members does not change the fingerprint.
         let idempotency = try key.map {
             Idempotency(key: $0, fingerprint: Array(SHA256.hash(data: try body.text)))
         }
-        // A repeated request gets its response before all checks that depend on the time, because it must not fail
-        // after it was accepted once.
+        // A repeated request is answered before all checks that depend on the time, because it must not fail after it
+        // was accepted once.
         if let idempotency, let earlier = try await self.earlier(idempotency, app) {
             return try await self.repeated(earlier, app, body, waiting, request)
         }
@@ -137,7 +137,7 @@ struct SendingController: Controller {
 
     /// Returns the notification that an earlier request with the same idempotency key has created; `nil` for a new
     /// request.
-    /// - Throws: A conflict if the earlier request was another one.
+    /// - Throws: A conflict if the earlier request had a different body.
     private func earlier(_ idempotency: Idempotency, _ app: AppRecord) async throws -> NotificationRecord? {
         switch try await self.store.accepted(idempotency, app: app.id) {
         case .repeated(let earlier): earlier
@@ -157,7 +157,7 @@ struct SendingController: Controller {
         _ request: OperationRequest
     ) async throws -> Response {
         let wanted = await self.request(body, app, now: earlier.createdAt)
-        // The first request may not have waited, and may have had more recipients than one that waits.
+        // The first request may not have waited, and may have had more recipients than a waiting request may have.
         let isSmall = earlier.progress.recipients <= WaitParameter.maximumRecipients && earlier.delivery == nil
         let warnings = (wanted?.warnings ?? []) + ContentWarning.nobodyReached(by: earlier)
         var response = try await self.accepted(earlier, app, warnings: warnings, isSmall ? waiting : nil, request)
@@ -165,27 +165,27 @@ struct SendingController: Controller {
         return response
     }
 
-    /// Returns a repeated request as it is parsed now; `nil` for one that would be rejected now.
+    /// Parses the body of a repeated request again, for its warnings; `nil` if it would be rejected now.
     private func request(_ body: JSONValue, _ app: AppRecord, now: Timestamp) async -> NotificationRequest? {
         guard let fields = try? JSONFields(body, known: NotificationRequest.object.known) else { return nil }
         return try? await NotificationRequest.read(fields, of: app, now: now, in: self.store)
     }
 
-    /// Returns a warning if the app is stopped, and one for each environment of the notification that is paused or
+    /// Returns the warnings about the app's stop, and about each environment of the notification that is paused or
     /// failing.
     private func pauseWarnings(_ app: AppRecord, _ wanted: NotificationRequest) async throws -> [ContentWarning] {
         var needed = wanted.environment
         if needed == nil, case .tokens = wanted.audience { needed = .production }
         let environments = needed.map { [$0] } ?? PushEnvironment.allCases
         let stop = try await self.store.stop(of: app.id).map { AppStopResponse.warning($0, app: app.bundleID) }
-        // Web Push has no environments.
+        // Web Push is independent of environments.
         guard !wanted.content.isWeb else { return [stop].compactMap(\.self) }
         return [stop].compactMap(\.self)
             + (try await EnvironmentResponse.faulty(app, environments, self.faults).compactMap(\.warning))
     }
 
-    /// Returns the response to an accepted notification, with its path in a header, and with the outcomes for a request
-    /// that waits.
+    /// Returns the response to an accepted notification. The path of the notification is in the `location` field, and
+    /// the response to a request that waits contains the outcomes.
     private func accepted(
         _ new: NotificationRecord,
         _ app: AppRecord,
@@ -197,12 +197,12 @@ struct SendingController: Controller {
         var list: OutcomeList?
         if let waiting {
             notification = try await waiting.end(of: new, self.outcomes, self.store, on: request.context.channel)
-            // There may be a few more recipients than were counted at the acceptance.
+            // There may be a few more recipients than were counted when the notification was accepted.
             let most = WaitParameter.maximumRecipients * 2
             let found = try await self.store.outcomes(of: new.id, limit: most) ?? NotificationOutcomes(notification)
             (notification, list) = (found.notification, OutcomeList(found))
         } else if new.delivery != nil {
-            // The stored notification has its shards, which say when it is sent.
+            // The stored notification contains its shards, which determine when it is sent.
             notification = try await self.store.notification(new.id) ?? new
         }
         var response = NotificationResponse(notification: notification, app: app.bundleID, clocks: self.time.reading)
@@ -214,8 +214,8 @@ struct SendingController: Controller {
         return try .json(response, status: .accepted, headers: headers)
     }
 
-    /// Sends a notification again, as a new one. A repeated request creates no second notification, even without an
-    /// idempotency key.
+    /// Sends a notification again, as a new one. A repetition of the request creates no second notification, even
+    /// without an idempotency key.
     private func resend(_ request: OperationRequest) async throws -> Response {
         let key = try Self.idempotencyKey(request.http)
         let original = try await request.object("notification") { try await self.store.notification($0) }
@@ -225,7 +225,7 @@ struct SendingController: Controller {
         let resend = try ResendRequest(JSONFields(body, known: ResendRequest.object.known), of: original.id)
         let identity: JSONValue = .object(["resend": .string(original.id.uuidString), "body": body])
         let fingerprint = Array(SHA256.hash(data: try identity.text))
-        // Keys of callers have no spaces, so none is the same as this one.
+        // Idempotency keys of API callers contain no space, so none equals this one.
         let standard = "resend \(original.id.uuidString) \(Hexadecimal.encode(fingerprint))"
         let idempotency = Idempotency(key: key ?? standard, fingerprint: fingerprint)
         if let earlier = try await self.earlier(idempotency, app) {
@@ -259,7 +259,8 @@ struct SendingController: Controller {
         }
     }
 
-    /// Rejects a notification for which the app has no credential.
+    /// Checks that the app has a credential with which the notification can be sent.
+    /// - Throws: ``RequestError`` for a missing credential or, for Web Push, a missing VAPID key.
     private func checkCredentials(_ app: AppRecord, _ wanted: NotificationRequest) async throws {
         guard !wanted.content.isWeb else {
             guard try await !self.store.vapidKeys(app: app.id).isEmpty else { throw RequestError.noVAPIDKey }
@@ -279,7 +280,8 @@ struct SendingController: Controller {
 
     private static let keyField = HTTPField.Name("idempotency-key")
 
-    /// Returns the idempotency key of a request; `nil` without one.
+    /// Returns the idempotency key in the header of a request; `nil` without one.
+    /// - Throws: ``RequestError`` for a key that is empty, too long, or contains characters other than visible ASCII.
     static func idempotencyKey(_ request: Request) throws -> String? {
         guard let name = Self.keyField, let key = request.headers[name] else { return nil }
         guard !key.isEmpty, key.utf8.count <= Self.maximumIdempotencyKey else {
@@ -287,7 +289,7 @@ struct SendingController: Controller {
             throw RequestError(.invalid, code: "invalid_idempotency_key", message: message, path: "idempotency-key")
         }
         guard key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            // The provider's own idempotency keys have a space, so that keys of callers never equal them.
+            // The provider's own idempotency keys contain a space, so that keys of callers never equal them.
             let message = "an idempotency key has visible characters of ASCII only, and no spaces"
             throw RequestError(.invalid, code: "invalid_idempotency_key", message: message, path: "idempotency-key")
         }
@@ -296,7 +298,7 @@ struct SendingController: Controller {
 }
 
 extension SendingController {
-    /// Renders the notification without sending it. It counts the current recipients, unless the query says
+    /// Renders the notification without sending it. The current recipients are counted unless the query contains
     /// `count=false`.
     private func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
@@ -317,7 +319,7 @@ extension SendingController {
             bundleID: app.bundleID,
             for: subject,
             recipients: recipients,
-            // Counting the skipped recipients takes as long as counting all.
+            // Counting the skipped recipients takes as long as counting all recipients.
             forecast: recipients == nil ? nil : try await self.consentForecast(wanted, app)
         )
         return try .json(response)

@@ -5,13 +5,14 @@ package import PushProvider
 package import PushStore
 import PushSupport
 
-/// The query item `wait` of a sending request: the time for which the response waits for outcomes.
+/// The query item `wait` of a request that sends: the time for which the response waits for outcomes.
 package struct WaitParameter {
-    /// The maximum number of recipients of a request that waits.
+    /// The maximum number of recipients of a notification whose outcomes a request may wait for; for more, the request
+    /// is rejected.
     static let maximumRecipients = 100
     /// The maximum time for which a request may wait, in seconds.
     static let maximumSeconds: Int64 = 30
-    /// The time for which a request with `?wait=true` waits, in seconds.
+    /// The time for which a request with `wait=true` waits, in seconds.
     static let standardSeconds: Int64 = 10
 
     static let parameter = ParameterDescription.query(
@@ -24,7 +25,7 @@ package struct WaitParameter {
 
     package init(limit: Duration) { self.limit = limit }
 
-    /// Reads the query item; `nil` if it is absent.
+    /// Parses the query item; returns `nil` if it is absent, in which case the request does not wait.
     init?(_ request: OperationRequest) throws {
         let text = "use true, or 1 to \(Self.maximumSeconds) seconds"
         let read: (String) -> Int64? = { value in
@@ -35,7 +36,9 @@ package struct WaitParameter {
         self.limit = .seconds(seconds)
     }
 
-    /// Rejects a notification whose outcomes cannot be waited for. It is called before the notification is accepted.
+    /// Checks, before a notification is accepted, that a request may wait for its outcomes.
+    /// - Throws: ``RequestError`` for a notification that is scheduled, or that has more than ``maximumRecipients``
+    ///   tokens.
     func check(_ request: NotificationRequest) throws(RequestError) {
         guard request.delivery == nil else {
             throw Self.error(
@@ -48,7 +51,6 @@ package struct WaitParameter {
     }
 
     /// Returns the error for an audience that is too large.
-    ///
     /// - Parameter count: The number of recipients; `nil` if counting them takes too long.
     static func tooMany(_ count: Int?) -> RequestError {
         let found = count.map { "these are \($0)" } ?? "these take long to count"
@@ -60,9 +62,8 @@ package struct WaitParameter {
         RequestError(.invalid, code: code, message: message, path: "wait")
     }
 
-    /// Waits until all recipients have a final state, or the time has passed. The commits of the dispatcher wake it.
-    ///
-    /// - Returns: The notification as it is then.
+    /// Waits until all recipients have a final state, or the time has elapsed. Commits of the dispatcher wake it.
+    /// - Returns: The notification in its state at that time.
     /// - Throws: `CancellationError` if the client has disconnected.
     package func end(
         of notification: NotificationRecord,

@@ -5,7 +5,7 @@ package import PushHTTP
 import PushSupport
 import PushTypes
 
-/// The query items of lists that are filtered, sorted and paged.
+/// The query parameters of lists that are filtered, sorted and paged.
 extension ParameterDescription {
     static let from = ParameterDescription.query(
         "from",
@@ -19,20 +19,20 @@ extension ParameterDescription {
         .choice(["true", "false"])
     )
 
-    /// Returns the description of the query item `sort`, with the orders of a list.
+    /// Returns the description of the query parameter `sort`, with the sort orders of a list.
     static func sort<Sort: RawRepresentable<String> & CaseIterable>(_ type: Sort.Type) -> ParameterDescription {
         .query("sort", "The order; default \(type.allCases.first?.rawValue ?? "").", .choice(of: type))
     }
 }
 
 extension OperationRequest {
-    /// Returns a query item that is a time: RFC 3339, or seconds since 1970.
+    /// Parses a query parameter that is a time: RFC 3339, or seconds since 1970; returns `nil` if it is absent.
     func time(_ name: String) throws -> Timestamp? {
         try self.value(
             name,
             { text in
                 if let time = Timestamp(rfc3339: text) { return time }
-                // The number has no plus sign and no leading zeros, as the OpenAPI document requires.
+                // As the OpenAPI document requires, the number has neither a plus sign nor leading zeros.
                 guard let seconds = Int64(text), text == "\(seconds)", Schema.calendarSeconds.contains(seconds)
                 else { return nil }
                 return Timestamp(seconds: seconds)
@@ -41,7 +41,8 @@ extension OperationRequest {
         )
     }
 
-    /// Returns the range of times in the query. Its end must come after its beginning.
+    /// Returns the time range in the query parameters `from` and `to`; `nil` for an end that is absent.
+    /// - Throws: ``RequestError`` unless the end is after the start.
     func timeRange() throws -> (from: Timestamp?, to: Timestamp?) {
         let (from, to) = (try self.time("from"), try self.time("to"))
         if let from, let to, to <= from {
@@ -50,12 +51,13 @@ extension OperationRequest {
         return (from, to)
     }
 
-    /// Returns a query item that is a UUID.
+    /// Parses a query parameter that is a UUID; returns `nil` if it is absent.
     func queryUUID(_ name: String) throws -> UUID? {
         try self.value(name, UUID.init(uuidString:), orThrow: .invalid(name, "use a UUID"))
     }
 
-    /// Returns a query item of 1 to `maximum` bytes. The default maximum is that of most members.
+    /// Returns a query parameter of 1 to `maximum` bytes; `nil` if it is absent. The default maximum is that of most
+    /// members.
     package func text(_ name: String, maximum: Int? = nil) throws -> String? {
         let maximum = maximum ?? Member.maximumText
         return try self.value(
@@ -65,7 +67,8 @@ extension OperationRequest {
         )
     }
 
-    /// Returns `true` if the query asks for the total. Only the first page of a list has one.
+    /// Returns `true` if the query requests the number of all entries and no cursor. Only the first page of a list
+    /// includes it.
     func wantsTotal() throws -> Bool {
         let wanted = try self.value(
             "total",
@@ -75,7 +78,8 @@ extension OperationRequest {
         return wanted == true && self.query["cursor"] == nil
     }
 
-    /// Returns the position in a sorted list at which the previous page ended; `nil` for the first page.
+    /// Returns the position in a sorted list at which the previous page ended, from the cursor in the query; `nil` for
+    /// the first page.
     func position(_ list: Cursor.List) throws -> ListPosition? {
         try self.cursor(list).map { cursor in
             cursor.second.map { ListPosition(key: cursor.position, number: $0) }
@@ -85,7 +89,8 @@ extension OperationRequest {
 }
 
 extension ListPosition {
-    /// Returns the cursor of the position. In a sorted list it holds the sort key as well as the number.
+    /// Returns the cursor for the position. In a sorted list, it contains the sort key as well as the number of the
+    /// entry.
     func cursor(_ list: Cursor.List, isSorted: Bool) -> String {
         (isSorted
             ? Cursor(list: list, position: self.key, second: self.number)
@@ -94,7 +99,7 @@ extension ListPosition {
 }
 
 extension Schema {
-    /// Returns the schema for a page of a list that may have a total.
+    /// Returns the schema for a page of a list that may include a total.
     static func countedPage(_ name: String, of element: Schema) -> Schema {
         .object(
             required: [(name, .array(of: element))],
@@ -109,7 +114,8 @@ extension Schema {
 }
 
 extension Response {
-    /// Returns a page of a list that may have a total.
+    /// Returns a page of a list. A `total` of `nil` omits the number of all entries, a `next` of `nil` marks the last
+    /// page.
     static func countedPage(
         _ name: String,
         _ entries: [some JSONRepresentable],

@@ -8,17 +8,18 @@ package import PushTypes
 // MARK: Query
 
 extension OperationRequest {
-    /// Returns the environment in the query item `environment`; `nil` without the item.
+    /// Returns the environment in the query parameter `environment`; `nil` without the parameter.
     package func environment() throws -> PushEnvironment? {
         try self.value("environment", PushEnvironment.init(named:), orThrow: .invalidEnvironment())
     }
 
-    /// Returns the device token in the query item `token`; `nil` without the item.
+    /// Returns the device token in the query parameter `token`; `nil` without the parameter.
     package func queryToken() throws -> DeviceToken? {
         try self.value("token", DeviceToken.init(hex:), orThrow: .invalidToken)
     }
 
-    /// Returns the app that the query names, or all that the caller may use.
+    /// Returns the app that the query parameter `app` names, or all apps that the caller may use if it is absent.
+    /// - Throws: ``RequestError`` if the named app does not exist or the caller may not use it.
     func queriedApps(_ store: any AppStore) async throws -> [AppRecord] {
         let apps = try await store.apps().filter { self.caller?.mayUse($0.bundleID) ?? true }
         guard let name = self.query["app"] else { return apps }
@@ -32,24 +33,25 @@ extension OperationRequest {
 // MARK: Path
 
 extension OperationRequest {
-    /// Returns the app whose bundle id the path holds.
+    /// Returns the app whose bundle id is in the path.
+    /// - Throws: ``RequestError`` with status 404 if there is none.
     package func app(_ store: any AppStore) async throws -> AppRecord {
         guard let app = try await self.context.app(store) else { throw RequestError.noSuch("app", by: "bundle id") }
         return app
     }
 
-    /// Returns the object whose id the path holds.
-    ///
+    /// Returns the object whose id is in the path.
     /// - Parameters:
-    ///   - name: The name of the path parameter, and of the object.
+    ///   - name: The name of the path parameter, which is also that of the object.
     ///   - find: Returns the object with an id; `nil` if there is none.
-    /// - Throws: ``RequestError`` with the code `no_such_NAME`, for text that is not an id too.
+    /// - Throws: ``RequestError`` with the code `no_such_NAME` for an unknown or invalid id.
     package func object<Object>(_ name: String, _ find: (UUID) async throws -> Object?) async throws -> Object {
         guard let id = self.uuid(name), let object = try await find(id) else { throw RequestError.noSuch(name) }
         return object
     }
 
-    /// Returns the environment that the path names.
+    /// Returns the environment in the path.
+    /// - Throws: ``RequestError`` with status 404 for an unknown name.
     package func pathEnvironment() throws -> PushEnvironment {
         guard let environment = PushEnvironment(named: self.path("environment")) else {
             throw RequestError.invalidEnvironment(.notFound)
@@ -57,13 +59,15 @@ extension OperationRequest {
         return environment
     }
 
-    /// Returns the device token that the path holds.
+    /// Returns the device token in the path.
+    /// - Throws: ``RequestError`` if it is not hexadecimal, or too long.
     package func pathToken() throws -> DeviceToken {
         guard let token = DeviceToken(hex: self.path("token")) else { throw RequestError.invalidToken }
         return token
     }
 
-    /// Returns the user whose id the path holds.
+    /// Returns the id of the user in the path.
+    /// - Throws: ``RequestError`` for an empty id, or one of more than ``DeviceRequest/maximumText`` bytes.
     package func user() throws -> String {
         let user = self.path("user")
         guard (1...Member.maximumText).contains(user.utf8.count) else {
@@ -77,7 +81,7 @@ extension APIContext {
     /// The bundle id in the path; `nil` if it is not valid.
     package var bundleID: Topic? { Topic(self.path("app")) }
 
-    /// Returns the app whose bundle id the path holds; `nil` if there is none.
+    /// Returns the app whose bundle id is in the path; `nil` if the bundle id is not valid or the app does not exist.
     package func app(_ store: any AppStore) async throws -> AppRecord? {
         guard let bundleID else { return nil }
         return try await store.app(bundleID: bundleID)
@@ -92,8 +96,10 @@ extension RequestError {
     package static var noSuchDevice: RequestError { .noSuch("device", by: "token", at: "token") }
 
     /// Returns the error for an environment without a credential.
-    ///
-    /// - Parameter environment: The name of the environment that lacks it.
+    /// - Parameters:
+    ///   - environment: The name of the environment that has no credential.
+    ///   - hint: Text that is appended to the message.
+    ///   - path: The member of the request at fault; `nil` for none.
     package static func missingCredential(_ environment: String, hint: String = "", at path: String? = nil)
         -> RequestError
     {

@@ -54,7 +54,7 @@ extension ParameterDescription {
         "With tokens of this kind.",
         .choice(of: DeviceTokenKind.self)
     )
-    /// The query item `app`, with a bundle id.
+    /// The query parameter `app`, which is a bundle id.
     static var ofApp: ParameterDescription { .query("app", "Of this app only, by its bundle id.", .bundleID) }
 }
 
@@ -63,12 +63,12 @@ extension Schema {
     /// The schema for a device token in hexadecimal.
     static let deviceToken = Schema.string(length: 2...1024, pattern: "^([0-9A-Fa-f]{2})+$")
 
-    /// The schema for a text with the maximum length of most members.
+    /// The schema for a string with the maximum length of most members.
     static let text = Schema.string(length: 1...Member.maximumText)
 
-    /// The range of seconds since 1970 that ends with the year 9999.
+    /// The range of seconds since 1970 up to the end of the year 9999.
     static let calendarSeconds: ClosedRange<Int64> = 0...253_402_300_799
 
-    /// The schema for a time in a query.
+    /// The schema for a time in a query parameter.
     static let queryTime = Schema.any(of: [.rfc3339, .integer(Self.calendarSeconds)])
 }

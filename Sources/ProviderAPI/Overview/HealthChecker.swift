@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Collects the problems that the monitors and the store have found.
+/// Collects the problems that the monitors and the store have detected.
 struct HealthChecker: Sendable {
     let store: SQLiteStore
     let faults: ConfigurationFaultTracker
@@ -13,16 +13,16 @@ struct HealthChecker: Sendable {
     let files: FileMonitor
     let time: any TimeSource
 
-    /// The maximum number of problems with bridges, and likewise with schedules and with webhooks.
+    /// The maximum number of problems with bridges that are reported, and likewise with schedules and with webhooks.
     private static let maximum = 50
-    /// The length of the write-ahead log above which it is a problem, in bytes. ``WALMonitor`` logs a warning at the
-    /// same length.
+    /// The length of the write-ahead log above which a problem is reported, in bytes. ``WALMonitor`` logs a warning at
+    /// the same length.
     private static let longLog = 256 * 1024 * 1024
-    /// The free space of the disk below which it is a problem, in bytes.
+    /// The free disk space below which a problem is reported, in bytes.
     private static let leastSpace = 1024 * 1024 * 1024
 
-    /// Returns the problems of some apps, the worst kinds first.
-    /// - Parameter includesServer: Whether problems of the server are included.
+    /// Returns the problems of the given apps, the most severe kinds first; an empty list if there are none.
+    /// - Parameter includesServer: Whether problems of the server, such as little disk space, are included.
     func all(_ apps: [AppRecord], includesServer: Bool) async throws -> [HealthProblem] {
         let names = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.bundleID) })
         var all = try await self.stops(names) + self.pauses(names) + self.breakers(Set(names.values))

@@ -6,13 +6,14 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `GET /v1/overview`: campaigns in progress, faults and their remedies. `GET /v1/campaigns`: the campaigns alone.
+/// The operations `GET /v1/overview`, which returns campaigns in progress, faults and their remedies, and `GET
+/// /v1/campaigns`, which returns only the campaigns.
 struct OverviewController: Controller {
     let store: any AppStore & NotificationStore & StatisticsStore
     let trouble: HealthChecker
     let time: any TimeSource
 
-    /// The maximum number of campaigns in each state.
+    /// The maximum number of campaigns in each state that a response contains.
     private static let maximum = 20
 
     var operations: [ProviderOperation] {
@@ -58,7 +59,7 @@ struct OverviewController: Controller {
         return try .json(CampaignsResponse(campaigns: campaigns))
     }
 
-    /// Returns the campaigns that are being sent, are waiting or are paused, the newest of each state first.
+    /// Returns the campaigns that are being sent, are queued, paused or scheduled, the newest of each state first.
     private func campaigns(_ apps: [AppRecord]) async throws -> [NotificationResponse] {
         var campaigns: [NotificationRecord] = []
         for state in [NotificationRecord.State.sending, .accepted, .paused, .scheduled] {
@@ -76,7 +77,7 @@ struct OverviewController: Controller {
         return campaigns.map { NotificationResponse(notification: $0, app: names[$0.app], clocks: clocks) }
     }
 
-    /// Returns the latest midnight in a time zone.
+    /// Returns the latest midnight in a time zone, at which the counts for *today* begin.
     private static func midnight(before now: Timestamp, in zone: TimeZone) -> Timestamp {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone
@@ -85,7 +86,7 @@ struct OverviewController: Controller {
     }
 }
 
-/// The campaigns in progress in a response.
+/// The JSON of the campaigns in progress in responses.
 package struct CampaignsResponse: ResponseObject {
     package let campaigns: [NotificationResponse]
 
@@ -110,7 +111,6 @@ package struct OverviewResponse: ResponseObject {
 }
 
 extension StatisticPoint {
-    /// Adds the numbers of another interval.
     fileprivate mutating func add(_ other: StatisticPoint) {
         self.accepted += other.accepted
         self.rejected += other.rejected

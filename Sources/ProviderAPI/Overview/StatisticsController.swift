@@ -5,14 +5,14 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `GET /v1/statistics`: the numbers of pushes by outcome and of openings, in the intervals of a chart.
+/// The operation `GET /v1/statistics`, which returns the numbers of pushes by outcome and of openings, for a chart.
 struct StatisticsController: Controller {
     let store: any AppStore & StatisticsStore
     let time: any TimeSource
 
-    /// The maximum number of intervals of a response: the minutes of a day.
+    /// The maximum number of intervals in a response, which equals the minutes of a day. A range with more is rejected.
     private static let maximumIntervals: Int64 = 1440
-    /// The maximum number of reasons of a response.
+    /// The maximum number of failure reasons in a response.
     private static let reasons = 20
 
     var operations: [ProviderOperation] {
@@ -50,7 +50,7 @@ struct StatisticsController: Controller {
         return try .json(StatisticsResponse(step: kept, from: start, to: to, points: points, reasons: reasons))
     }
 
-    /// Returns the default step for a range: minutes up to a day, hours up to 60 days, else days.
+    /// Returns the default interval for a range: minutes up to a day, hours up to 60 days, and days beyond.
     private static func step(from: Timestamp, to: Timestamp) -> StatisticStep {
         switch to.seconds - from.seconds {
         case ..<86_400: .minute
@@ -59,14 +59,15 @@ struct StatisticsController: Controller {
         }
     }
 
-    /// Returns the shortest step, `step` or longer, in which the counters of a time are still kept.
+    /// Returns the shortest interval of at least `step` for which the counters at the start of the range are still
+    /// kept. Counters of longer intervals are kept for longer.
     private static func kept(_ step: StatisticStep, from: Timestamp, now: Timestamp) -> StatisticStep {
         guard let next = step.next, from < now.advanced(by: .zero - step.retention) else { return step }
         return Self.kept(next, from: from, now: now)
     }
 }
 
-/// The statistics in a response. Intervals in which nothing was counted are left out.
+/// The JSON of the statistics in responses. Intervals without any counts are omitted.
 package struct StatisticsResponse: ResponseObject {
     let step: StatisticStep
     let from, to: Timestamp

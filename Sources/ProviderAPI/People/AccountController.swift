@@ -7,7 +7,7 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// `/v1/me`: the caller of the request, with the password and the sessions of the caller.
+/// The operations at `/v1/me`, which show the caller of the request and change the caller's password and sessions.
 struct AccountController: Controller {
     let store: any PersonStore & SessionStore
     let signIns: SignInService
@@ -123,9 +123,11 @@ package struct SessionResponse: ResponseObject {
     package let isCurrent: Bool
     private let createdAt, lastUsedAt, expiresAt: String
 
+    /// Creates the response for a session.
     /// - Parameters:
-    ///   - current: The session of the request.
-    ///   - now: The current time by both clocks. It converts the times of a session, which are by the steady clock.
+    ///   - current: The id of the session of the request; `nil` for a request without one.
+    ///   - now: The current time by both clocks, which converts the times of a session from the steady clock to the
+    ///     wall clock.
     init(_ record: SessionRecord, current: UUID?, now: ClockReading) {
         (self.record, self.isCurrent) = (record, record.id == current)
         self.createdAt = now.wall(atSteady: record.createdAt).rfc3339

@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// `/v1/people`: the people who can sign in.
+/// The operations at `/v1/people`, which manage the people who can sign in.
 struct PeopleController: Controller {
     let store: any PersonStore & SessionStore
     let people: PeopleService
@@ -46,7 +46,7 @@ struct PeopleController: Controller {
         return try .page("people", people.map { PersonResponse(record: $0) }, next: next)
     }
 
-    /// Adds a person, who has no password until the link of the response is redeemed.
+    /// Adds a person, who has no password until the link in the response is redeemed.
     private func add(_ request: OperationRequest) async throws -> Response {
         let settings = try PersonRequest(try await request.fields(PersonRequest.addition))
         guard let name = settings.name else { throw settings.fields.error("name", "missing_field", "name the person") }
@@ -80,7 +80,7 @@ struct PeopleController: Controller {
         }
     }
 
-    /// Removes a person, unless it is the last one who can sign in and administer everything.
+    /// Removes a person, except the last one who can sign in and administer everything, for whom it responds with 409.
     private func delete(_ request: OperationRequest) async throws -> Response {
         guard let id = request.uuid("person") else { throw RequestError.noSuch("person") }
         switch try await self.store.deletePerson(id) {
@@ -125,10 +125,11 @@ struct PeopleController: Controller {
 
 extension PersonRole: JSONRepresentable {}
 
-/// The JSON of a person in responses, which never has the password.
+/// The JSON of a person in responses, which never contains the password.
 package struct PersonResponse: ResponseObject {
     package let record: PersonRecord
-    /// The link with which the person chooses a password; `nil` except in the response to its creation.
+    /// The link with which the person chooses a password; `nil` except in the response to the request that creates the
+    /// link.
     var link: PeopleService.NewLink?
 
     package var apps: [Topic]? { self.record.apps?.sorted { $0.name < $1.name } }

@@ -9,15 +9,15 @@ import PushProvider
 import PushStore
 import PushSupport
 
-/// `/v1/apps/{app}/catalogue`, `entitlements` and `issues/{productId}:download`: the operations of publishing that an
-/// app calls with its public key.
+/// The operations of publishing that an app calls with its public key: `catalogue`, `entitlements` and
+/// `issues/{productId}:download` of `/v1/apps/{app}`.
 struct CatalogueController: Controller {
-    /// The maximum length of a page that is cached, in bytes.
+    /// The maximum length of a cached page, in bytes. Longer pages are created anew for each request.
     private static let maximumKeptPage = 256 * 1024
     let store: any AppStore & PublishingStore
     let entitlements: EntitlementChecker
     let addresses: FileAddresses
-    /// The cache of recently requested pages, as encoded responses. It holds 16 MiB at most.
+    /// The cache of recently requested pages, as encoded responses. Its maximum size is 16 MiB.
     private let pages = SharedCache<PageKey, ByteBuffer>(maximum: 64)
 
     private struct PageKey: Hashable {
@@ -61,13 +61,13 @@ struct CatalogueController: Controller {
         return (operations.map { $0.scope(.registerSelf) } + [preview]).map { $0.tag(.publishing) }
     }
 
-    /// Responds with a page of the catalogue, or with 304. A 304 takes a single query.
+    /// Responds with a page of the catalogue, or with 304. A response with 304 needs a single query of the store.
     private func catalogue(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let (after, limit) = (try request.issueCursor(), try request.limit())
         let account = try request.text("account", maximum: EntitlementProof.maximumAccount)
         let version = try await self.store.catalogueVersion(app: app.id)
-        // The tag covers the account, the cursor and the limit too, because the page depends on them.
+        // The entity tag also covers the account, the cursor and the limit, because the page depends on them.
         let asked = Data("\(account ?? "")\0\(request.query["cursor"] ?? "")\0\(limit)".utf8)
         let digest = ContentHash(SHA256.hash(data: asked)).hex.prefix(8)
         let tag = "\"\(version)-\(self.addresses.coverEpoch)-\(digest)\""
@@ -76,7 +76,7 @@ struct CatalogueController: Controller {
             return Response(status: .notModified, headers: headers)
         }
         let key = PageKey(app: app.id, tag: tag, account: account, after: after, limit: limit)
-        // The dashboard, which calls in process, takes the entries themselves. The cache has encoded pages only.
+        // The dashboard calls in process and uses the entries instead of JSON. The cache contains encoded pages only.
         if ResponseValue.current == nil, let page = self.pages[key] {
             return .content(page, "application/json", .ok, headers)
         }
@@ -155,8 +155,8 @@ struct CatalogueController: Controller {
         )
     }
 
-    /// Returns the issues that the account of the reader may see: those of publications without an account, and of its
-    /// own publications.
+    /// Returns the issues that the reader's account may see: those of publications without an account, and those of the
+    /// account's own publications.
     private func visible(
         _ issues: [IssueRecord],
         _ app: AppRecord,
@@ -168,7 +168,8 @@ struct CatalogueController: Controller {
         return issues.filter { visible.contains($0.publication) }
     }
 
-    /// Returns the decisions about issues. It ends early if the client disconnects.
+    /// Returns the entitlement decisions about issues, in their order. It throws `CancellationError` if the client
+    /// disconnects.
     private func decide(
         _ issues: [IssueRecord],
         _ app: AppRecord,
@@ -181,7 +182,7 @@ struct CatalogueController: Controller {
         }
     }
 
-    /// Returns the error for an issue that is not published. The error for a draft is that for an issue which does not
+    /// Returns the error for an issue that is not published. For a draft, it is the same as for an issue that does not
     /// exist.
     private static func missing(_ issue: IssueRecord?) -> RequestError {
         guard issue?.state == .withdrawn else { return .noSuch("issue", by: "product id", at: "productId") }
@@ -191,13 +192,13 @@ struct CatalogueController: Controller {
 }
 
 extension RequestError {
-    /// The refusal of an issue that is not published, with the code and the message of this error.
+    /// The refusal of entitlement to an issue that is not published, with the code and the message of the error.
     fileprivate var decision: EntitlementDecision { .refused(reason: self.code, message: self.message) }
 }
 
-/// Entity tags in conditional requests (RFC 9110 section 13.1).
+/// The entity tags of conditional requests (RFC 9110 section 13.1).
 enum EntityTag {
-    /// Returns `true` if a field such as `if-none-match` contains the tag, by weak comparison, or `*`.
+    /// Returns `true` if a field value such as that of `if-none-match` contains the tag, by weak comparison, or is `*`.
     static func matches(_ field: String?, _ tag: String) -> Bool {
         guard let field else { return false }
         return field.split(separator: ",").contains { entry in

@@ -7,7 +7,7 @@ import PushSupport
 package struct CatalogueEntry: ResponseObject {
     package let issue: IssueRecord
     let publicationName: String
-    /// The signed address of the cover; `nil` without a cover.
+    /// The signed URL of the cover; `nil` without a cover.
     package var coverAddress: String?
 
     private var cover: Cover? {
@@ -30,7 +30,6 @@ package struct CatalogueEntry: ResponseObject {
         .required("renditions", \.renditions, "The sizes, the smallest first."),
     ]
 
-    /// The cover of an issue, in a response.
     private struct Cover: ResponseObject {
         let file: FileRecord
         let address: String
@@ -42,7 +41,7 @@ package struct CatalogueEntry: ResponseObject {
         ]
     }
 
-    /// The size of a rendition in a response, without its address.
+    /// The JSON of a rendition's size in responses, without its URL.
     private struct Size: ResponseObject {
         let rendition: RenditionRecord
 
@@ -55,9 +54,9 @@ package struct CatalogueEntry: ResponseObject {
 
 extension EntitlementGrounds: JSONRepresentable {}
 
-/// The decision about the entitlement to one product, in a response.
+/// The JSON of the decision about the entitlement to one product in responses.
 struct EntitlementResponse: ResponseObject {
-    /// The error code for a decision that cannot be made now.
+    /// The error code in place of a decision that cannot be made at present; another request later may obtain it.
     static let unavailable = "entitlement_unavailable"
 
     let productID: String
@@ -97,11 +96,12 @@ struct EntitlementResponse: ResponseObject {
     ]
 }
 
-/// The signed address of a rendition, in a response.
+/// The JSON of the signed URL of a rendition in responses.
 struct DownloadResponse: ResponseObject {
     let issue: IssueRecord
     let rendition: RenditionRecord
-    /// Indicates whether the rendition has exactly the requested size; otherwise it is the next smaller one.
+    /// A Boolean value that indicates whether the rendition has exactly the requested screen size. Otherwise, it is
+    /// that for the next smaller one.
     let isExact: Bool
     let grounds: EntitlementGrounds
     let address: FileAddresses.Address

@@ -5,7 +5,8 @@ package import PushProvider
 import PushStore
 import PushSupport
 
-/// `/v1/apps/{app}/entitlement`: the publisher's server that decides who is entitled to the app's issues.
+/// The operations at `/v1/apps/{app}/entitlement`, which configure the publisher's server that decides who is entitled
+/// to an app's issues.
 struct EntitlementController: Controller {
     let store: any AppStore & EntitlementServerStore
     let addresses: AddressPolicy
@@ -66,7 +67,7 @@ struct EntitlementController: Controller {
         return .noContent
     }
 
-    /// Sends a test query to the publisher's server. The response is 200, whatever that server responds.
+    /// Sends a test query to the publisher's server. Responds with 200, whatever that server responds.
     private func test(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(EntitlementTestRequest.object)
@@ -113,10 +114,10 @@ extension EntitlementChecker.Grounds: ResponseObject {
     ]
 }
 
-/// A publisher's server in a response.
+/// The JSON of a publisher's server in responses.
 package struct EntitlementServerResponse: ResponseObject {
     let server: EntitlementServerRecord
-    /// The secret; `nil` except in the response to the request that created it.
+    /// The secret that signs the queries to the server; `nil` except in the response to the request that created it.
     package var secret: String?
 
     package var url: String { self.server.url }

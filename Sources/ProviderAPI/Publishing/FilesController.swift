@@ -9,13 +9,13 @@ import PushProvider
 import PushStore
 import PushSupport
 
-/// `/v1/files/{file}`: the content of files at their signed addresses.
+/// The operation `/v1/files/{file}`, which returns the content of files at their signed URLs.
 struct FilesController: Controller {
     let store: any AppStore & FileStore
     let folder: FileFolder
     let addresses: FileAddresses
     let downloads: DownloadMonitor
-    /// The limiter of the listener's connections.
+    /// The limiter of the listener's connections, which are charged to the accounts of their callers.
     let connections: ConnectionLimiter
     let files: FileMonitor
     let logger: Logger
@@ -53,7 +53,7 @@ struct FilesController: Controller {
         let tag = "\"\(file.hash.hex)\""
         var headers = Self.headers(of: file, tag: tag)
         if EntityTag.matches(fields[.ifNoneMatch], tag) { return Response(status: .notModified, headers: headers) }
-        // A range is defined for GET only (RFC 9110 section 14.2).
+        // A range is defined only for GET (RFC 9110 section 14.2).
         let isRanged = request.http.method == .get && fields[.ifRange].map { $0 == tag } ?? true
         let part: Range<Int>
         var status = HTTPResponse.Status.ok
@@ -71,7 +71,6 @@ struct FilesController: Controller {
         return Response(status: status, headers: headers, body: try await self.body(download, part, request))
     }
 
-    /// Returns the file at the address of a request.
     private func file(_ request: OperationRequest) async throws -> UsedFile {
         let issue = request.query["issue"].flatMap { UUID(uuidString: $0) }
         let expires = request.query["expires"].flatMap { Int64($0) }
@@ -99,7 +98,7 @@ struct FilesController: Controller {
         path: "signature"
     )
 
-    /// Returns the header fields of every response with a file. They keep browsers from showing a file of a publisher
+    /// Returns the header fields of every response with a file. They prevent browsers from showing a publisher's file
     /// as a page of this server.
     private static func headers(of file: FileRecord, tag: String) -> HTTPFields {
         [
@@ -109,8 +108,8 @@ struct FilesController: Controller {
         ]
     }
 
-    /// Returns the body that sends a part of a file in pieces. Each piece is read when the connection has taken the one
-    /// before.
+    /// Returns the body that sends a part of a file in chunks. Each chunk is read once the connection has accepted the
+    /// previous one.
     private func body(
         _ download: UsedFile,
         _ part: Range<Int>,
@@ -118,7 +117,7 @@ struct FilesController: Controller {
     ) async throws -> ResponseBody {
         let channel = request.context.channel
         let app = try await self.store.app(id: download.app)?.bundleID
-        // If all clients have the address of a proxy, the signature of the file's address identifies the reader.
+        // If all clients have the address of a proxy, the signature in the URL identifies the reader.
         let identity = BudgetCaller.Identity(ofReaderOn: channel) ?? .name(request.query["signature"] ?? "")
         let client = BudgetCaller(app: app, identity)
         let open = try self.downloads.begin(app: download.app, for: client)
@@ -138,14 +137,14 @@ struct FilesController: Controller {
                 after: .seconds(300)
             )
         }
-        // The address was signed for a caller with a key, so the connection counts as one of the app. Requests that
-        // take no place in the budget of downloads, such as HEAD, do not change its account. It counts on the reader's
-        // network, because a reader can get any number of signed addresses.
+        // The URL was signed for a caller with a key, so the connection is assigned to the app. Requests without a
+        // permit from the budget of downloads, such as HEAD, do not change the connection's account. The connection is
+        // charged to the reader's network, because a reader can get any number of signed URLs.
         try self.connections.assign(channel, to: BudgetCaller(app: app, from: channel) ?? client)
         return ResponseBody(contentLength: part.count) { writer in
             var reader = reader
             while !reader.rest.isEmpty {
-                // A client that disconnects frees its place at once, however long the next piece would wait.
+                // If a client disconnects, its permit is released immediately, however long the next chunk would wait.
                 let length = try await open.reserve(left: reader.rest.count) { delay in
                     try await channel.withClientConnected { try await Task.sleep(for: delay, clock: .continuous) }
                 }
@@ -161,11 +160,11 @@ struct FilesController: Controller {
 }
 
 extension BudgetCaller.Identity {
-    /// Creates the identity of a reader without a credential: its network.
+    /// Creates the identity of a reader who has no credential: the reader's network.
     ///
-    /// It is `nil` behind a proxy on the same machine, where all readers have the address of the proxy.
+    /// Returns `nil` behind a proxy on the same machine, where all readers have the address of the proxy.
     init?(ofReaderOn channel: any Channel) {
-        // For a stream of HTTP/2, the connection has the address.
+        // For an HTTP/2 stream, the address is that of its connection.
         guard let address = channel.remoteAddress ?? channel.parent?.remoteAddress,
             !address.isOfLocalProxy
         else { return nil }

@@ -6,7 +6,7 @@ import PushProvider
 import PushStore
 import PushSupport
 
-/// `/v1/publications/{publication}/issues` and `/v1/issues`: the issues of publications, and their files.
+/// The operations at `/v1/publications/{publication}/issues` and `/v1/issues`, which manage issues and their files.
 struct IssuesController: Controller {
     let store: any FileStore & PublishingStore
     let folder: FileFolder
@@ -72,7 +72,7 @@ struct IssuesController: Controller {
         return try .page("issues", issues.map { IssueResponse(issue: $0) }, next: next)
     }
 
-    /// Adds a draft, which has no files yet.
+    /// Adds a draft issue, which has no files yet.
     private func add(_ request: OperationRequest) async throws -> Response {
         let publication = try await request.object("publication") { try await self.store.publication($0) }
         let fields = try await request.fields(IssueRequest.addition)
@@ -123,9 +123,9 @@ struct IssuesController: Controller {
         }
     }
 
-    /// Takes back the pushes in memory that belong to the notification of a withdrawn issue. The store has cancelled
-    /// the notification.
-    /// - Returns: The number of pushes under way; `nil` if the issue was not withdrawn, or has no notification.
+    /// Removes the pushes for a withdrawn issue's notification from memory. The store has already cancelled the
+    /// notification.
+    /// - Returns: The number of pushes in flight; `nil` if the issue was not withdrawn, or has no notification.
     private func takeBack(_ result: IssueChangeResult) -> Int? {
         guard case .done(let issue) = result, let notification = issue.notification else { return nil }
         let underWay = self.direct.apply(.notification(notification)).count
@@ -162,12 +162,12 @@ struct IssuesController: Controller {
         )
     }
 
-    /// Returns the file that the body names as a cover. Its content must be an image, whatever content type it was
-    /// uploaded with.
+    /// Returns the file that the body names as a cover. The file must contain an image, regardless of the content type
+    /// with which it was uploaded.
     private func cover(_ request: OperationRequest) async throws -> CoverFile {
         let (hash, folder) = (try await self.file(request), self.folder)
         let issue = try await request.object("issue") { try await self.store.issue($0) }
-        // A file without a record in this app may belong to another app, and its content must not be read.
+        // A file without a record in this app may belong to another app, so its content must not be read.
         guard let file = try await self.store.file(hash, app: issue.app) else { throw Self.noFile }
         guard try await FileFolder.blocking({ folder.hasContent(hash, size: file.size) }) else {
             throw RequestError.conflict(
@@ -184,17 +184,15 @@ struct IssuesController: Controller {
         return CoverFile(hash: hash, contentType: format.rawValue)
     }
 
-    /// Returns the hash of the file that the body names.
     private func file(_ request: OperationRequest) async throws -> ContentHash {
         try await request.fields(IssueRequest.fileChoice).required(IssueRequest.file)
     }
 }
 
 extension IssuesController {
-    /// Returns the response with the changed issue, or throws the reason for which it was not changed.
-    ///
+    /// Returns the response with the changed issue, or throws the reason why it was not changed.
     /// - Parameters:
-    ///   - underWay: The number of pushes that a withdrawal could not take back.
+    ///   - underWay: The number of pushes in flight that a withdrawal could not stop.
     ///   - warnings: Returns the warnings about the changed issue.
     private static func response(
         _ result: IssueChangeResult,
@@ -240,7 +238,7 @@ extension ContentWarning {
 }
 
 extension Cursor {
-    /// Creates the cursor of a position in a list of issues.
+    /// Creates the cursor for a position in a list of issues.
     init(_ position: IssueCursor) { self.init(list: .issues, position: position.day, second: position.position) }
 }
 
@@ -256,7 +254,7 @@ package struct IssueResponse: ResponseObject {
     package let issue: IssueRecord
     /// The warnings; `nil` except in the response to a publication.
     var warnings: [ContentWarning]?
-    /// The number of pushes that were under way at a withdrawal; `nil` in all other responses.
+    /// The number of pushes that were already in flight when the issue was withdrawn; `nil` in all other responses.
     var underWay: Int?
 
     package var cover: FileResponse? { self.issue.cover.map(FileResponse.init) }
@@ -306,7 +304,7 @@ package struct FileResponse: ResponseObject {
     ]
 }
 
-/// The JSON of a rendition in responses: the file of an issue for a screen size.
+/// The JSON of a rendition in responses, which is the file of an issue for a screen size.
 package struct RenditionResponse: ResponseObject {
     let rendition: RenditionRecord
 

@@ -6,7 +6,8 @@ package import PushProvider
 import PushStore
 import PushSupport
 
-/// `/v1/issues/{issue}:notify` and `:preview`: the notification of a published issue.
+/// The operations `:notify` and `:preview` of `/v1/issues/{issue}`, which send and preview a published issue's
+/// notification.
 struct NotifyController: Controller {
     let store: any AppStore & PublishingStore
     let notifier: IssueNotifier
@@ -64,7 +65,7 @@ struct NotifyController: Controller {
         }
     }
 
-    /// Returns the warning that nothing was sent, because the issue has a notification already.
+    /// Returns the warning that nothing was sent because the issue already has a notification.
     private static func alreadyNotified(_ earlier: NotificationRecord) -> ContentWarning {
         let hasEnded = [.done, .cancelled].contains(earlier.state)
         let remedy =
@@ -87,11 +88,11 @@ struct NotifyController: Controller {
     }
 }
 
-/// The plan of *Notify* for an issue, in a response.
+/// The JSON of the plan of *Notify* for an issue in responses: the devices, the waves, and the reason for a refusal.
 package struct NotifyPreview: ResponseObject {
     package let plan: IssueNotifier.Plan
 
-    /// The reason for which *Notify* would be refused.
+    /// The reason why *Notify* would be refused.
     struct Refusal: ResponseObject {
         let error: RequestError
 
@@ -114,9 +115,10 @@ package struct NotifyPreview: ResponseObject {
     ]
 }
 
-/// The open downloads of an app in a response.
+/// The JSON of an app's open downloads in responses.
 package struct OpenDownloadsResponse: ResponseObject {
-    /// The figures; `nil` for ten seconds after a start, while they are not known.
+    /// The number of open downloads and their rate; `nil` in the first ten seconds after a start, while they are not
+    /// known.
     package let figures: DownloadFigures?
 
     package static let schemaName: String? = "Downloads"

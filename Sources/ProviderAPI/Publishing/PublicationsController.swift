@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// `/v1/apps/{app}/publications` and `/v1/publications`: the publications of apps.
+/// The operations at `/v1/apps/{app}/publications` and `/v1/publications`, which manage the publications of apps.
 struct PublicationsController: Controller {
     let store: any AppStore & PublishingStore
     let time: any TimeSource

@@ -7,11 +7,12 @@ import PushProvider
 import PushStore
 import PushSupport
 
-/// `/v1/apps/{app}/uploads`, `/v1/uploads` and `/v1/apps/{app}/files`: uploads of files in one request or in several.
+/// The operations at `/v1/apps/{app}/uploads`, `/v1/uploads` and `/v1/apps/{app}/files`, which receive files in one
+/// request or in several.
 ///
-/// Fields and methods follow the draft "Resumable Uploads for HTTP". docs/publishing.md describes them.
+/// Header fields and methods follow the draft "Resumable Uploads for HTTP". docs/publishing.md describes them.
 struct UploadsController: Controller {
-    /// The content types of a body with a part of a file: the one of the draft, and plain bytes.
+    /// The content types of a body with a part of a file: that of the draft, and plain bytes.
     private static let partTypes = ["application/partial-upload", "application/octet-stream"]
     let store: any AppStore & FileStore
     let uploads: UploadService
@@ -114,7 +115,8 @@ struct UploadsController: Controller {
         return Response(status: .noContent, headers: headers)
     }
 
-    /// Adds the bytes of the body, and completes the upload with the last byte of the file.
+    /// Appends the bytes of the body to an upload. The last byte of the file completes the upload; until then, the
+    /// response contains the number of bytes received.
     private func receive(_ request: OperationRequest) async throws -> Response {
         let upload = try await request.object("upload") { try await self.store.upload($0) }
         let headers = request.http.headers
@@ -139,7 +141,7 @@ struct UploadsController: Controller {
         }
     }
 
-    /// Stores the body as a file of the app. The response has the hash of the file.
+    /// Stores the body as a file of the app. The response contains the hash of the file.
     private func receiveWhole(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let name = try request.value(
@@ -180,8 +182,8 @@ struct UploadsController: Controller {
         return try .page("files", files.map(FileResponse.init), next: next)
     }
 
-    /// Runs `body`, and turns a failure of an upload into its response.
-    /// - Parameter consequence: What a full disk means for the file.
+    /// Runs `body`, and converts a failure of an upload into a response.
+    /// - Parameter consequence: The consequence of a full disk for the file, as text for the error message.
     private static func named(
         ifFull consequence: String,
         _ body: () async throws -> Response
@@ -196,7 +198,7 @@ struct UploadsController: Controller {
 
 extension UploadFailure {
     /// Returns the response to the request that failed.
-    /// - Parameter consequence: What a full disk means for the file.
+    /// - Parameter consequence: The consequence of a full disk for the file, as text for the error message.
     fileprivate func response(ifFull consequence: String) -> Response {
         switch self {
         case .missing: return .error(.noSuch("upload"))
@@ -225,7 +227,7 @@ extension UploadFailure {
     }
 }
 
-/// The JSON of an upload in responses, with the number of bytes that have arrived.
+/// The JSON of an upload in responses, with the number of received bytes.
 private struct UploadResponse: ResponseObject {
     let upload: UploadRecord
 
@@ -245,9 +247,10 @@ private struct UploadResponse: ResponseObject {
     ]
 }
 
-/// The header fields of requests and responses about uploads.
+/// The header fields of requests and responses about uploads: the offset, the length, and whether the upload is
+/// complete.
 private enum UploadField {
-    // The draft defines the names. The fallback is never used, because they are valid.
+    // The names are those of the draft. The fallback is never used, because they are valid.
     static let offset = HTTPField.Name("upload-offset") ?? .range
     private static let complete = HTTPField.Name("upload-complete") ?? .range
     private static let length = HTTPField.Name("upload-length") ?? .range

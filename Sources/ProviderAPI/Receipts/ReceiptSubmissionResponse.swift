@@ -2,9 +2,9 @@ import ProviderModel
 import PushHTTP
 import PushSupport
 
-/// The results of a request with receipts.
+/// The JSON of the results of a request that submits receipts.
 struct ReceiptSubmissionResponse: ResponseObject {
-    /// A receipt that is refused. Sending it again would not help.
+    /// A refused receipt. If it is submitted again, it is refused again.
     struct Refused: ResponseObject {
         let id: String
         let code: ReceiptRefusal
@@ -44,7 +44,6 @@ struct ReceiptSubmissionResponse: ResponseObject {
 }
 
 extension ReceiptRefusal {
-    /// The explanation for the app's developer.
     fileprivate var explanation: String {
         switch self {
         case .unknownNotification: "the app has no such notification, or this installation has not had it"

@@ -8,7 +8,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The receipts of notifications: sent by installations, listed and exported for back ends.
+/// The operations for receipts of notifications, which installations submit and back ends list and export.
 struct ReceiptsController: Controller {
     let store: any AppStore & NotificationStore & ReceiptStore & UserSecretStore
     let writer: ReceiptWriter
@@ -44,7 +44,7 @@ struct ReceiptsController: Controller {
         ]
     }
 
-    /// Accepts receipts of the caller's own installation.
+    /// Accepts receipts from the caller's own installation.
     private func receive(_ request: OperationRequest) async throws -> Response {
         let (app, installation) = (try await self.app(of: request), try request.installation())
         let body = try ReceiptRequest(try await request.fields(ReceiptRequest.object))
@@ -67,7 +67,8 @@ struct ReceiptsController: Controller {
     }
 
     /// Returns the app of a request, after checking the secret of its installation. The app is read from the store only
-    /// for an error, because a valid secret proves that the app exists, or existed.
+    /// for an error, because a valid secret proves that the app exists or has existed.
+    /// - Throws: ``RequestError`` for an unknown app or a wrong secret.
     private func app(of request: OperationRequest) async throws -> Topic {
         guard let app = request.context.bundleID else { throw RequestError.noSuch("app", by: "bundle id") }
         do {
@@ -95,7 +96,7 @@ struct ReceiptsController: Controller {
         )
     }
 
-    /// Responds with the receipts while they are read from the store.
+    /// Responds with the receipts as a stream, while they are read from the store.
     private func export(_ request: OperationRequest) async throws -> Response {
         let notification = try await request.object("notification") { try await self.store.notification($0) }
         let format = try request.choice("format", TransferFormat.self) ?? .ndjson
@@ -112,7 +113,7 @@ struct ReceiptsController: Controller {
 /// The JSON of a receipt in responses.
 struct ReceiptResponse: ResponseObject {
     let receipt: ReceiptRecord
-    /// The device; `nil` where all receipts are of one device.
+    /// The id of the device that submitted the receipt; `nil` where all receipts are from one device.
     var device: Int64?
 
     static let schemaName: String? = "Receipt"
@@ -126,14 +127,14 @@ struct ReceiptResponse: ResponseObject {
     ]
 }
 
-/// The numbers of receipts for one event, or for one action.
+/// The JSON of the numbers of receipts for one event in responses, with those for each action.
 package struct ReceiptCountResponse: ResponseObject {
     let event: ReceiptEvent
     let unique: Int
     let total: Int
     var actions: [Action]?
 
-    /// The numbers of receipts for one action.
+    /// The numbers of receipts for one action of a notification.
     struct Action: ResponseObject {
         let name: String
         let unique, total: Int
@@ -151,7 +152,7 @@ package struct ReceiptCountResponse: ResponseObject {
         .optional("actions", \.actions, "Of action and converted, by name."),
     ]
 
-    /// Returns the numbers of a notification, by event.
+    /// Returns the numbers of receipts for a notification, by event.
     static func list(_ counts: [ReceiptCount]) -> [ReceiptCountResponse] {
         counts.filter { $0.action == nil }.map { count in
             let actions = counts.compactMap { one in

@@ -5,18 +5,18 @@ import PushProvider
 import PushStore
 import PushSupport
 
-/// The app that a request acts on, by its operation and path.
+/// The app on which a request acts, which its operation and path determine.
 enum AppSubject: Hashable, Sendable {
     /// The app whose bundle id is in the path.
     case app
     /// The app that owns the record whose id is in the path.
     case record(Kind)
-    /// The apps of the caller. The handler leaves all others out.
+    /// All apps that the caller may use. The operation's handler omits records of other apps.
     case filtered
-    /// No particular app: the request acts on the server, or on all apps.
+    /// No particular app, because the request acts on the server or on all apps.
     case server
 
-    /// The kinds of records that paths name without their app. The raw value is the name of the path parameter.
+    /// The kinds of records that a path names without their app. The raw value is the name of the path parameter.
     enum Kind: String, CaseIterable, Sendable {
         case notification, schedule, webhook, publication, issue, upload
         case delivery = "apnsId"
@@ -24,8 +24,8 @@ enum AppSubject: Hashable, Sendable {
 }
 
 extension ProviderOperation {
-    /// The app that requests for the operation act on. An unknown path parameter leads to ``AppSubject/server``, which
-    /// callers that are limited to apps cannot use.
+    /// The app on which requests for the operation act. An unknown path parameter results in ``AppSubject/server``,
+    /// which callers that are limited to certain apps cannot use.
     var subject: AppSubject {
         if self.pathParameters.contains("app") { return .app }
         if let kind = self.pathParameters.lazy.compactMap(AppSubject.Kind.init(rawValue:)).first {
@@ -35,14 +35,16 @@ extension ProviderOperation {
     }
 }
 
-/// Checks that a caller that is limited to certain apps acts on these only.
+/// Checks that a caller that is limited to certain apps acts only on these apps.
 ///
-/// This is the only check of the kind, and runs before the handler. The response does not reveal whether another app,
-/// or a record of another app, exists.
+/// This is the only check of its kind, and runs before the operation's handler. The response does not reveal whether
+/// another app, or a record of another app, exists.
 struct AppAuthorization: Sendable {
     let store: any AppStore
 
-    /// - Throws: ``RequestError`` for a caller that may not act on the app of the request.
+    /// Checks that a caller may act on the app of the request, which `operation` and the path determine.
+    /// - Throws: ``RequestError`` if it may not; for a record of another app, the error of a record that does not
+    ///   exist.
     func check(_ caller: APICaller, _ operation: ProviderOperation, _ context: APIContext) async throws {
         guard caller.apps != nil else { return }
         switch operation.subject {
@@ -84,6 +86,6 @@ struct AppAuthorization: Sendable {
 }
 
 extension APICaller {
-    /// The caller in the words of an error: `this API key`, `this person`.
+    /// The description of the caller in error messages: `this API key` or `this person`.
     var text: String { self.isPerson ? "this person" : "this API key" }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Aggregates failed requests, or frequent changes, for the audit.
+/// Aggregates failed requests, or frequent changes, for the audit trail.
 ///
-/// For each caller, action and status there is one entry a minute, with a count. The number of entries of a caller in a
-/// minute is limited. This is a state machine: a value without I/O that takes the time as an argument.
+/// For each caller, action and status there is one entry per minute, with a count. The number of a caller's entries per
+/// minute is limited. This is a state machine without I/O that receives the time as an argument.
 struct AuditAggregator {
     /// The kind of requests that share an entry.
     struct Kind: Hashable {
@@ -11,45 +11,48 @@ struct AuditAggregator {
         var status: Int
     }
 
-    /// The action that the caller of ``add(_:of:now:)`` has to take.
+    /// The write to the store that the caller of ``add(_:of:now:)`` must perform.
     enum Step: Equatable {
         /// Write an entry, and call ``written(_:as:of:)`` with its id.
         case write(Kind)
-        /// Write the count of an existing entry.
+        /// Write the count, which is the first value, of an existing entry.
         case count(Int, entry: Int64)
-        /// Do nothing: the count is written later.
+        /// Write nothing now, because the count is written later.
         case none
     }
 
-    /// The maximum number of entries of one key in a minute, besides the one for all further requests.
+    /// The maximum number of entries of one caller per minute. All further requests share one entry for each class of
+    /// status, such as 4xx.
     static let maximumKinds = 10
-    /// The time during which equal requests share an entry.
+    /// The time within which equal requests share an entry.
     static let window: Duration = .seconds(60)
-    /// The action of the entry for all other failed requests.
+    /// The action of the entry that aggregates all further failed requests.
     static let others = "further refused requests"
-    /// The action of the entry for all other changes.
+    /// The action of the entry that aggregates all further changes.
     static let otherChanges = "further changes"
-    /// The maximum number of keys with counts in memory.
+    /// The maximum number of callers whose counts are kept in memory. If it is reached, the current minute ends early
+    /// for all of them.
     private static let maximumKeys = 1000
 
-    /// An audit entry, with the current count and the count that was last written.
+    /// An audit entry, with its current count and the count that was last written to the store.
     private struct Entry {
         var id: Int64?
         var count = 1
         var written = 1
     }
 
-    /// The entries of one key in one minute.
+    /// The entries of one caller in one minute.
     private struct Minute {
         var began: ContinuousClock.Instant
         var entries: [Kind: Entry] = [:]
     }
 
     private var minutes: [UUID: Minute] = [:]
-    /// The counts of entries whose minute is over.
+    /// The counts of entries whose minute has ended, by the id of the entry. ``takePending(now:)`` returns them to be
+    /// written.
     private var pending: [Int64: Int] = [:]
 
-    /// Counts a request, and returns the write that it requires.
+    /// Counts a request, and returns the write to the store that it requires.
     mutating func add(_ kind: Kind, of key: UUID, now: ContinuousClock.Instant) -> Step {
         self.forget(now)
         var minute = self.minutes[key] ?? Minute(began: now)
@@ -64,20 +67,20 @@ struct AuditAggregator {
         }
         entry.count += 1
         defer { minute.entries[kind] = entry }
-        // Writing the count only when it has doubled keeps writes few, and stored counts at least half of the real
-        // ones.
+        // A count is written only when it has doubled. Thus writes are few, and stored counts are at least half of the
+        // actual ones.
         guard let id = entry.id, entry.count >= 2 * entry.written else { return .none }
         entry.written = entry.count
         return .count(entry.count, entry: id)
     }
 
-    /// Notes the id of an entry that was written.
+    /// Stores the id of an entry that was written.
     mutating func written(_ kind: Kind, as id: Int64, of key: UUID) { self.minutes[key]?.entries[kind]?.id = id }
 
-    /// Notes that an entry could not be written. The next equal request tries again.
+    /// Records that an entry could not be written. The next equal request leads to another attempt.
     mutating func writeFailed(_ kind: Kind, of key: UUID) { self.minutes[key]?.entries[kind] = nil }
 
-    /// Returns the counts that have not been written, by the id of the entry.
+    /// Removes and returns the counts that have not been written to the store, by the id of the entry.
     mutating func takePending(now: ContinuousClock.Instant) -> [Int64: Int] {
         self.forget(now)
         for key in self.minutes.keys {
@@ -91,8 +94,8 @@ struct AuditAggregator {
         return self.pending
     }
 
-    /// Moves the counts of minutes that are over to the pending ones. If there are too many keys, it moves those of all
-    /// minutes.
+    /// Moves the counts of minutes that have ended to ``pending``. If there are ``maximumKeys`` callers, all counts are
+    /// moved.
     private mutating func forget(_ now: ContinuousClock.Instant) {
         let isFull = self.minutes.count >= Self.maximumKeys
         for (key, minute) in self.minutes where isFull || now >= minute.began + Self.window {

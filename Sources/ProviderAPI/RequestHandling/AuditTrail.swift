@@ -5,9 +5,8 @@ import PushStore
 import PushSupport
 import Synchronization
 
-/// Writes audit entries for the changes of API keys and people. Every change has an entry of its own, except for
-/// frequent ones. Frequent changes and failed requests are aggregated, so that no caller can fill the store with
-/// entries.
+/// Writes audit entries for the changes of API keys and people. Each change has its own entry, except for frequent
+/// changes. These and failed requests are aggregated, so that no caller can fill the store with entries.
 final class AuditTrail: Sendable {
     private let store: any AuditStore
     private let time: any TimeSource
@@ -15,7 +14,6 @@ final class AuditTrail: Sendable {
     private let logger: Logger
     private let counted = Mutex(Counted())
 
-    /// The requests that share entries.
     private struct Counted {
         var failed = AuditAggregator()
         /// The frequent changes, such as registrations and sent notifications.
@@ -26,12 +24,12 @@ final class AuditTrail: Sendable {
         (self.store, self.time, self.instant, self.logger) = (store, time, time.instants, logger)
     }
 
-    /// Writes an entry for a request. A failure to do so is logged, because the change was made.
-    ///
+    /// Writes an entry for a request. If that fails, the failure is only logged, because the change has already been
+    /// made.
     /// - Parameters:
-    ///   - action: The method and path.
-    ///   - resource: The id of the object that the request created.
-    ///   - isFrequent: Whether equal changes of a minute share an entry.
+    ///   - action: The HTTP method and the path.
+    ///   - resource: The id of the object that the request created; `nil` if it created none.
+    ///   - isFrequent: Whether equal changes of the caller within a minute share an entry.
     func record(
         _ action: String,
         resource: String? = nil,
@@ -50,13 +48,13 @@ final class AuditTrail: Sendable {
         }
     }
 
-    /// Returns a method and path without the parts that must not be in logs.
+    /// Returns a method and path without the components that must not be logged.
     private static func logged(_ action: String) -> String {
         guard let space = action.firstIndex(of: " ") else { return action }
         return "\(action[...space])\(RedactedPath.of(String(action[action.index(after: space)...])))"
     }
 
-    /// Writes the counts that are pending. It is called before entries are read.
+    /// Writes the pending counts to the store. It must be called before entries are read.
     func flush() async throws {
         let now = self.instant()
         let counts = self.counted.withLock { counted in
@@ -66,7 +64,7 @@ final class AuditTrail: Sendable {
     }
 
     /// Counts a request, and performs the write that the aggregator requires. If the write fails, the next equal
-    /// request tries again.
+    /// request leads to another attempt.
     private func count(_ kind: AuditAggregator.Kind, _ caller: APICaller) async throws {
         let (isFailure, now) = (kind.status >= 400, self.instant())
         switch self.aggregator(isFailure, { $0.add(kind, of: caller.id, now: now) }) {
@@ -83,12 +81,11 @@ final class AuditTrail: Sendable {
         }
     }
 
-    /// Calls `body` with the aggregator of failed requests, or of frequent changes, under the lock.
+    /// Calls `body` with the aggregator for failed requests or for frequent changes, while holding the lock.
     private func aggregator<Value: Sendable>(_ isFailure: Bool, _ body: (inout AuditAggregator) -> Value) -> Value {
         self.counted.withLock { isFailure ? body(&$0.failed) : body(&$0.made) }
     }
 
-    /// Writes an entry, and returns its id.
     private func write(_ action: String, _ resource: String?, _ status: Int, _ caller: APICaller) async throws -> Int64
     {
         let record = AuditRecord(

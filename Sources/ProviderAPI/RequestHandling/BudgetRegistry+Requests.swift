@@ -5,36 +5,38 @@ package import PushSupport
 package import PushTypes
 
 extension BudgetRegistry {
-    /// Counts a request of a caller, which may have a rate of its own.
+    /// Charges a request to its caller, which may have a rate limit of its own. Throws if the rate is exceeded.
     package func countRequest(of caller: APICaller) throws(BudgetRefusal) {
         var account = caller.account
         account.rate = caller.rate.map(Double.init)
         try self[.requests].spend(for: account)
     }
 
-    /// Counts a request with a public key, on the account of the client's site.
+    /// Charges a request with a public key to the client's site, which is its IPv4 address or the first 48 bits of its
+    /// IPv6 address. Behind a local proxy, nothing is charged.
     package func countPublicRequest(from channel: any Channel) throws(BudgetRefusal) {
         guard let client = BudgetCaller(from: channel) else { return }
         try self[.publicRequests].spend(for: client.site)
     }
 
-    /// Counts a registration form, on the account of the client's site.
+    /// Charges a registration form to the client's site, see ``BudgetCaller/site``.
     package func countForm(of client: BudgetCaller) throws(BudgetRefusal) { try self[.forms].spend(for: client.site) }
 
-    /// Counts a request that showed the secret of a bridge of the app. This budget is separate from that of forms,
-    /// which anybody can post.
+    /// Charges a request that contained a bridge's secret to the bridge's app. This budget is separate from that of
+    /// forms, which anyone can post.
     package func countBridgeRequest(of app: Topic) throws(BudgetRefusal) {
         try self[.bridgeRequests].spend(for: BudgetCaller(app: app))
     }
 
-    /// Counts a body, and waits until the rate of its caller allows it.
+    /// Charges a body to an account, and waits until the account's rate for long bodies allows it. Short bodies do not
+    /// wait.
     package func pace(_ body: Data, of account: BudgetCaller) async throws {
         let delay = try self.bodyDelay(of: account, bytes: body.count)
         if delay > .zero { try await Task.sleep(for: delay, clock: .continuous) }
     }
 
-    /// Counts a body, and returns the time to wait before it is parsed. Parsing a megabyte costs more than many small
-    /// requests.
+    /// Charges a body to an account, and returns the time to wait before the body is parsed; zero for a short one.
+    /// Parsing a megabyte costs more than many small requests.
     package func bodyDelay(of account: BudgetCaller, bytes: Int) throws(BudgetRefusal) -> Duration {
         guard bytes > Budget.uncountedBodyLength else { return .zero }
         return try self[.longBodies].owe(bytes, for: account)

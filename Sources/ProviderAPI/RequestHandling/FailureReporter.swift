@@ -5,10 +5,10 @@ import PushProvider
 import PushStore
 package import PushSupport
 
-/// Turns failures of the store and refusals of budgets into errors that a caller may see, and counts and logs them.
+/// Converts failures of the store and refusals of budgets into errors that a caller may see, and counts and logs them.
 package struct FailureReporter: Sendable {
     let metrics: RequestMetrics
-    /// The log, with a limit on the lines that requests cause.
+    /// The log, with a limit on the number of lines that requests cause.
     private let log: RateLimitedLog
     private let others: ErrorMiddleware
 
@@ -27,27 +27,25 @@ package struct FailureReporter: Sendable {
         return .error(error, headers: headers)
     }
 
-    /// Counts and logs a failure.
-    ///
+    /// Counts and logs a failure of the store or a refusal of a budget. Before it returns an error with status 429, it
+    /// waits for a moment, which slows down clients that ignore `retry-after`.
     /// - Parameter place: The metadata of the log line, such as the path.
-    /// - Returns: The error for the caller, with the header fields of its response; `nil` for a failure of another
-    ///   kind.
+    /// - Returns: The error for the caller, with the header fields of its response; `nil` for any other error.
     package func report(_ error: any Error, _ place: Logger.Metadata) async -> (RequestError, HTTPFields)? {
         guard let (known, headers) = self.known(error, place) else { return nil }
         await TooManyRequestsDelay.wait(before: known)
         return (known, headers)
     }
 
-    /// Counts and logs a failure of a page, as ``report(_:_:)`` does.
-    ///
-    /// - Returns: The error for the person, with the header fields of its response.
+    /// Counts and logs a failure of a page, as ``report(_:_:)`` does, but without a delay.
+    /// - Returns: The error that the page displays, with the header fields of its response.
     package func pageFailure(_ error: any Error, _ place: Logger.Metadata) -> (RequestError, HTTPFields) {
         if let error = error as? RequestError { return (error, [:]) }
         return self.known(error, place) ?? (self.unknown(error, "page failed", place), [:])
     }
 
-    /// Logs a failure of another kind.
-    /// - Returns: The error for the caller, which does not name the cause.
+    /// Logs an error that is neither a failure of the store nor a refusal of a budget.
+    /// - Returns: The error for the caller, which does not reveal the cause.
     package func unknown(_ error: any Error, _ message: String, _ place: Logger.Metadata) -> RequestError {
         self.log.log(.error, message, place.merging(["error": "\(error)"]) { $1 })
         return .internalFailure
@@ -62,7 +60,7 @@ package struct FailureReporter: Sendable {
         case StoreError.cannotWrite(let why):
             self.metrics.countWriteFailure()
             self.log.log(.error, "store cannot write", place.merging(["error": "\(why)"]) { $1 })
-            // The message says nothing about the machine, because callers without a key get it too.
+            // The message reveals nothing about the machine, because callers without a key receive it too.
             let message = "nothing can be stored now, so nothing was done: try again later"
             return (RequestError(.unavailable, code: "storage_unavailable", message: message), [.retryAfter: "5"])
         default:
@@ -75,7 +73,8 @@ package struct FailureReporter: Sendable {
 }
 
 extension RetryLaterError {
-    /// Wraps an error of the store or of a budget that another attempt may resolve; `nil` for any other error.
+    /// Wraps an error of the store or of a budget that may not occur again at another attempt; returns `nil` for any
+    /// other error.
     init?(_ error: any Error) {
         let (kind, code, message, delay): (RequestError.Kind, String, String, Duration)
         switch error {
@@ -103,11 +102,11 @@ extension RetryLaterError {
     }
 }
 
-/// The delay of responses with status 429. It slows down clients that ignore `retry-after`.
+/// The delay of responses with status 429, which slows down clients that ignore `retry-after`.
 private enum TooManyRequestsDelay {
     private static let length: Duration = .milliseconds(250)
 
-    /// Waits before the response to an error with status 429; returns at once for any other error.
+    /// Waits 250 ms before the response to an error with status 429. For any other error, it returns immediately.
     static func wait(before error: RequestError) async {
         guard error.kind == .rateLimited else { return }
         try? await Task.sleep(for: Self.length, clock: .continuous)

@@ -14,16 +14,17 @@ package struct OperationRunner: Sendable {
     package let keys: APIKeys
     let apps: AppAuthorization
     package let budgets: BudgetRegistry
-    /// The limiter of the listener's connections.
+    /// The limiter of the listener's connections, which are charged to the accounts of their callers.
     package let connections: ConnectionLimiter
-    /// The maximum time that one query may take.
+    /// The maximum time that one query of the store may take before it is aborted.
     let queryBudget: Duration
     let audit: AuditTrail
     package let metrics: RequestMetrics
     let refusals: RefusedKeyLog
     package let failures: FailureReporter
 
-    /// Responds to a request. Errors become responses, which are counted and audited like others.
+    /// Responds to a request for an operation. Errors are converted into responses, which are counted and audited like
+    /// others.
     func run(_ operation: ProviderOperation, _ request: Request, _ context: APIContext) async -> Response {
         let start = ContinuousClock.now
         var known: APICaller?
@@ -33,22 +34,22 @@ package struct OperationRunner: Sendable {
             let caller = try await self.caller(for: operation, request, context)
             known = caller
             if let caller {
-                // A public key is in every copy of an app, so its connection stays on the account of its network. The
-                // rate of the client is checked first, so that one client cannot use up the rate of the key.
+                // A public key is contained in every copy of an app, so its connection stays assigned to its network.
+                // The rate of the client is checked first, so that one client cannot use up the rate of the key.
                 if caller.isPublic { try self.budgets.countPublicRequest(from: context.channel) }
                 try self.budgets.countRequest(of: caller)
                 if !caller.isPublic { try self.connections.assign(context.channel, to: caller.account) }
             }
             try Self.authorize(caller, operation)
             if let caller { try await self.apps.check(caller, operation, context) }
-            // The queries of the operation count on the caller's account.
+            // The operation's queries of the store are charged to the caller's account.
             let account = caller.map { $0.account(of: context.bundleID ?? $0.onlyApp) } ?? BudgetCaller()
             let asker = QueryCaller(budget: self.queryBudget, account: account)
-            // All copies of an app have the same public key, so the bytes of a client count on the account of its site.
+            // All copies of an app have the same public key, so the bytes of a client are charged to the client's site.
             let isStranger = caller?.isPublic ?? true
             let client = isStranger ? BudgetCaller(app: account.app, from: context.channel)?.site ?? account : account
-            // The expected length is taken while the response is made, because many at once would need more memory than
-            // the responses.
+            // The expected length is reserved while the response is created, because creating many responses at the
+            // same time needs more memory than the responses themselves.
             let expected = try operation.expectedLength(of: request).map {
                 try self.budgets[.responseBytes].take($0, for: client)
             }
@@ -92,11 +93,11 @@ package struct OperationRunner: Sendable {
         return response
     }
 
-    /// Returns a response that keeps the permit for the bytes of a long body until its reader has taken them.
+    /// Returns a response that keeps the permit for the bytes of a long body until the reader has received them.
     ///
-    /// A change that was made is not refused any more. If the budget has no room, its response keeps the permit of the
-    /// request's body.
-    /// - Parameter expected: The permit of the expected length; `nil` if nothing was taken before.
+    /// A change that was made can no longer be refused. If the budget is exhausted, its response keeps the permit of
+    /// the request's body.
+    /// - Parameter expected: The permit for the expected length; `nil` if nothing was reserved.
     /// - Throws: `BudgetRefusal` for the response of an operation that changes nothing.
     private func holding(
         _ response: Response,
@@ -122,7 +123,7 @@ package struct OperationRunner: Sendable {
         }
     }
 
-    /// Returns `true` for an operation whose changes share audit entries, `nil` for one that changes nothing.
+    /// Returns `true` for an operation whose changes share audit entries, and `nil` for one that changes nothing.
     private static func isFrequent(_ effect: OperationEffect) -> Bool? {
         switch effect {
         case .readOnly: nil
@@ -134,10 +135,10 @@ package struct OperationRunner: Sendable {
     /// The names of the path parameters whose values identify a person.
     private static let hidden: Set<String> = ["user", "token", "installation"]
 
-    /// Returns the path for the audit without users, tokens and installations, which must not remain in it after their
-    /// erasure.
+    /// Returns the path for the audit trail without users, tokens and installations, which must not remain there after
+    /// their erasure.
     ///
-    /// Repeated slashes count as one, as they do for the router.
+    /// Consecutive slashes are treated as one, as by the router.
     private static func audited(_ path: String, of operation: ProviderOperation) -> String {
         guard operation.pathParameters.contains(where: Self.hidden.contains) else { return path }
         let hidden = Set(Self.hidden.map { "{\($0)}"[...] })
@@ -147,9 +148,8 @@ package struct OperationRunner: Sendable {
         }.joined()
     }
 
-    /// Returns the caller of a request: the one in its context, or that of its API key; `nil` for an operation that
-    /// needs none.
-    ///
+    /// Returns the caller of a request: the one in its context, if a page made the request, or that of its API key;
+    /// `nil` for an operation that needs no caller.
     /// - Throws: ``RequestError`` for a request without a valid key.
     private func caller(
         for operation: ProviderOperation,
@@ -168,9 +168,8 @@ package struct OperationRunner: Sendable {
         return APICaller(key)
     }
 
-    /// Returns the API key that has the text which a client has sent; `nil` if there is none.
-    ///
-    /// - Throws: ``RequestError`` for a key that has expired, `BudgetRefusal` for a client that has sent too many wrong ones.
+    /// Returns the record of the API key that a client has sent; `nil` if the key is unknown.
+    /// - Throws: ``RequestError`` for an expired key, `BudgetRefusal` for a client that has sent too many wrong keys.
     package func key(_ text: String, from channel: any Channel) async throws -> APIKeyRecord? {
         try await self.keys.check(
             text,
@@ -179,7 +178,7 @@ package struct OperationRunner: Sendable {
         )
     }
 
-    /// - Throws: ``RequestError`` if the caller lacks the scope of the operation.
+    /// Checks the scope. Throws ``RequestError`` if the caller lacks the scope of the operation.
     private static func authorize(_ caller: APICaller?, _ operation: ProviderOperation) throws {
         if caller?.isPublic == true, operation.scope != .registerSelf {
             let message = "a public key registers devices, and nothing else"
@@ -191,8 +190,8 @@ package struct OperationRunner: Sendable {
     }
 }
 
-/// The results that a handler leaves behind: the id of the object that it created, and the permit of the request's
-/// body.
+/// The results that a handler passes on besides its response: the id of the object that it created, and the permit of
+/// the request's body.
 private final class RequestEffects: Sendable {
     private let state = Mutex<(resource: String?, held: BudgetPermit?)>((nil, nil))
 
@@ -202,21 +201,21 @@ private final class RequestEffects: Sendable {
 
     func hold(_ permit: BudgetPermit?) { self.state.withLock { $0.held = permit } }
 
-    /// Returns the permit of the body, which ``end()`` then no longer releases.
+    /// Returns the permit of the request's body, and leaves its release to the caller.
     func handOver() -> BudgetPermit? { self.state.withLock { $0.held.take() } }
 
-    /// Releases the permit of the body, once there is a response.
+    /// Releases the permit of the request's body, unless it was handed over.
     func end() { self.state.withLock { $0.held }?.end() }
 }
 
 extension OperationRunner {
-    /// Runs the handler of a route beside `/v1`: counts its response, and turns an error into one that the route's clients
-    /// understand.
-    ///
+    /// Runs the handler of a route that is not below `/v1`. It counts the response, and converts errors into ones that
+    /// the route's clients understand.
     /// - Parameters:
     ///   - operation: The name of the operation at `/metrics`.
-    ///   - place: The metadata of log lines. It is given instead of the path, which may contain a secret.
+    ///   - place: The metadata of log lines, which replaces the path because the path may contain a secret.
     ///   - failure: The closure that creates the response to an error.
+    ///   - body: The handler.
     package func respond(
         _ operation: String,
         at place: Logger.Metadata,

@@ -3,18 +3,19 @@ import PushSupport
 import ServiceLifecycle
 import Synchronization
 
-/// Logs requests whose API key was refused. It logs the sums of each minute, so that an attack or a forgotten key
-/// causes only a few lines.
+/// Logs requests whose API key was refused. It logs one summary per minute, so that an attack or a forgotten key causes
+/// only a few lines.
 final class RefusedKeyLog: Service {
     /// The time between two summaries.
     private static let interval: Duration = .seconds(60)
-    /// The maximum number of lines in one summary, each with the sum of one kind of requests.
+    /// The maximum number of lines in a summary, each with the count of one kind of requests. One further line has the
+    /// count of all others.
     private static let maximumLines = 10
 
     /// The kind of requests that are counted together.
     private struct Kind: Hashable {
         var status: Int
-        /// The name of a key that lacks the right to make the request; `nil` for a request without a valid key.
+        /// The name of a key without the right to make the request; `nil` for a request without a valid key.
         var key: String?
     }
 
@@ -23,7 +24,7 @@ final class RefusedKeyLog: Service {
 
     init(logger: Logger) { self.logger = logger }
 
-    /// Counts a request if its status says that its key was refused.
+    /// Counts a request if its status means that its key was refused.
     func note(status: Int, key: String?) {
         guard status == 401 || status == 403 else { return }
         self.tally.withLock { $0.add(Kind(status: status, key: key)) }
@@ -39,7 +40,7 @@ final class RefusedKeyLog: Service {
         }
     }
 
-    /// Logs the sums since the last summary.
+    /// Logs the counts since the last summary.
     func summarize() {
         let (sums, others) = self.tally.withLock { $0.take() }
         for (kind, count) in sums {

@@ -12,7 +12,7 @@ package final class RequestMetrics: Sendable {
         let status: Int
     }
 
-    /// The metrics of requests to one operation with one status. They are kept, because finding them by their labels
+    /// The metrics of requests to one operation with one status. They are cached, because a lookup by their labels
     /// would cost as much as a small request.
     private struct Handles {
         let count: Counter
@@ -31,7 +31,8 @@ package final class RequestMetrics: Sendable {
         }
     }
 
-    /// The codes whose counters exist from the start with the value 0, so that the first request counts as an increase.
+    /// The error codes whose counters exist from the start with the value 0, so that the first occurrence is an
+    /// increase.
     private static let usualCodes = ["query_too_expensive", "too_many_bytes", "too_many_queries", "too_many_requests"]
 
     /// Counts a request by the id of its operation, with its status and duration.
@@ -53,13 +54,11 @@ package final class RequestMetrics: Sendable {
         return handles
     }
 
-    /// Counts a request that exceeded a limit or was given up.
-    ///
-    /// - Parameter code: The code of its error.
+    /// Counts a request that exceeded a limit or was aborted, and may succeed later.
+    /// - Parameter code: The error code in the response, such as `too_many_requests`.
     func countThrottled(_ code: String) {
         Counter(label: "martlet_api_throttled", dimensions: [("code", code)], factory: self.factory).increment()
     }
 
-    /// Counts a write that failed in the store.
     func countWriteFailure() { self.writeFailures.increment() }
 }

@@ -5,14 +5,15 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// `GET /v1/apps/{app}/schedules:calendar`: the runs of all schedules of an app in a range of times.
+/// The operation `GET /v1/apps/{app}/schedules:calendar`, which returns the runs of all schedules of an app in a time
+/// range.
 struct ScheduleCalendarController: Controller {
     let store: any AppStore & ScheduleStore
     let time: any TimeSource
 
-    /// The maximum length of a range, in days.
+    /// The maximum length of the time range, in days. A longer one is rejected.
     private static let maximumDays: Int64 = 93
-    /// The maximum number of runs in a response.
+    /// The maximum number of runs in a response, which is marked as incomplete if there are more.
     private static let maximumRuns = 1000
 
     var operations: [ProviderOperation] {
@@ -45,7 +46,7 @@ struct ScheduleCalendarController: Controller {
         return schedules
     }
 
-    /// Returns the earliest runs of all schedules together.
+    /// Returns the earliest runs of all schedules, merged in order of time.
     private static func calendar(of schedules: [ScheduleRecord], from: Timestamp, to: Timestamp) -> CalendarResponse {
         typealias Run = CalendarResponse.Run
         let beforeFirst = from.advanced(by: .milliseconds(-1))
@@ -68,7 +69,7 @@ struct ScheduleCalendarController: Controller {
     }
 }
 
-/// The runs of an app's schedules in a response.
+/// The JSON of the runs of an app's schedules in responses.
 package struct CalendarResponse: ResponseObject {
     /// One run of a schedule.
     package struct Run: ResponseObject {

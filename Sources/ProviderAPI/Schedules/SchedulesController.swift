@@ -7,15 +7,16 @@ import PushStore
 package import PushSupport
 package import PushTypes
 
-/// `/v1/schedules`: recurring notifications.
+/// The operations at `/v1/schedules`, which manage recurring notifications.
 struct SchedulesController: Controller {
     let store: any AppStore & DeviceStore & LibraryStore & ScheduleStore
-    /// The wake signal of the schedule runner.
+    /// The signal that wakes the schedule runner after a change of a schedule.
     let wake: WakeSignal
     let time: any TimeSource
     var limits = ScheduleLimits()
 
-    /// The maximum number of attempts to pause or resume a schedule that other requests change at the same time.
+    /// The maximum number of attempts to pause or resume a schedule that other requests change at the same time. After
+    /// that, it responds with 409.
     private static let maximumAttempts = 16
 
     private static let count = ParameterDescription.query("count", "The number of runs; default 10.", .integer(1...100))
@@ -48,7 +49,7 @@ struct SchedulesController: Controller {
         return operations.map { $0.tag(.schedules) }
     }
 
-    /// Returns the operation that pauses or resumes a schedule.
+    /// Returns the operation that pauses the schedule in the path if `isPaused` is `true`, and otherwise resumes it.
     private func pause(_ name: String, _ summary: String, isPaused: Bool) -> ProviderOperation {
         .init(.post, "/v1/schedules/{schedule}:\(name)", .audited, id: "\(name)Schedule", summary) {
             try await self.pause($0, isPaused)
@@ -56,7 +57,8 @@ struct SchedulesController: Controller {
         .scope(.send).responses(.ok(ScheduleResponse.schema)).errors(.conflict)
     }
 
-    /// Parses and validates the body of a request to add or replace a schedule, and returns it as a new schedule with its warnings.
+    /// Parses and validates the body of a request to add or replace a schedule. Returns the new schedule with its
+    /// warnings.
     private func parse(
         _ request: OperationRequest,
         app: AppRecord
@@ -93,7 +95,7 @@ struct SchedulesController: Controller {
         return (schedule, times + content)
     }
 
-    /// Adds a schedule. Its first run is the next one that its rule names.
+    /// Adds a schedule. Its first run is at the next time that its rule determines.
     private func add(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let (new, warnings) = try await self.parse(request, app: app)
@@ -102,7 +104,7 @@ struct SchedulesController: Controller {
         return try self.response(result, app, warnings: warnings, status: .created)
     }
 
-    /// Lists schedules. Long notifications are left out, see ``ScheduleResponse/Entry``.
+    /// Lists schedules. Long notifications are omitted, see ``ScheduleResponse/Entry``.
     private func list(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let wanted = try request.page(.schedules)
@@ -125,8 +127,8 @@ struct SchedulesController: Controller {
         return try .json(ScheduleResponse(schedule: schedule, app: app.bundleID))
     }
 
-    /// Replaces the name, the rule and the notification. This works for a schedule with a damaged record too. A paused
-    /// schedule stays paused.
+    /// Replaces the name, the rule and the notification, even of a schedule with a damaged record. A paused schedule
+    /// stays paused.
     private func change(_ request: OperationRequest) async throws -> Response {
         let (id, app) = try await request.object("schedule") { id in
             try await self.store.app(ofSchedule: id).map { (id, $0) }
@@ -145,26 +147,25 @@ struct SchedulesController: Controller {
         return try self.response(result, app, warnings: warnings)
     }
 
-    /// Pauses or resumes a schedule. It tries again if another request changes the schedule meanwhile.
+    /// Pauses or resumes a schedule. If another request changes the schedule at the same time, tries again.
     private func pause(_ request: OperationRequest, _ isPaused: Bool) async throws -> Response {
         for _ in 0..<Self.maximumAttempts {
             let (schedule, app) = try await self.schedule(request)
-            // Runs that were missed during the pause are not made up for.
+            // Runs that were missed during the pause are not caught up.
             let change: ScheduleChange =
                 isPaused
                 ? .pause(version: nil)
                 : .resume(nextRunAt: schedule.rule.nextRun(after: self.time.now), version: schedule.version)
             let result = try await self.store.changeSchedule(schedule.id, change, limits: self.limits)
-            // Another request has changed the rule, and with it the next run.
+            // Another request has changed the rule, and therefore the next run.
             if result == .stale { continue }
             return try self.response(result, app)
         }
         throw self.error(.stale)
     }
 
-    /// Wakes the schedule runner, and returns the response to a change.
-    ///
-    /// - Throws: ``RequestError`` for a change that was not made.
+    /// Wakes the schedule runner, and returns the response to a change. A `warnings` of `nil` omits the member.
+    /// - Throws: ``RequestError`` for a change that was not carried out.
     private func response(
         _ result: ScheduleChangeResult,
         _ app: AppRecord,
@@ -178,7 +179,6 @@ struct SchedulesController: Controller {
         return try .json(response, status: status)
     }
 
-    /// Returns the error for a change that was not made.
     private func error(_ result: ScheduleChangeResult) -> RequestError {
         switch result {
         case .changed, .missing: .noSuch("schedule")
@@ -202,19 +202,19 @@ struct SchedulesController: Controller {
         return .noContent
     }
 
-    /// Lists the next runs; none while the schedule is paused.
+    /// Lists the next runs of a schedule. The list is empty while the schedule is paused.
     private func nextRuns(_ request: OperationRequest) async throws -> Response {
         let (schedule, _) = try await self.schedule(request)
         return try self.runs(of: schedule.isPaused ? nil : schedule.rule, request)
     }
 
-    /// Lists the runs that a schedule with the rule in the body would have.
+    /// Lists the runs of a hypothetical schedule with the rule in the body.
     private func preview(_ request: OperationRequest) async throws -> Response {
         _ = try await request.app(self.store)
         return try self.runs(of: try self.rule(in: try await request.fields(ScheduleRequest.preview)), request)
     }
 
-    /// Returns the next runs of a rule; none without a rule.
+    /// Returns the next runs of a rule. The list is empty if `rule` is `nil`.
     private func runs(of rule: RecurringSchedule?, _ request: OperationRequest) throws -> Response {
         let count = try request.number("count", in: 1...100) ?? 10
         return try .json(RunsResponse(runs: rule?.runs(Int(count), after: self.time.now) ?? []))
@@ -228,7 +228,6 @@ struct SchedulesController: Controller {
         return rule
     }
 
-    /// Returns the schedule that the path names, and its app.
     private func schedule(_ request: OperationRequest) async throws -> (ScheduleRecord, AppRecord) {
         try await request.object("schedule") { id in
             guard let schedule = try await self.store.schedule(id) else { return nil }
@@ -249,9 +248,8 @@ extension RecurringSchedule {
 /// The JSON of a schedule in responses, with the notification that it sends.
 package struct ScheduleResponse: ResponseObject {
     package let schedule: ScheduleRecord
-    /// The bundle id of the app.
     package let app: Topic
-    /// The warnings; `nil` except in responses to requests with a body.
+    /// The warnings; `nil` except in responses to requests that add or replace a schedule.
     var warnings: [ContentWarning]?
 
     /// The notification, as the body of a request that sends it.
@@ -279,13 +277,13 @@ package struct ScheduleResponse: ResponseObject {
         .optional("problemAtMs", \.schedule.problem?.at),
     ]
 
-    /// A schedule in a list, which leaves long notifications out.
+    /// A schedule in a list, which omits long notifications.
     package struct Entry: ResponseObject {
-        /// The maximum length of a notification that a list shows, in bytes.
+        /// The maximum length of a notification that a list includes, in bytes.
         static let maximumNotification = 2048
 
         package let response: ScheduleResponse
-        /// The length of the stored notification, in bytes.
+        /// The length of the notification, in bytes, even if the list omits it.
         let notificationBytes: Int
 
         private var notification: JSONValue? {

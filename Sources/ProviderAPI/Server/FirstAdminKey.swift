@@ -3,33 +3,32 @@ import ProviderModel
 import PushProvider
 import PushSupport
 
-/// The admin key that a provider issues while it has no key at all.
+/// The admin key that a provider issues if the store contains no key at all.
 ///
 /// The listener is bound first, then the key is written to its file, and only then it is stored and valid. After a
-/// crash at any point the next start has a key that works:
+/// crash at any point, the next start leads to a valid key:
 ///
-/// | crash | the next start |
+/// | time of the crash | next start |
 /// |---|---|
 /// | before the key is stored | deletes the pending file, and issues another key |
-/// | after that, before the file is renamed | renames the file |
+/// | afterwards, before the file is renamed | renames the file |
 struct FirstAdminKey: Sendable {
-    /// The maximum length of a file that is read, in bytes.
+    /// The maximum size of a file that may contain a key, in bytes. A larger file is not read.
     private static let maximumFileSize = 1024
 
-    /// The text of the key; `nil` if the store has a key already.
+    /// The key; `nil` if the store already contains a key.
     let text: String?
     private let keys: APIKeys
     private let file: String?
     private let show: @Sendable (String) -> Void
 
-    /// Recovers from a crash, and checks that the file may be written.
-    ///
+    /// Recovers from a crash of an earlier start, and checks that the file can be written.
     /// - Parameters:
-    ///   - file: The file for the key; `nil` for none.
+    ///   - file: The path of the file for the key; `nil` for none.
     ///   - show: The closure that is called once with the key. With a file, the key is valid by then; without one, it
-    ///     is about to be.
-    /// - Throws: ``ProviderError/cannotWriteAdminKey(path:why:)`` for a file that holds something else than a key, or
-    ///   cannot be made.
+    ///     is about to become valid.
+    /// - Throws: ``ProviderError/cannotWriteAdminKey(path:why:)`` for a file that contains anything but a key, or
+    ///   cannot be created.
     init(_ keys: APIKeys, file: String?, show: @escaping @Sendable (String) -> Void) async throws {
         (self.keys, self.file, self.show) = (keys, file, show)
         let isFirst = try await keys.isEmpty
@@ -37,18 +36,18 @@ struct FirstAdminKey: Sendable {
         guard let file else { return }
         try await Self.recover(file, keys)
         guard isFirst else { return }
-        // A file with a key that is not stored may be overwritten: it is from an interrupted start, or an older
+        // A file with a key that is not stored may be overwritten, because it is from an interrupted start or an older
         // database.
         if FileManager.default.fileExists(atPath: file), Self.key(in: file) == nil {
             throw ProviderError.cannotWriteAdminKey(path: file, why: "File exists")
         }
-        // The check is made here, before any service runs that would have to be ended.
+        // The check is done here, before any service runs that would have to be stopped.
         guard access(URL(filePath: file).deletingLastPathComponent().path, W_OK | X_OK) == 0 else {
             throw ProviderError.cannotWriteAdminKey(path: file, why: DurableFile.lastError)
         }
     }
 
-    /// Writes the key to its file and stores it. It is called when the listener is bound.
+    /// Writes the key to its file, and then stores it. It is called when the listener is bound.
     func issue() async throws {
         guard let text else { return }
         guard let file else {
@@ -73,7 +72,7 @@ struct FirstAdminKey: Sendable {
         _ = try await self.keys.issue(name: "first admin key", scopes: [.admin], text: text)
     }
 
-    /// Renames or deletes a pending file of an interrupted start.
+    /// Renames or deletes the pending file of an interrupted start.
     private static func recover(_ file: String, _ keys: APIKeys) async throws {
         let pending = Self.pending(file)
         guard FileManager.default.fileExists(atPath: pending), let text = Self.key(in: pending) else { return }
@@ -84,17 +83,17 @@ struct FirstAdminKey: Sendable {
         }
     }
 
-    /// Returns the path of the file before it is renamed.
+    /// Returns the path of the pending file, which the file has before it is renamed.
     private static func pending(_ file: String) -> String { "\(file).new" }
 
-    /// Gives the file its final name, once the key is stored.
+    /// Renames the pending file to its final path, once the key is stored.
     private static func name(_ pending: String, _ file: String) throws {
         guard DurableFile.rename(pending, to: file) else {
             throw ProviderError.cannotWriteAdminKey(path: file, why: DurableFile.lastError)
         }
     }
 
-    /// Returns the key in a file that holds nothing else; `nil` for any other file.
+    /// Returns the key in a file that contains nothing else; `nil` for any other file.
     private static func key(in path: String) -> String? {
         let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? .max
         guard size <= Self.maximumFileSize, let text = try? String(contentsOfFile: path, encoding: .utf8) else {

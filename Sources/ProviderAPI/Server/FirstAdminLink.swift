@@ -3,17 +3,18 @@ import Logging
 import PushProvider
 import PushSupport
 
-/// The link that creates the first person, an admin.
+/// The link with which the first person, an admin, is created.
 ///
-/// While there is no person, every start creates another link, so that a lost link does not matter. The link is invalid
-/// once there is a person.
+/// As long as there is no person, every start creates a new link, so that a lost link does no harm. The link becomes
+/// invalid once there is a person.
 struct FirstAdminLink: Sendable {
     private let people: PeopleService
     private let configuration: ProviderConfiguration
     private let logger: Logger
     private let show: @Sendable (String) -> Void
 
-    /// - Parameter show: The closure that is called with the link once it is valid and in its file.
+    /// Creates the issuer of the link. The link itself is created by ``issue(port:)``.
+    /// - Parameter show: The closure that is called with the link once the link is valid and written to its file.
     init(
         _ people: PeopleService,
         _ configuration: ProviderConfiguration,
@@ -25,7 +26,7 @@ struct FirstAdminLink: Sendable {
 
     /// Creates the link if there is no person, and writes it to its file. It is called when the listener is bound.
     ///
-    /// A failure is only logged, because an administrator can add people with an API key.
+    /// A failure is only logged, because an administrator can also add people with an API key.
     func issue(port: Int) async {
         do {
             guard let link = try await self.people.makeLink(for: nil) else { return self.removeFile() }
@@ -40,7 +41,7 @@ struct FirstAdminLink: Sendable {
         }
     }
 
-    /// Removes the file with a link that was redeemed.
+    /// Removes the file with a link that has been redeemed.
     private func removeFile() {
         guard let file = self.configuration.adminLinkFile else { return }
         try? FileManager.default.removeItem(atPath: file)
@@ -56,13 +57,13 @@ struct FirstAdminLink: Sendable {
 }
 
 extension ProviderConfiguration {
-    /// The file for the link that creates the first person. Its name is that of the admin key file with the extension
-    /// `link`.
+    /// The path of the file for the link that creates the first person: that of the admin key file, with the extension
+    /// `link`; `nil` without an admin key file.
     package var adminLinkFile: String? {
         self.adminKeyFile.map { URL(filePath: $0).deletingPathExtension().appendingPathExtension("link").path }
     }
 
-    /// Returns the URL by which this host reaches the pages.
+    /// Returns the URL of the pages for a browser on this host, without a path.
     func base(port: Int) -> String {
         let isAny = ["0.0.0.0", "::"].contains(self.host)
         let host = isAny ? "localhost" : self.host.contains(":") ? "[\(self.host)]" : self.host

@@ -6,12 +6,13 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// The provider's metrics: gauges, which are read at each request, and the counters of the registry.
+/// The provider's metrics: gauges, which are read at each scrape, and the counters of the registry.
 struct ProviderMetrics: Sendable {
     private let gauges = GaugeRegistry()
     private let registry: PrometheusRegistry
 
-    /// - Parameter registry: The counters, which follow the gauges in the text.
+    /// Creates the gauges of the components.
+    /// - Parameter registry: The counters, which follow the gauges in the output.
     init(
         registry: PrometheusRegistry,
         budgets: BudgetRegistry,
@@ -132,7 +133,7 @@ struct ProviderMetrics: Sendable {
         }
     }
 
-    /// Adds a gauge with one of the numbers in the store's statistics.
+    /// Adds a gauge for one of the values in the store's statistics.
     private func add(
         _ name: String,
         _ help: String,
@@ -146,7 +147,7 @@ struct ProviderMetrics: Sendable {
     func text() async throws -> String { try await self.gauges.text() + self.registry.text }
 }
 
-/// A copy of the store's statistics that serves all gauges of one request.
+/// A cached copy of the store's statistics, which serves all gauges of one scrape.
 private final class StatisticsCache: Sendable {
     private static let lifetime: Duration = .seconds(1)
 
@@ -156,7 +157,7 @@ private final class StatisticsCache: Sendable {
 
     init(store: any MaintenanceStore, time: any TimeSource) { (self.store, self.time) = (store, time) }
 
-    /// Returns statistics that are at most ``lifetime`` old.
+    /// Returns statistics whose age is at most ``lifetime``.
     func latest() async throws -> StoreBacklog {
         let now = self.time.steady
         if let last = self.last.withLock({ $0 }), now >= last.at, now.since(last.at) < Self.lifetime {

@@ -5,7 +5,7 @@ import PushHTTP
 import PushStore
 import PushSupport
 
-/// `/health`, `/ready` and `/metrics`: the state of the process for monitors.
+/// The operations `/health`, `/ready` and `/metrics`, which report the state of the process to monitoring systems.
 struct ServerController: Controller {
     let probe: ReadyProbe
     let metrics: ProviderMetrics
@@ -30,8 +30,8 @@ struct ServerController: Controller {
     }
 }
 
-/// Checks that the store can be read and written. The check is made at most once a second, however many requests there
-/// are.
+/// Checks that the store can be read and written. The check runs at most once a second, regardless of the number of
+/// requests.
 actor ReadyProbe {
     /// The time for which the result of a check is reused.
     static let lifetime: Duration = .seconds(1)
@@ -41,8 +41,9 @@ actor ReadyProbe {
     private var last: (at: ContinuousClock.Instant, result: Result<Void, any Error>)?
     private var running: Task<Void, any Error>?
 
+    /// Creates a probe.
     /// - Parameters:
-    ///   - clock: A monotonic clock.
+    ///   - clock: A monotonic clock, by which the age of the last result is measured.
     ///   - probe: The closure that throws an error if the store is not ready.
     init(
         clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
@@ -59,7 +60,8 @@ actor ReadyProbe {
         }
     }
 
-    /// - Throws: ``StoreError/cannotWrite(why:)``.
+    /// Checks the store, or reuses the result of the last check if it is at most a second old. Throws
+    /// ``StoreError/cannotWrite(why:)`` if the store is not ready.
     func check() async throws {
         if let last, self.clock() < last.at + Self.lifetime { return try last.result.get() }
         if let running { return try await running.value }

@@ -7,7 +7,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `GET /v1/system`: the state of the store, the lanes and the process.
+/// The operation `GET /v1/system`, which returns the state of the store, the dispatcher's lanes and the process.
 struct SystemController: Controller {
     let store: SQLiteStore
     let dispatch: DispatchMetrics
@@ -53,9 +53,9 @@ struct SystemController: Controller {
     }
 }
 
-/// The figures of a provider in a response.
+/// The JSON of a provider's state in responses.
 package struct SystemResponse: ResponseObject {
-    /// The database and its queries.
+    /// The state of the database and its queries.
     package struct Store: ResponseObject {
         let databaseBytes, logBytes: Int
         let availableBytes: Int?
@@ -72,7 +72,7 @@ package struct SystemResponse: ResponseObject {
         ]
     }
 
-    /// One lane of the dispatcher.
+    /// The state of one lane of the dispatcher, urgent or bulk.
     struct Lane: ResponseObject {
         let lane: String
         let pagesInFlight: Int
@@ -83,11 +83,11 @@ package struct SystemResponse: ResponseObject {
         ]
     }
 
-    /// One process of the provider.
+    /// The state of one process of the provider, with its version.
     struct Node: ResponseObject {
         let name, version: String
         let startedAt: Timestamp
-        /// The time since the start, in seconds.
+        /// The time since the process started, in seconds.
         let uptime: Int64
 
         static let members: [ResponseMember<Self>] = [
@@ -99,11 +99,11 @@ package struct SystemResponse: ResponseObject {
     package let store: Store
     let lanes: [Lane]
     let queue: StoreBacklog
-    /// The seconds since the oldest due retry became due; `nil` without one.
+    /// The time since the oldest due retry became due, in seconds; `nil` if no retry is due.
     let retryLag: Double?
     let nodes: [Node]
 
-    /// The numbers of notifications that have not ended, by state.
+    /// The numbers of notifications that are not complete, by state.
     package var notifications: [String: Int] {
         let states = NotificationRecord.State.allCases.filter { $0 != .done && $0 != .cancelled }
         return Dictionary(states.map { ($0.rawValue, self.queue.notifications[$0] ?? 0) }) { $1 }

@@ -3,14 +3,14 @@ import Metrics
 import PushStore
 import ServiceLifecycle
 
-/// Bounds the length of the write-ahead log of an idle store by folding it into the database. It counts the folds, and
-/// logs a warning when a snapshot of another process prevents them. A store that writes bounds the log itself.
+/// Bounds the length of the write-ahead log of an idle store by checkpoints. It counts the checkpoints, and logs a
+/// warning if a snapshot of another process prevents them. A store that is being written bounds the log itself.
 struct WALMonitor: Service {
-    /// The length of the log above which it is folded, in bytes.
+    /// The length of the log above which a checkpoint runs, in bytes.
     private static let foldLength = 64 * 1024 * 1024
-    /// The length of the log, after a fold, above which a warning is logged, in bytes.
+    /// The length of the log above which a warning is logged after a checkpoint, in bytes.
     private static let warningLength = 256 * 1024 * 1024
-    /// The time between two checks.
+    /// The time between two checks of the log's length.
     private static let pause: Duration = .seconds(1)
     /// The minimum time between two warnings.
     private static let warningInterval: Duration = .seconds(60)
@@ -26,7 +26,7 @@ struct WALMonitor: Service {
         self.unfinished = Counter(label: "martlet_store_wal_folds_unfinished", dimensions: [], factory: metrics)
     }
 
-    /// Checks the log until shutdown.
+    /// Checks the length of the log until shutdown.
     func run() async {
         await cancelWhenGracefulShutdown {
             var warnedAt: ContinuousClock.Instant?

@@ -6,11 +6,11 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The history of a token or a user, the delivery with an apns-id, and badge counts.
+/// The operations for the history of a token or a user, the lookup of a delivery by `apns-id`, and badge counts.
 struct HistoryController: Controller {
-    /// The maximum number of devices of one user whose histories are merged.
+    /// The maximum number of devices of one user whose histories are merged. Histories of further devices are omitted.
     private static let maximumDevices = 50
-    /// The maximum number of lookups of devices in campaigns for one response. It bounds how far back a response
+    /// The maximum number of times that a response looks up a device in a campaign. It limits how far back a response
     /// reaches.
     private static let maximumLookups = 5000
 
@@ -37,7 +37,6 @@ struct HistoryController: Controller {
         ]
     }
 
-    /// Returns an operation that responds with a page of merged histories.
     private func history(_ path: String, id: String, _ handler: @escaping ProviderOperation.Handler)
         -> ProviderOperation
     {
@@ -46,8 +45,8 @@ struct HistoryController: Controller {
             .responses(.ok(HistoryResponse.schema)).reservingPage(ofEntries: 640)
     }
 
-    /// Responds with the history of a token, which need not be registered: deliveries to unregistered tokens have no
-    /// device.
+    /// Responds with the history of a token. The token need not be registered, because there are deliveries to tokens
+    /// without a device.
     private func ofToken(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let token = try request.pathToken()
@@ -56,7 +55,7 @@ struct HistoryController: Controller {
         return try await self.response(request, app: app.id, devices, periods, tokens: [token: nil])
     }
 
-    /// Merges the histories of the user's devices. Of each device, the history includes only the time for which the
+    /// Merges the histories of the user's devices. The history of each device includes only the time during which the
     /// device belonged to the user.
     private func ofUser(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
@@ -69,9 +68,12 @@ struct HistoryController: Controller {
 
     /// Returns a page of the merged histories of devices and tokens.
     ///
-    /// Every list is read from the end of the previous page, and no further back than the horizon: the oldest campaign
-    /// that is searched for this response. So the number of lookups is bounded.
-    /// - Parameter tokens: The tokens, each with the time after which its deliveries count; `nil` for all.
+    /// Every list is read from the end of the previous page back to the horizon, which is the oldest campaign that is
+    /// searched for this response. The horizon bounds the number of lookups.
+    /// - Parameters:
+    ///   - devices: The devices that the response describes.
+    ///   - periods: The devices with the times during which their deliveries are included.
+    ///   - tokens: The tokens, each with the time after which its deliveries are included; `nil` includes all of them.
     private func response(
         _ request: OperationRequest,
         app: Int64,
@@ -104,20 +106,20 @@ struct HistoryController: Controller {
             )
             let end = page.eventsBefore
             let events = try await store.tokenEvents(app: app, token: token, action: nil, before: end, limit: limit)
-            // Events before that time are of the former user, as are all older ones.
+            // Events before that time belong to the device's previous user.
             page.add(events.filter { event in since.map { event.at > $0 } ?? true })
         }
         return try .json(HistoryResponse(devices: devices.map(DeviceResponse.init), page: page))
     }
 
-    /// Returns the badge count of a user; 0 for a user who has none.
+    /// Returns the badge count of a user, which is 0 if none is stored.
     private func showBadge(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let count = try await self.store.badge(app: app.id, holder: BadgeOwner.user(try request.user()))
         return try .json(["count": count])
     }
 
-    /// Sets the badge count of a user, without a push.
+    /// Sets the badge count of a user without sending a push.
     private func setBadge(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let user = try request.user()

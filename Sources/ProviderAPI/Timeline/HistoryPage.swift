@@ -4,29 +4,31 @@ package import PushHTTP
 
 /// A page of the merged history of several devices: deliveries and token events, each newest first.
 struct HistoryPage {
-    /// The maximum number of entries of each list. All deliveries of one notification stay together, so there may be a
-    /// few more.
+    /// The number of entries after which each of the two lists ends. All deliveries of one notification stay together,
+    /// so a list may be slightly longer.
     let limit: Int
     let deliveriesBefore: NotificationCursor?
     let eventsBefore: Int64?
-    /// The oldest notification that was searched; `nil` for all.
+    /// The oldest notification that was searched, from which the next page continues; `nil` if all were searched.
     let horizon: NotificationCursor?
     /// The deliveries that were added, without duplicates.
     private var allDeliveries: [DeliveryKey: DeliveryRecord] = [:]
     private var allEvents: [TokenEventRecord] = []
-    /// Indicates whether there are more deliveries than those that were added.
+    /// A Boolean value that indicates whether the store may have more deliveries than were added.
     private var hasMoreDeliveries = false
     private var hasMoreEvents = false
 
-    /// The identity of a delivery: its notification and its recipient.
+    /// The identity of a delivery, which consists of its notification and its recipient.
     private struct DeliveryKey: Hashable {
         var notification: UUID
         var recipient: Int64
     }
 
+    /// Creates an empty page.
     /// - Parameters:
     ///   - cursor: The cursor at which the previous page ended; `nil` for the first page.
-    ///   - horizon: The oldest notification that is searched.
+    ///   - limit: The maximum number of entries of each list.
+    ///   - horizon: The oldest notification that is searched; `nil` to search all.
     init(after cursor: Cursor?, limit: Int, horizon: NotificationCursor? = nil) {
         self.horizon = horizon
         self.limit = max(1, limit)
@@ -34,7 +36,7 @@ struct HistoryPage {
         self.eventsBefore = cursor?.second
     }
 
-    /// Adds the newest deliveries of one device or token, up to ``limit``.
+    /// Adds the newest deliveries of one device or token. If there are ``limit`` of them, the store may have more.
     mutating func add(_ deliveries: [DeliveryRecord]) {
         for delivery in deliveries {
             let key = DeliveryKey(notification: delivery.notification, recipient: delivery.recipient)
@@ -43,7 +45,7 @@ struct HistoryPage {
         if deliveries.count >= self.limit { self.hasMoreDeliveries = true }
     }
 
-    /// Adds the newest events of one token, up to ``limit``.
+    /// Adds the newest events of one token. If there are ``limit`` of them, the store may have more.
     mutating func add(_ events: [TokenEventRecord]) {
         self.allEvents += events
         if events.count >= self.limit { self.hasMoreEvents = true }
@@ -62,7 +64,7 @@ struct HistoryPage {
     /// The token events of the page, newest first.
     var events: [TokenEventRecord] { Array(self.allEvents.sorted { $0.id > $1.id }.prefix(self.limit)) }
 
-    /// The cursor of the next page; `nil` after the last one.
+    /// The cursor for the next page; `nil` if this page is the last one.
     var next: Cursor? {
         let (deliveries, events) = (self.deliveries, self.events)
         let isFull = self.hasMoreDeliveries || deliveries.count < self.allDeliveries.count
@@ -75,7 +77,7 @@ struct HistoryPage {
     }
 }
 
-/// The history of a token or a user in a response; deliveries and token events are each newest first.
+/// The JSON of a token's or a user's history in responses. Deliveries and token events are each sorted newest first.
 package struct HistoryResponse: ResponseObject {
     package let devices: [DeviceResponse]
     let page: HistoryPage

@@ -7,13 +7,13 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/timeline`: the events of a delivery, a notification, a token or a user, in their order.
+/// The operation `/v1/timeline`, which returns the events of a delivery, a notification, a token or a user in order.
 struct TimelineController: Controller {
-    /// The default and the maximum number of deliveries of a page.
+    /// The default and the maximum number of deliveries per page.
     private static let limits = (standard: 5, most: 20)
-    /// The maximum number of devices of one user that are searched.
+    /// The maximum number of devices of one user whose deliveries are searched.
     private static let maximumDevices = 50
-    /// The maximum number of lookups of devices in campaigns for one response.
+    /// The maximum number of times that a response looks up a device in a campaign; the next page reaches further back.
     private static let maximumLookups = 5000
 
     /// The stores that the timeline and its reader need.
@@ -46,7 +46,7 @@ struct TimelineController: Controller {
         ]
     }
 
-    /// The subject of a timeline, which the query of a request names.
+    /// The subject of a timeline, which the request's query determines: a push, a notification, a token or a user.
     private enum Subject {
         case push(String)
         case notification(String)
@@ -84,8 +84,8 @@ struct TimelineController: Controller {
 
     // MARK: The subject
 
-    /// Returns the subject that the query names.
-    /// - Throws: ``RequestError`` unless the query names exactly one subject, and the app of a token or user.
+    /// Returns the subject that the query determines.
+    /// - Throws: ``RequestError`` unless the query names exactly one subject and, for a token or user, the app.
     private static func subject(_ request: OperationRequest) throws -> Subject {
         let names = ["apnsId", "notification", "token", "user"].filter { request.query[$0] != nil }
         guard let name = names.first, names.count == 1, let text = request.query[name] else {
@@ -115,7 +115,7 @@ struct TimelineController: Controller {
     }
 
     /// Returns the app that the query names.
-    /// - Throws: ``RequestError`` for one that the caller may not use, whether it exists or not.
+    /// - Throws: ``RequestError`` if the caller may not use the app, whether it exists or not.
     private func app(_ request: OperationRequest) async throws -> AppRecord {
         let text = request.query["app"] ?? ""
         guard let bundleID = Topic(text) else { throw RequestError.noSuch("app", by: "bundle id", at: "app") }
@@ -129,7 +129,7 @@ struct TimelineController: Controller {
         return app
     }
 
-    /// Returns a notification that the caller may see; `nil` for any other.
+    /// Returns the notification if the caller may use its app; otherwise, and for `nil`, returns `nil`.
     private func visible(
         _ notification: NotificationRecord?,
         _ request: OperationRequest
@@ -155,7 +155,10 @@ struct TimelineController: Controller {
     }
 
     /// Responds with the timelines of the newest deliveries to the given devices and tokens. Recipients that wait for
-    /// an attempt come first, and deliveries with a state follow.
+    /// an attempt come first, followed by deliveries with a state.
+    /// - Parameters:
+    ///   - periods: The devices with the times during which their deliveries are included.
+    ///   - tokens: The tokens, each with the time after which its deliveries are included; `nil` includes all of them.
     private func deliveries(
         of devices: [DeviceRecord],
         _ periods: [UserPeriod],
@@ -173,7 +176,7 @@ struct TimelineController: Controller {
             let ended = page.deliveries.map {
                 RecipientKey(notification: $0.notification, recipient: $0.recipient)
             }
-            // A recipient may have ended between the two queries, and would be in both results.
+            // A recipient may have reached a state between the two queries, and would be in both results.
             recipients += ended.filter { !recipients.contains($0) }
             next = page.next?.position
         }
@@ -182,7 +185,8 @@ struct TimelineController: Controller {
         return try .page("timelines", timelines.map(TimelineResponse.init), next: cursorText)
     }
 
-    /// Returns the recipients among the given devices and tokens that wait for an attempt.
+    /// Returns the recipients among the given devices and tokens that wait for an attempt. The value of a token is the
+    /// time after which its notifications are included, or `nil` for all.
     private func waiting(
         for devices: [DeviceRecord],
         _ tokens: [DeviceToken: Timestamp?],
@@ -206,7 +210,7 @@ struct TimelineController: Controller {
         return Array(waiting.filter { seen.insert($0).inserted }.prefix(limit))
     }
 
-    /// Returns the newest deliveries that have a state, as a page of a history.
+    /// Returns the newest deliveries that have a state, as a page of a history, see `deliveries(of:_:tokens:_:_:)`.
     private func page(
         of periods: [UserPeriod],
         _ tokens: [DeviceToken: Timestamp?],

@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/environments/{environment}:feedback`: the reading of the legacy feedback service.
+/// The operation at `/v1/apps/{app}/environments/{environment}:feedback`, which reads the legacy feedback service.
 struct FeedbackController: Controller {
     let store: any AppStore & FeedbackStore
     let service: FeedbackService
@@ -37,7 +37,7 @@ struct FeedbackController: Controller {
         return try .json(FeedbackResponse(run: run, environment: environment, clocks: self.time.reading))
     }
 
-    /// Reads the feedback service. The reading continues if the client disconnects.
+    /// Reads the feedback service. The read continues if the client disconnects.
     private func read(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)
@@ -47,7 +47,6 @@ struct FeedbackController: Controller {
     }
 }
 
-/// A reading of a feedback service in a response.
 private struct FeedbackResponse: ResponseObject {
     let run: FeedbackRun
     let environment: PushEnvironment

@@ -6,9 +6,10 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `POST /v1/apps/{app}/devices:reactivate`: undoes deactivations of tokens.
+/// The operation `POST /v1/apps/{app}/devices:reactivate`, which undoes deactivations of device tokens.
 struct ReactivationController: Controller {
-    /// The number of devices after which a request ends. Its last page may exceed it.
+    /// The number of reactivated devices after which a request ends as incomplete, and is to be repeated. The last
+    /// batch may exceed it.
     private static let maximumDevices = 100_000
 
     let store: any AppStore & TokenStateStore
@@ -24,7 +25,8 @@ struct ReactivationController: Controller {
         ]
     }
 
-    /// Undoes deactivations. A device that has got another token since, or was deactivated again later, stays as it is.
+    /// Undoes deactivations. A device that has received another token since, or was deactivated again later, is not
+    /// changed.
     private func reactivate(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(ReactivationRequest.object)
@@ -44,7 +46,7 @@ struct ReactivationController: Controller {
     }
 }
 
-/// The result of undoing deactivations in a response.
+/// The JSON of the result of a reactivation in responses.
 package struct ReactivationResponse: ResponseObject {
     package let devices: Int
     package let isComplete: Bool

@@ -7,7 +7,8 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/apps/{app}/hygiene` and `tokens/events`: invalidated tokens, and the circuit breaker of their invalidation.
+/// The operations at `/v1/apps/{app}/hygiene` and `tokens/events`, for deactivated device tokens and the circuit
+/// breaker that limits their deactivation.
 struct TokenStateController: Controller {
     let store: any AppStore & TokenStateStore
     let invalidation: TokenInvalidationPolicy
@@ -35,7 +36,8 @@ struct TokenStateController: Controller {
         ]
     }
 
-    /// Returns the operation that applies or discards the withheld deactivations of one environment.
+    /// Returns the operation that settles the deactivations that the open circuit breaker has withheld in one
+    /// environment: `deactivates` applies them, otherwise they are discarded. The breaker is closed.
     private func settle(_ name: String, _ summary: String, deactivates: Bool) -> ProviderOperation {
         .init(.post, "/v1/apps/{app}/hygiene/{environment}:\(name)", .audited, id: "\(name)Withheld", summary) {
             request in
@@ -74,7 +76,7 @@ struct TokenStateController: Controller {
         return try .page("events", events.map(TokenEventResponse.init), next: page.next(after: events, \.id))
     }
 
-    /// Responds with the state of both environments, including one without a credential.
+    /// Responds with the state of both environments, even of one without a credential.
     private func show(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         var all: [BreakerResponse] = []
@@ -89,7 +91,8 @@ struct TokenStateController: Controller {
     }
 }
 
-/// The state of the circuit breaker in one environment, in a response.
+/// The JSON of the circuit breaker's state in one environment in responses. While it is open, `withheld` is the number
+/// of tokens that wait for a decision; otherwise it is `nil`.
 package struct BreakerResponse: ResponseObject {
     let environment: PushEnvironment
     let health: EnvironmentHealth
@@ -108,7 +111,7 @@ package struct BreakerResponse: ResponseObject {
 
 extension TokenEventRecord.Action: JSONRepresentable {}
 
-/// A token event in a response: a change to a token, with its reason.
+/// The JSON of a token event in responses: a change to a token, with its reason.
 package struct TokenEventResponse: ResponseObject {
     package let event: TokenEventRecord
 

@@ -6,7 +6,8 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// `/v1/apps/{app}/vapid`: the keys by which an app identifies itself to browsers' push services (RFC 8292).
+/// The operations at `/v1/apps/{app}/vapid`, which manage the keys with which an app identifies itself to browsers'
+/// push services (RFC 8292).
 struct VAPIDController: Controller {
     let store: any AppStore & WebPushStore
     let time: any TimeSource
@@ -88,10 +89,10 @@ struct VAPIDController: Controller {
     }
 }
 
-/// The VAPID keys of an app in a response, without their private halves.
+/// The JSON of an app's VAPID keys in responses, without the private keys.
 private struct VAPIDResponse: ResponseObject {
     let newest: VAPIDKeyRecord
-    /// The earlier public keys, which subscriptions may still use.
+    /// The earlier public keys, which existing subscriptions may still use.
     let earlier: [String]
 
     private var publicKey: String { Base64URL.encode(self.newest.publicKey) }
@@ -106,7 +107,7 @@ private struct VAPIDResponse: ResponseObject {
 }
 
 extension RequestError {
-    /// The error for an app without a VAPID key, which cannot send to browsers.
+    /// The error for an app that has no VAPID key and therefore cannot send to browsers.
     static var noVAPIDKey: RequestError {
         .conflict("no_vapid_key", "the app has no VAPID key: PUT /v1/apps/{app}/vapid makes one")
     }

@@ -7,15 +7,16 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// `/v1/webhooks`: the URLs that events are posted to.
+/// The operations at `/v1/webhooks`, which manage the URLs to which events are sent.
 struct WebhooksController: Controller {
     let store: any AppStore & WebhookStore
     let addresses: AddressPolicy
-    /// The wake signal of webhook delivery.
+    /// The signal that wakes the service that delivers webhook events.
     let wake: WakeSignal
-    /// The closure that ends the post in flight to a webhook, before a change of the webhook is confirmed.
+    /// The closure that aborts the request in flight to the webhook with the given id, before a change of the webhook
+    /// is confirmed.
     let interrupt: @Sendable (UUID) async -> Void
-    /// The closure that posts a test event to a webhook, and returns the result.
+    /// The closure that sends a test event of an app to a webhook, and returns the result.
     let postTest: @Sendable (WebhookRecord, Topic) async -> WebhookTestResult
     let time: any TimeSource
 
@@ -56,7 +57,7 @@ struct WebhooksController: Controller {
 
     /// Adds a webhook with a new secret, which only this response shows.
     ///
-    /// The address is checked now and again before each post, because names may resolve to other addresses later.
+    /// The address is checked now and again before each delivery, because names may resolve to other addresses later.
     private func add(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(WebhookRequest.addition)
@@ -97,7 +98,7 @@ struct WebhooksController: Controller {
         return try await self.update(request) { ($0.url, $0.events, $0.isActive) = (url, events, isActive) }
     }
 
-    /// Removes a webhook. After the response nothing is posted to it any more.
+    /// Removes a webhook. After the response, nothing is sent to it any more.
     private func delete(_ request: OperationRequest) async throws -> Response {
         guard let id = request.uuid("webhook"), try await self.store.deleteWebhook(id) else {
             throw RequestError.noSuch("webhook")
@@ -106,13 +107,13 @@ struct WebhooksController: Controller {
         return .noContent
     }
 
-    /// Adds a secret. Posts are signed with both secrets until the rotation is finished.
+    /// Adds a second secret to a webhook. Deliveries are signed with both secrets until the rotation is finished.
     private func rotate(_ request: OperationRequest) async throws -> Response {
         let secret = WebhookSecret.make()
         return try await self.update(request, newSecret: secret) { $0.signing = .add(secret) }
     }
 
-    /// Moves the webhook back to a time or a block, from which events are posted again.
+    /// Moves the webhook's position back to a time or a block of events, from which events are delivered again.
     private func replay(_ request: OperationRequest) async throws -> Response {
         let webhook = try await self.webhook(request)
         let fields = try await request.fields(WebhookRequest.replay)
@@ -130,16 +131,15 @@ struct WebhooksController: Controller {
         return try await self.response(moved, warnings: warnings)
     }
 
-    /// Posts a test event. The response is 200, whatever the receiver responds.
+    /// Sends a test event to the webhook. Responds with 200, whatever the receiver responds.
     private func test(_ request: OperationRequest) async throws -> Response {
         let webhook = try await self.webhook(request)
         guard let app = try await self.store.app(id: webhook.app) else { throw RequestError.noSuch("webhook") }
         return try .json(await self.postTest(webhook, app.bundleID))
     }
 
-    /// Changes a webhook in one transaction, so that neither a delivery nor another request undoes the change.
-    ///
-    /// - Parameter newSecret: A new secret, which the response shows.
+    /// Changes a webhook in one transaction, so that neither a delivery nor another request reverts the change.
+    /// - Parameter newSecret: A new secret, which the response shows; `nil` to show none.
     private func update(
         _ request: OperationRequest,
         newSecret: String? = nil,
@@ -157,9 +157,8 @@ struct WebhooksController: Controller {
         try await request.object("webhook") { try await self.store.webhook($0) }
     }
 
-    /// Returns a webhook as a response.
-    ///
-    /// - Parameter secret: A new secret, which the response shows; `nil` without one.
+    /// Returns the response for a webhook.
+    /// - Parameter secret: A new secret, which the response shows; `nil` to show none.
     private func response(
         _ webhook: WebhookRecord,
         secret: String? = nil,
@@ -179,7 +178,7 @@ package struct WebhookResponse: ResponseObject {
     package let app: Topic?
     /// The secret; `nil` except in the response to its creation or rotation.
     package var secret: String?
-    /// The warnings about the request; `nil` without any.
+    /// The warnings about the request; `nil` if there are none.
     var warnings: [ContentWarning]?
 
     package var id: UUID { self.webhook.id }
@@ -220,7 +219,8 @@ extension WebhookTestResult: ResponseObject {
     ]
 }
 
-/// `GET /v1/webhooks/{webhook}/deliveries`: the blocks of events for a webhook, with the state of each.
+/// The operation `GET /v1/webhooks/{webhook}/deliveries`, which lists the blocks of events for a webhook with their
+/// states.
 struct WebhookDeliveriesController: Controller {
     let store: any WebhookStore
 

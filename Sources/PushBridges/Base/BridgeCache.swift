@@ -4,11 +4,11 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// A value that is computed from the bridges of one kind and kept in memory, so that requests read no bridges from
-/// disk. It is computed anew after any bridge has changed.
+/// A value that is computed from the bridges of one kind and cached, so that requests read no bridges from disk. It is
+/// computed again after any bridge has changed.
 ///
-/// Only one read of the store runs at a time, and all requests share it. Bridges that change all the time therefore
-/// occupy at most one connection of the store, and no request waits for more than two reads.
+/// Only one read of the store runs at a time, and all callers share it. Frequent changes of bridges therefore occupy at
+/// most one connection of the store, and no caller waits for more than two reads.
 final class BridgeCache<Value: Sendable>: Sendable {
     private struct Made {
         var generation: Int
@@ -29,14 +29,15 @@ final class BridgeCache<Value: Sendable>: Sendable {
     }
 
     private let store: any AppStore & BridgeStore
-    /// The maximum age of the value, and the clock that measures it. It is `nil` if the value does not age.
+    /// The maximum age of the value, and the clock that measures it, or `nil` if the value does not expire.
     private let aging: (longest: Duration, time: any TimeSource)?
     private let make: @Sendable (any AppStore & BridgeStore) async throws -> Value
     private let state = Mutex(State())
 
+    /// Creates an empty cache; the first use of ``value`` reads the store.
     /// - Parameters:
     ///   - aging: The maximum age of a value that depends on more than bridges, and the clock that measures it. `nil`
-    ///     if it does not age.
+    ///     if the value does not expire.
     ///   - make: Reads the store and computes the value.
     init(
         store: any AppStore & BridgeStore,
@@ -46,7 +47,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
         (self.store, self.aging, self.make) = (store, aging, make)
     }
 
-    /// The value for the present bridges.
+    /// The value for the current bridges.
     /// - Throws: An error of the store if bridges have changed and cannot be read. A cancelled task stops waiting.
     var value: Value {
         get async throws {
@@ -59,14 +60,14 @@ final class BridgeCache<Value: Sendable>: Sendable {
         }
     }
 
-    /// Computes the value anew, or waits for the read in progress.
+    /// Returns the value of a read of the store that sees all present changes, even if the cached value is current.
     func read() async throws -> Value { try await self.read(since: self.store.bridgeGeneration) }
 
     private func made(since generation: Int) -> Made? {
         self.state.withLock { $0.made }.flatMap { $0.generation >= generation ? $0 : nil }
     }
 
-    /// Returns the value of a read that sees all changes up to a generation.
+    /// Returns the value of a read that sees all changes up to a generation of the bridges.
     private func read(since generation: Int) async throws -> Value {
         var flight = self.join()
         while flight.generation < generation {
@@ -79,7 +80,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
         return try await flight.value.valueUnlessCancelled()
     }
 
-    /// Joins the read in progress or begins one. A read continues if its callers stop waiting.
+    /// Joins the read in progress or begins one. The read continues even if its callers stop waiting.
     private func join() -> Flight {
         self.state.withLock { state in
             if let flight = state.flight { return flight }
@@ -109,7 +110,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
 }
 
 extension BridgeCache<[String: BridgeRecord]> {
-    /// Creates a cache of the bridges of a kind by their names.
+    /// Creates a cache of the bridges of one kind, by name.
     convenience init(_ kind: BridgeKind, store: any AppStore & BridgeStore) {
         self.init(store: store) { store in
             Dictionary(try await store.bridges(kind: kind).map { ($0.name, $0) }) { first, _ in first }
@@ -120,5 +121,5 @@ extension BridgeCache<[String: BridgeRecord]> {
     subscript(name: String) -> BridgeRecord? { get async throws { try await self.value[name] } }
 }
 
-/// The bridges of one kind by their names.
+/// A cache of the bridges of one kind, by name.
 typealias BridgeTable = BridgeCache<[String: BridgeRecord]>

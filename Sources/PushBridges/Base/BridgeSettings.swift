@@ -6,18 +6,19 @@ import PushTypes
 
 /// The settings of a bridge of one kind, read from the JSON of a request or of the store.
 package protocol BridgeSettings: Sendable {
-    /// The members that callers set.
+    /// The members that API callers can set.
     static var object: RequestObject { get }
-    /// The members that the provider adds to stored settings. Callers neither set nor see them.
+    /// The members that the provider adds to stored settings. API callers neither set nor see them.
     static var hidden: [any AnyRequestMember] { get }
-    /// Throws ``RequestError`` for a name that the protocol cannot address.
+    /// Throws ``RequestError`` if `name` cannot be the name of a bridge of this kind.
     static func check(name: String) throws(RequestError)
-    /// - Throws: ``RequestError`` that names the member at fault.
+    /// Reads the settings from JSON. Throws ``RequestError`` that names the member at fault.
     init(_ fields: JSONFields) throws(RequestError)
-    /// Returns the hidden members for settings that a caller with a key of single apps sets.
+    /// Returns the values of the hidden members for settings from a caller whose API key is restricted to single apps.
+    /// The result is empty if the kind has none.
     /// - Parameters:
-    ///   - bridge: The present bridge, or `nil` for a new one.
-    ///   - policy: The rules for addresses that such callers may name.
+    ///   - bridge: The bridge that is replaced, or `nil` for a new one.
+    ///   - policy: The rules for addresses that these callers may name.
     /// - Throws: ``RequestError`` for settings that such a caller may not set.
     func hiddenMembers(
         replacing bridge: BridgeRecord?,
@@ -49,8 +50,8 @@ extension BridgeSettings {
 }
 
 extension Logger {
-    /// Warns that an app's bridge for its own topic has replaced that of another app, which gets no more notifications
-    /// over it.
+    /// Warns that a bridge that is named after a topic of its own app has replaced the bridge of another app.
+    /// - Parameter app: The other app, which no longer receives notifications through its bridge.
     func warnOfReplacement(by bridge: BridgeRecord, of app: Topic) {
         self.warning(
             "a bridge was replaced: its name is a topic of another app, which has set its own",

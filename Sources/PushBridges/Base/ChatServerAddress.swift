@@ -1,15 +1,15 @@
 package import PushProvider
 package import PushSupport
 
-/// The address of a chat server that an API caller has named. It obeys the rules for webhook addresses.
+/// The address of a chat server that an API caller has named. The rules for webhook addresses apply to it.
 package struct ChatServerAddress: Hashable, Sendable {
-    /// A name or IPv4 address in lower case, or an IPv6 address without brackets.
+    /// The host: a name or an IPv4 address in lower case, or an IPv6 address without brackets.
     package let host: String
     package let port: Int
     /// The IP address, or `nil` if the host is a name.
     package let literal: IPAddress?
 
-    /// Checks the host and the port as far as that needs no resolver.
+    /// Checks the host and the port by the rules of `policy`, without resolving the name.
     /// - Throws: ``RequestError`` that names the member `server` or `port`.
     package init(host: String, port: Int, policy: AddressPolicy) throws(RequestError) {
         guard policy.allows(port: port), port != 80 else {

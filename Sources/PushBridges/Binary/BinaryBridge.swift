@@ -4,7 +4,7 @@ import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// The listeners for old providers.
+/// The bridge for legacy providers, which speak Apple's binary protocol.
 struct BinaryBridge: BridgeFeature {
     static let kind = BridgeKind.binary
     static let settings: (any BridgeSettings.Type)? = BinaryBridgeSettings.self
@@ -15,7 +15,7 @@ struct BinaryBridge: BridgeFeature {
         )
     ]
 
-    /// The service of the listeners, or `nil` without any.
+    /// The service that runs the listeners, or `nil` if none is configured.
     let service: BinaryBridgeService?
 
     init(_ components: BridgeComponents) throws {
@@ -25,11 +25,11 @@ struct BinaryBridge: BridgeFeature {
     var services: [any Service] { self.service.map { [$0] } ?? [] }
 }
 
-/// The settings of a bridge for old providers. Its name is the topic of their certificates.
+/// The settings of a bridge for legacy providers. Its name is the topic of their certificates.
 struct BinaryBridgeSettings: BridgeSettings, Hashable {
     /// The maximum number of certificates of one bridge.
     private static let maximumCertificates = 100
-    /// The maximum length of a fingerprint, in characters. Tools write it with colons.
+    /// The maximum length of a fingerprint, in characters, including the colons that some tools write.
     private static let maximumFingerprint = 95
 
     private enum Members {
@@ -48,10 +48,10 @@ struct BinaryBridgeSettings: BridgeSettings, Hashable {
 
     static let object = RequestObject(optional: [Members.certificates, Members.dropsRepeats])
 
-    /// The SHA-256 fingerprints of the certificates that may push, in 64 lower-case hexadecimal digits. Empty for all
-    /// certificates of the topic that the authority of the listener has signed.
+    /// The SHA-256 fingerprints of the certificates that may push, each as 64 lower-case hexadecimal digits. If it is
+    /// empty, all certificates of the topic that the listener's authority has signed may push.
     let certificates: Set<String>
-    /// Indicates whether a repeated push is dropped if it was stored before its connection broke.
+    /// Indicates whether a push that was stored before its connection broke is dropped when it arrives again.
     let dropsRepeats: Bool
 
     init(_ fields: JSONFields) throws(RequestError) {

@@ -7,15 +7,17 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Translates between bytes, the intake and ``BinaryServerStateMachine``.
+/// Translates between the bytes of a connection, ``BinaryServerStateMachine`` and ``BinaryIntake``, which stores
+/// notifications.
 ///
-/// It outlives its connection until all notifications that the old provider had sent are stored, because the provider
-/// counts them as accepted.
+/// It outlives its connection until all notifications that the legacy provider has sent are stored, because the legacy
+/// provider considers them accepted.
 final class BinaryBridgeHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The maximum number of notifications that the intake takes at a time.
+    /// The maximum number of notifications that one call passes to ``BinaryIntake``. Further ones wait for the next
+    /// call.
     private static let batch = 64
 
     private let listener: BinaryBridgeListener
@@ -24,22 +26,22 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     /// The actions still to be performed. Performing one of them may add others.
     private var actions = CircularBuffer<BinaryServerStateMachine.Action>()
     private var isPerforming = false
-    /// The connection at the intake or its rejection, `nil` until the certificate is known.
+    /// The connection at the intake or the reason for rejecting it, or `nil` until the certificate is checked.
     private var connection: Result<BinaryIntake.Connection, BinaryClientRejection>?
-    /// The permit for the connection, once the certificate is known.
+    /// The permit for the open connection, or `nil` until the certificate is known.
     private var place: BudgetPermit?
-    /// The notifications that the intake has not taken yet.
+    /// The notifications that have not been passed to the intake yet.
     private var waiting = CircularBuffer<BinaryIntake.Item>()
     private var isTaking = false
-    /// The context of the channel, `nil` once the connection is gone.
+    /// The context of the channel, or `nil` once the channel is closed.
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
     private var isReading = true
     private var isHandshakeDone = false
-    /// Indicates whether the provider cannot know which notifications were stored.
+    /// Indicates whether the legacy provider cannot know which of its notifications were stored.
     private var isBroken = false
-    /// Indicates whether the provider has closed its side, or an error packet has informed it which notifications are
-    /// stored.
+    /// Indicates whether the legacy provider has closed its write side, or an error packet has informed it which
+    /// notifications are stored.
     private var hasEnded = false
 
     init(listener: BinaryBridgeListener, certificate: @escaping (any Channel) -> [UInt8]? = LegacyTLS.peerCertificate) {
@@ -82,7 +84,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Many clients close TCP without the closure alert of TLS. Nothing is lost, as each notification has its length.
+        // Many clients close TCP without TLS's closure alert. Nothing is lost, because notifications have a length.
         if self.isHandshakeDone, case NIOSSLError.uncleanShutdown = error { return }
         if !self.isHandshakeDone {
             self.listener.logger.info("TLS handshake failed", metadata: LegacyTLS.metadata(error, "binary"))
@@ -114,7 +116,8 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
             }
     }
 
-    /// Takes a permit for the open connection from the budget of its certificate.
+    /// Takes a permit for the open connection from the budget of its certificate. Returns a rejection if the budget is
+    /// exhausted.
     private func admit(_ client: BinaryClient) -> Result<BinaryIntake.Connection, BinaryClientRejection> {
         do throws(BudgetRefusal) {
             let owner = BudgetCaller(app: client.topic, .name(client.fingerprint))
@@ -134,7 +137,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         }
     }
 
-    /// Performs actions in order, then passes the waiting notifications to the intake.
+    /// Performs actions in order, then passes waiting notifications to the intake.
     private func perform(_ actions: [BinaryServerStateMachine.Action], on eventLoop: any EventLoop) {
         self.actions += actions
         guard !self.isPerforming else { return }
@@ -161,7 +164,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         }
     }
 
-    /// Rejects the first notification of a client that may not push.
+    /// Rejects the first notification of a client that may not push, and drops the others.
     private func rejectUnknown() {
         guard case .failure(let rejection)? = self.connection, let first = self.waiting.popFirst() else { return }
         self.waiting.removeAll()
@@ -172,7 +175,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         )
     }
 
-    /// Passes the next notifications to the intake once it has taken the earlier ones.
+    /// Passes the next notifications to the intake, unless it is still processing earlier ones.
     private func takeNext(on eventLoop: any EventLoop) {
         guard !self.isTaking, let connection else { return }
         guard !self.waiting.isEmpty else {
@@ -202,15 +205,16 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
             } else if self.stateMachine.isInFlight(result.ticket) {
                 actions += self.stateMachine.accepted(ticket: result.ticket, now: now)
             } else {
-                // Storing took too long. The provider was informed that the notification failed, so it sends it again.
+                // Storing took too long. The legacy provider was informed that the notification failed, so it sends it
+                // again.
                 self.breakOff()
             }
         }
         self.perform(actions, on: eventLoop)
     }
 
-    /// Records that the provider cannot know which notifications were stored. Its next connection waits until that is
-    /// certain.
+    /// Records that the legacy provider cannot know which of its notifications were stored. Its next connection waits
+    /// until this one has no notifications left to store.
     private func breakOff() {
         self.isBroken = true
         if case .success(let connection) = self.connection { self.listener.intake.ending.begin(connection) }
@@ -223,7 +227,8 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     }
 
     private func report(_ error: BinaryServerStateMachine.MalformedNotification) {
-        // The packet of such an error names no notification. A provider that stops within a notification has crashed.
+        // The packet for such an error names no notification. A legacy provider that stops within a notification has
+        // crashed.
         if error.status == .protocolError { self.breakOff() }
         var metadata: Logger.Metadata = [
             "listener": "binary", "status": "\(error.status)", "command": "\(error.command.map(String.init) ?? "none")",
@@ -233,13 +238,13 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         self.listener.logger.info("malformed notification ends the connection", metadata: metadata)
     }
 
-    /// Writes the packet and closes the write side only. Closing both sides while bytes of the client are unread would
-    /// send a TCP reset, which could destroy the packet before the client reads it (reference 5.3.6).
+    /// Writes the error packet, if any, and closes only the write side. Closing both sides while bytes of the client
+    /// are unread would send a TCP reset, which could destroy the packet before the client reads it (reference 5.3.6).
     private func finish(_ packet: BinaryErrorResponse?) {
         self.waiting.removeAll()
         if case .success(let connection) = self.connection { connection.end() }
-        // The packet does not cover a push that is being stored now, and without a packet the provider does not know
-        // which are stored.
+        // The packet does not cover a push that is being stored now. Without a packet, the legacy provider does not
+        // know which pushes are stored.
         if self.isTaking || packet == nil && !self.hasEnded { self.breakOff() }
         if packet != nil { self.hasEnded = true }
         guard let context else { return }
@@ -250,7 +255,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         context.close(mode: .output, promise: nil)
     }
 
-    /// Stops and resumes reading as the state machine requires.
+    /// Pauses or resumes reading from the channel as the state machine requires.
     private func adjustReading() {
         guard let context, self.stateMachine.wantsBytes != self.isReading else { return }
         self.isReading.toggle()
@@ -267,19 +272,20 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     }
 }
 
-/// The parts that the connections of old providers share.
+/// The components that all connections of legacy providers share.
 struct BinaryBridgeListener: Sendable {
     let directory: BinaryClientDirectory
     let intake: BinaryIntake
-    /// The budget of the connections whose certificates are known.
+    /// The budget of connections with known certificates.
     let places: Budget
-    /// The limits on the rates at which connections are opened. A known certificate makes its network a known one.
+    /// The limits on the rates at which connections are opened. After a client has shown an accepted certificate, its
+    /// network has a separate rate.
     let rates: ConnectionRates
     var limits = BinaryServerStateMachine.Limits()
     let time: any TimeSource
     let logger: Logger
 
-    /// Adds the handler of a connection behind TLS.
+    /// Adds the handler of a connection to its pipeline, behind TLS.
     func initialize(_ channel: any Channel) throws {
         try channel.pipeline.syncOperations.addHandler(BinaryBridgeHandler(listener: self))
     }

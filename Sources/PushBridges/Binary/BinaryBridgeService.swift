@@ -10,10 +10,10 @@ import PushTypes
 import PushWire
 import ServiceLifecycle
 
-/// The legacy bridge. It takes notifications of old providers over the binary protocol, and reports inactive tokens to
-/// them as a feedback service.
+/// The service of the legacy bridge. It accepts notifications of legacy providers over the binary protocol, and reports
+/// inactive tokens to legacy providers as a feedback service.
 package final class BinaryBridgeService: Service {
-    /// The ports of the listeners. A port is `nil` if its listener is not configured.
+    /// The bound ports of the listeners. A port is `nil` if its listener is not configured.
     package struct Ports: Hashable, Sendable {
         package var binary, feedback: Int?
     }
@@ -27,7 +27,7 @@ package final class BinaryBridgeService: Service {
     private let listeners: (binary: LegacyTLSListener, feedback: LegacyTLSListener)
     private let bound = OneShotValue<Ports>()
 
-    /// - Throws: An error if the TLS files or the authorities cannot be used.
+    /// Creates the service. Throws an error if the TLS files or the authorities cannot be used.
     package init(_ configuration: BinaryBridgeConfiguration, _ parts: ProviderComponents) throws {
         (self.configuration, self.parts) = (configuration, parts)
         let (store, time, logger) = (parts.store, parts.time, parts.logger.rateLimited())
@@ -72,7 +72,8 @@ package final class BinaryBridgeService: Service {
             unauthenticated: unauthenticated,
             logger: logger
         )
-        // Short, because the client has already had ``BinaryServerStateMachine/Limits/drain`` to read the error packet.
+        // The timeout is short, because ``BinaryServerStateMachine/Limits/drain`` has already let the client read the
+        // packet.
         tls.shutdownTimeout = .milliseconds(100)
         let binary = try LegacyTLSListener(
             name: "binary",
@@ -86,10 +87,10 @@ package final class BinaryBridgeService: Service {
         self.listeners = (binary, feedback)
     }
 
-    /// Returns the ports once the listeners are bound.
+    /// Returns the ports once the listeners are bound, or throws the error with which ``run()`` fails before that.
     package func ports() async throws -> Ports { try await self.bound.value }
 
-    /// Listens until shutdown.
+    /// Runs the listeners until graceful shutdown.
     package func run() async throws {
         do {
             for client in self.configuration.clients { try await self.set(client) }
@@ -134,7 +135,7 @@ package final class BinaryBridgeService: Service {
         self.parts.logger.info("legacy bridge is open", metadata: metadata)
     }
 
-    /// Sets the app, the credentials and the bridge of an old provider.
+    /// Stores the app, the credentials and the bridge of a legacy provider from the configuration.
     private func set(_ client: BinaryBridgeConfiguration.Client) async throws {
         let (store, now) = (self.parts.store, self.parts.time.now)
         // The topic belongs to an app whose bundle id is the whole topic, if there is one.
@@ -162,7 +163,7 @@ package final class BinaryBridgeService: Service {
         if let displaced { self.parts.logger.warnOfReplacement(by: bridge, of: displaced) }
     }
 
-    /// Remembers the pushes that were stored in the last minute. If the earlier process crashed, old providers send
+    /// Remembers the pushes that were stored in the last minute. If the previous process crashed, legacy providers send
     /// them again.
     private func expectRepeats() async throws {
         let limits = DeduplicationWindow.Limits()

@@ -5,37 +5,39 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// An old provider, known by its certificate.
+/// A legacy provider, identified by its certificate.
 struct BinaryClient: Hashable, Sendable {
-    /// The name of the bridge.
+    /// The name of the bridge that accepts the certificate.
     let bridge: String
     let app: Int64
     let topic: Topic
     let environment: PushEnvironment
     /// The topic in the certificate, or `nil` if it has none.
     let certificateTopic: Topic?
-    /// The SHA-256 of the certificate, in hexadecimal.
+    /// The SHA-256 fingerprint of the certificate, in hexadecimal.
     let fingerprint: String
     let dropsRepeats: Bool
 
     var target: AppEnvironment { AppEnvironment(app: self.app, environment: self.environment) }
 }
 
-/// The reason for which an old provider may not push or read feedback.
+/// The reason why a legacy provider may not push or read feedback.
 enum BinaryClientRejection: Error, Hashable, CustomStringConvertible {
     case noCertificate
     case unreadableCertificate
-    /// No bridge has this certificate or its topic.
+    /// The rejection of a certificate that no bridge accepts, by its fingerprint or its topic. `topic` is `nil` if the
+    /// certificate has none.
     case unknownCertificate(fingerprint: String, topic: String?)
     case noApp
-    /// The app cannot push to the environment, because it has no credential or the environment is paused for this
-    /// reason.
+    /// The rejection if the app cannot push to the environment, because it has no credential there, or a fault of its
+    /// credential or topic has paused the environment.
     case cannotSend(PushEnvironment, reason: String)
-    /// The bridges cannot be read at present.
+    /// The rejection if the bridges cannot be read, or the budget of connections is exhausted. The legacy provider may
+    /// try again.
     case unavailable(String)
 
-    /// The status with which the first notification is rejected (reference 5.2). It shows whether the notification may
-    /// be sent again.
+    /// The status with which the first notification is rejected (reference 5.2). It tells the legacy provider whether
+    /// it may send the notification again.
     var status: BinaryStatus { if case .unavailable = self { .processingError } else { .missingTopic } }
 
     var description: String {
@@ -51,19 +53,18 @@ enum BinaryClientRejection: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// Finds old providers by their certificates.
+/// Finds legacy providers by their certificates.
 final class BinaryClientDirectory: Sendable {
-    /// The bridges as they were read, by their topics.
+    /// The bridges that were read from the store, by topic.
     private struct Bridges: Sendable {
         var records: [Topic: (bridge: BridgeRecord, settings: BinaryBridgeSettings)] = [:]
-        /// The topics of the bridges that name a certificate, by its fingerprint.
+        /// The topics of the bridges that list a certificate, by the certificate's fingerprint.
         var topics: [String: Set<Topic>] = [:]
-        /// The ids of the apps by their bundle ids.
         var apps: [Topic: Int64] = [:]
     }
 
     private let store: any AppStore & BridgeStore & EnvironmentStore
-    /// Indicates whether the listener checks certificates against authorities, so that their topics can be trusted.
+    /// Indicates whether the listener verifies certificates against authorities, so that their topics can be trusted.
     private let trustsTopics: Bool
     private let bridges: BridgeCache<Bridges>
 
@@ -72,8 +73,9 @@ final class BinaryClientDirectory: Sendable {
         self.bridges = BridgeCache(store: store) { try await Self.bridges($0) }
     }
 
-    /// Returns the provider with a certificate.
-    /// - Parameter der: The certificate in DER, or `nil` without one. The client has proven that it has the key.
+    /// Returns the legacy provider that a certificate identifies, or the reason why no bridge accepts the certificate.
+    /// - Parameter der: The certificate in DER, or `nil` if the client sent none. The client has proven possession of
+    ///   its key.
     func client(_ der: [UInt8]?) async throws -> Result<BinaryClient, BinaryClientRejection> {
         guard let der else { return .failure(.noCertificate) }
         guard let details = CertificateDetails(derEncoded: der) else { return .failure(.unreadableCertificate) }
@@ -106,7 +108,9 @@ final class BinaryClientDirectory: Sendable {
         )
     }
 
-    /// Returns the provider with a certificate, if its app can push.
+    /// Returns the legacy provider that a certificate identifies, or a rejection if no bridge accepts the certificate
+    /// or the app cannot push.
+    /// - Parameter der: The certificate in DER, or `nil` if the client sent none.
     func sendingClient(_ der: [UInt8]?) async throws -> Result<BinaryClient, BinaryClientRejection> {
         guard case .success(let client) = try await self.client(der) else { return try await self.client(der) }
         guard try await self.store.app(id: client.app) != nil else { return .failure(.noApp) }
@@ -118,14 +122,16 @@ final class BinaryClientDirectory: Sendable {
         return .failure(.cannotSend(client.environment, reason: fault.detail))
     }
 
-    /// Returns the app to which certificates of a topic belong, or `nil` if the bridge decides that.
+    /// Returns the id of the app that owns the topic of a certificate, or `nil` if any app's bridge may list the
+    /// certificate.
     private func owner(of topic: Topic?, in bridges: Bridges) -> Int64? {
-        // Without an authority the topic is only a claim by the maker of the certificate.
+        // Without an authority, the topic is only a claim of whoever created the certificate.
         guard self.trustsTopics, let topic else { return nil }
         return topic.owner { bridges.apps[$0] }
     }
 
-    /// Returns `false` if bridges or apps have changed so that the provider's certificate is no longer valid.
+    /// Returns `true` if the legacy provider's certificate is still accepted, and `false` after a change of bridges or
+    /// apps by which it no longer is.
     func isCurrent(_ client: BinaryClient) async throws -> Bool {
         let bridges = try await self.bridges.value
         guard let (bridge, settings) = bridges.records[client.topic], bridge.app == client.app else { return false }
@@ -134,7 +140,7 @@ final class BinaryClientDirectory: Sendable {
             && (settings.certificates.isEmpty ? self.trustsTopics : settings.certificates.contains(client.fingerprint))
     }
 
-    /// Returns all bridges for old providers, with their settings.
+    /// Returns all bridges for legacy providers, with their settings.
     func all() async throws -> [(bridge: BridgeRecord, settings: BinaryBridgeSettings)] {
         Array(try await self.bridges.value.records.values)
     }
@@ -155,7 +161,7 @@ final class BinaryClientDirectory: Sendable {
 }
 
 extension ConfigurationFault.Cause {
-    /// Indicates whether the push service rejects the credential or the topic, which an operator must correct.
+    /// Indicates whether the fault is one of the credential or the topic, which an operator must correct.
     fileprivate var isOfCredential: Bool {
         switch self {
         case .credentialRejected, .credentialExpired, .credentialUnusable, .credentialMissing, .topicDisallowed,

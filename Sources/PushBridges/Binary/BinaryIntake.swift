@@ -10,14 +10,14 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Checks the notifications of old providers and writes them into the ledger.
+/// Checks the notifications of legacy providers and writes them into the ledger, the provider's store of notifications.
 ///
-/// Each notification is either rejected or stored. Notifications of a connection are taken in order, so that none after
+/// Each notification is either rejected or stored. Notifications of a connection are processed in order, and none after
 /// a rejected one is stored.
 final class BinaryIntake: Sendable {
-    /// A notification as it was read from a connection.
+    /// A notification that was read from a connection.
     struct Item: Sendable {
-        /// The ticket of the notification on its connection.
+        /// The number that identifies the notification among those of its connection.
         var ticket: UInt32
         var notification: BinaryNotification
     }
@@ -25,17 +25,17 @@ final class BinaryIntake: Sendable {
     /// The result of one notification.
     struct Result: Hashable, Sendable {
         var ticket: UInt32
-        /// The status of a rejected notification, or `nil` for one that is on disk.
+        /// The status with which the notification is rejected, or `nil` if the notification is on disk.
         var rejection: BinaryStatus?
     }
 
-    /// A connection at the intake. The handler ends it when its results no longer matter.
+    /// A connection of a legacy provider. Its handler calls ``end()`` when no more of its notifications may be stored.
     final class Connection: Sendable {
-        /// The number that was last given to a connection.
+        /// The number of the newest connection.
         private static let lastNumber = Atomic<UInt64>(0)
 
         let id = UUID()
-        /// The number of the connection. Older connections have smaller numbers.
+        /// The number of the connection, which is larger than those of earlier connections.
         let number = Connection.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
         let client: BinaryClient
         private let hasEnded = Atomic(false)
@@ -44,7 +44,7 @@ final class BinaryIntake: Sendable {
 
         var isOpen: Bool { !self.hasEnded.load(ordering: .acquiring) }
 
-        /// Ends the connection, of which no more notifications are stored.
+        /// Ends the connection. No more of its notifications are stored.
         func end() { self.hasEnded.store(true, ordering: .releasing) }
     }
 
@@ -70,8 +70,8 @@ final class BinaryIntake: Sendable {
         (self.windows, self.metrics, self.time, self.logger) = (windows, metrics, time, logger)
     }
 
-    /// Takes notifications in their order, until one is rejected or the connection has ended.
-    /// - Returns: The results. There are fewer than items if one was rejected.
+    /// Processes notifications in order, until one is rejected or the connection has ended.
+    /// - Returns: The results, one for each processed notification. Only the last can be a rejection.
     func take(_ items: [Item], of connection: Connection) async -> [Result] {
         let client = connection.client
         var results: [Result] = []
@@ -97,7 +97,8 @@ final class BinaryIntake: Sendable {
         return results
     }
 
-    /// Takes one notification.
+    /// Checks and stores one notification.
+    /// - Parameter refused: The tokens to which nothing is sent, because the push service has reported them as invalid.
     /// - Returns: The status with which it is rejected, or `nil` once it is on disk.
     private func take(
         _ item: Item,
@@ -142,8 +143,9 @@ final class BinaryIntake: Sendable {
         return nil
     }
 
-    /// Handles the end of a connection whose notifications are no longer stored.
-    /// - Parameter isBroken: Whether the provider cannot know which notifications were stored.
+    /// Releases the state of a connection that has no more notifications to store. After a broken one, repeated pushes
+    /// are recognized.
+    /// - Parameter isBroken: Whether the legacy provider cannot know which notifications were stored.
     func connectionEnded(_ connection: Connection, isBroken: Bool) {
         self.windows.connectionEnded(connection.id, of: connection.client, isBroken: isBroken)
         self.ending.end(connection)
@@ -160,7 +162,7 @@ final class BinaryIntake: Sendable {
         return results + [Result(ticket: item.ticket, rejection: status)]
     }
 
-    /// Returns the id of a notification, which is derived from the connection and the ticket.
+    /// Returns the id of a notification, which is derived from the id of the connection and the ticket.
     private static func id(of item: Item, on connection: Connection) -> UUID {
         var hash = SHA256()
         withUnsafeBytes(of: connection.id.uuid) { hash.update(bufferPointer: $0) }
@@ -170,7 +172,7 @@ final class BinaryIntake: Sendable {
 }
 
 extension UUID {
-    /// Returns the UUID of version 8 with the first bits of a digest (RFC 9562).
+    /// Creates a UUID of version 8 from the first bits of a digest (RFC 9562).
     fileprivate init(digest: SHA256.Digest) {
         var bytes = Array(digest.prefix(16))
         bytes[6] = bytes[6] & 0x0f | 0x80
@@ -184,7 +186,7 @@ extension UUID {
     }
 }
 
-/// The metric `martlet_binary_bridge_notifications`, which counts notifications of old providers by bridge and result.
+/// The counters of the metric `martlet_binary_bridge_notifications`, one for each combination of bridge and result.
 final class BinaryBridgeMetrics: Sendable {
     private struct Key: Hashable {
         var bridge, result: String

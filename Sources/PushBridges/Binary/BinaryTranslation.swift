@@ -7,15 +7,15 @@ import PushWire
 
 /// Translates notifications of the binary protocol into requests of the provider (docs/bridges-legacy.md).
 enum BinaryTranslation {
-    /// The time for which a notification without an expiration is kept, in seconds: a day.
+    /// The time for which a notification without an expiration is kept, in seconds: one day.
     static let defaultLifetime: Int64 = 86_400
 
-    /// The status with which a notification is rejected.
+    /// The rejection of a notification, with the status for the legacy provider.
     struct Rejection: Error, Hashable {
         let status: BinaryStatus
     }
 
-    /// Returns the request for a notification, or throws its rejection.
+    /// Returns the request for a notification, or the rejection of one with an invalid token or payload.
     static func request(
         _ notification: BinaryNotification,
         from client: BinaryClient
@@ -44,7 +44,7 @@ enum BinaryTranslation {
         return .success(NotificationRequest(content: content, audience: audience, environment: client.environment))
     }
 
-    /// Returns the push type that suits a payload. The binary protocol has no field for it.
+    /// Returns the push type that fits a payload, because the binary protocol has no field for it.
     static func pushType(_ payload: [String: JSONValue], topic: Topic) -> PushType {
         if topic.name.hasSuffix(PushType.voip.topicSuffix) { return .voip }
         if topic.name.hasSuffix(PushType.complication.topicSuffix) { return .complication }

@@ -7,13 +7,13 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Recognizes the pushes that an old provider sends again after a broken connection, although they were stored.
+/// Recognizes pushes that a legacy provider sends again after a broken connection, although they were stored.
 ///
-/// An old provider that loses its connection without an error packet does not know which pushes were stored, and sends
-/// those again that it remembers. Each stored push is recognized once, within ``Limits/time`` of the break. Equal
-/// pushes on an unbroken connection are intended.
+/// A legacy provider that loses its connection without an error packet does not know which pushes were stored, and
+/// sends again those that it remembers. Each stored push is recognized once, within ``Limits/time`` after the break.
+/// Equal pushes on an unbroken connection are treated as different ones.
 struct DeduplicationWindow: Sendable {
-    /// The properties by which two pushes of a provider are equal: token, payload and expiration.
+    /// The properties by which two pushes of a legacy provider are equal: token, payload and expiration.
     struct Key: Hashable, Sendable {
         private let digest: SHA256.Digest
 
@@ -40,13 +40,15 @@ struct DeduplicationWindow: Sendable {
     }
 
     struct Limits: Hashable, Sendable {
-        /// The time for which a push is remembered, and recognized after a break. Default 60 s.
+        /// The time for which a push is remembered, and for which a repetition is recognized after a break. Default 60
+        /// s.
         var time: Duration = .seconds(60)
-        /// The maximum number of pushes that are remembered for one connection, and after breaks. Default 10,000.
+        /// The maximum number of pushes that are remembered for one connection, and of expected repetitions. The oldest
+        /// push is forgotten for a new one, and further repetitions are treated as new pushes. Default 10,000.
         var count = 10_000
     }
 
-    /// The pushes that a connection has stored lately, the oldest first.
+    /// The pushes that a connection has stored recently, the oldest first.
     private struct Memory: Sendable {
         private(set) var pushes = CircularBuffer<(key: Key, at: Timestamp)>()
 
@@ -60,32 +62,33 @@ struct DeduplicationWindow: Sendable {
         }
     }
 
-    /// A push that the provider may send again.
+    /// A stored push that the legacy provider may send again.
     private struct Expectation: Sendable {
         /// The number of times that the push may still be sent again.
         var count: Int
-        /// The time from which on an equal push counts as a new one.
+        /// The time from which an equal push is treated as a new one.
         var until: Timestamp
     }
 
     private let limits: Limits
     private var stored: [UUID: Memory] = [:]
     private var expected: [Key: Expectation] = [:]
-    /// The time from which on no push is expected, or `nil` while none is expected.
+    /// The time from which no repetition is expected, or `nil` while none is expected.
     private var until: Timestamp?
 
     init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// Indicates whether no pushes are remembered.
+    /// Indicates whether the window remembers no pushes, so that it can be removed.
     var isEmpty: Bool { self.stored.isEmpty && self.expected.isEmpty }
 
-    /// Remembers a push that was stored.
+    /// Remembers a push that was stored over a connection.
     mutating func stored(_ key: Key, on connection: UUID, now: Timestamp) {
         self.stored[connection, default: Memory()].add(key, now: now, limits: self.limits)
     }
 
-    /// Handles the end of a connection.
-    /// - Parameter isBroken: Whether the provider cannot know which notifications were stored.
+    /// Handles the end of a connection. If it is broken, repetitions of its recent pushes are expected. Otherwise its
+    /// pushes are forgotten.
+    /// - Parameter isBroken: Whether the legacy provider cannot know which notifications were stored.
     mutating func connectionEnded(_ connection: UUID, isBroken: Bool, now: Timestamp) {
         guard let memory = self.stored.removeValue(forKey: connection), isBroken else { return }
         let recent = memory.pushes.filter { now.since($0.at) <= self.limits.time }
@@ -105,7 +108,8 @@ struct DeduplicationWindow: Sendable {
         self.until = self.expected.isEmpty ? nil : until
     }
 
-    /// Returns whether a push was stored before a break. Each push is recognized once.
+    /// Returns `true` if a push is a repetition of one that was stored before a break, and `false` if it is new. Each
+    /// stored push is recognized once.
     mutating func takeRepeat(_ key: Key, now: Timestamp) -> Bool {
         if let until, until <= now { (self.expected, self.until) = ([:], nil) }
         guard var expectation = self.expected.removeValue(forKey: key), expectation.until > now else { return false }
@@ -115,9 +119,9 @@ struct DeduplicationWindow: Sendable {
     }
 }
 
-/// The deduplication windows of all old providers. There is one for each certificate and, after a start, one for each
-/// bridge. An app that takes over a certificate or a bridge has windows of its own, because no pushes were stored for
-/// it.
+/// The deduplication windows of all legacy providers. There is one window for each certificate, and one for each bridge
+/// with pushes from before the start. An app that takes over a certificate or a bridge has its own windows, because no
+/// pushes were stored for it.
 final class DeduplicationRegistry: Sendable {
     private enum Origin: Hashable {
         case certificate(fingerprint: String, app: Int64)
@@ -132,7 +136,7 @@ final class DeduplicationRegistry: Sendable {
         (self.limits, self.time) = (limits, time)
     }
 
-    /// Remembers a push that was stored.
+    /// Remembers a push that was stored over a connection, unless its bridge does not drop repetitions.
     func stored(_ key: DeduplicationWindow.Key, from client: BinaryClient, on connection: UUID) {
         guard client.dropsRepeats else { return }
         self.change(Self.certificate(of: client)) { $0.stored(key, on: connection, now: $1) }
@@ -143,12 +147,13 @@ final class DeduplicationRegistry: Sendable {
         self.change(Self.certificate(of: client)) { $0.connectionEnded(connection, isBroken: isBroken, now: $1) }
     }
 
-    /// Remembers pushes that arrived over a bridge before the process started. All their connections count as broken.
+    /// Remembers pushes that arrived over a bridge before the process started. Their connections are treated as broken.
     func expect(_ keys: [DeduplicationWindow.Key], over bridge: String, of app: Int64) {
         self.change(.bridge(name: bridge, app: app)) { $0.expect(keys, now: $1) }
     }
 
-    /// Returns whether a push was stored before a break. Each push is recognized once.
+    /// Returns `true` if a push is a repetition of one that was stored before a break, and `false` if it is new or its
+    /// bridge does not drop repetitions.
     func takeRepeat(_ key: DeduplicationWindow.Key, from client: BinaryClient) -> Bool {
         guard client.dropsRepeats else { return false }
         return self.change(Self.certificate(of: client)) { $0.takeRepeat(key, now: $1) }

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// The broken connections of old providers whose notifications are still being stored.
+/// The broken connections of legacy providers that still have notifications to store.
 ///
-/// A provider whose connection broke sends the pushes that it remembers again over another connection. That connection
-/// waits until the broken one has ended, because only then it is known which of the pushes are stored.
+/// A legacy provider whose connection broke sends the pushes that it remembers again over a new connection. The new
+/// connection waits until the broken one has stored its pushes, because only then it is known which of them are stored.
 final class DrainingConnections: Sendable {
     private struct State {
-        /// The numbers of the connections, by the fingerprint of their certificate.
+        /// The numbers of the broken connections, by the fingerprint of their certificate.
         var ending: [String: Set<UInt64>] = [:]
         var waiting: [String: [CheckedContinuation<Bool, Never>]] = [:]
-        /// The callers that wait until no connection is left.
+        /// The callers that wait until no broken connection is left.
         var waitingForAll: [CheckedContinuation<Void, Never>] = []
 
         mutating func takeWaitingForAll() -> [CheckedContinuation<Void, Never>] {
@@ -20,12 +20,12 @@ final class DrainingConnections: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a broken connection whose notifications are still being stored.
+    /// Adds a broken connection that still has notifications to store.
     func begin(_ connection: BinaryIntake.Connection) {
         self.state.withLock { _ = $0.ending[connection.client.fingerprint, default: []].insert(connection.number) }
     }
 
-    /// Removes a connection whose notifications are no longer stored.
+    /// Removes a connection that has no more notifications to store.
     func end(_ connection: BinaryIntake.Connection) {
         let fingerprint = connection.client.fingerprint
         let (waiting, waitingForAll) = self.state.withLock { state in
@@ -40,8 +40,8 @@ final class DrainingConnections: Sendable {
         for waiter in waitingForAll { waiter.resume() }
     }
 
-    /// Returns once no older connection of the same certificate is ending. Younger connections are ignored, so that no
-    /// two wait for each other.
+    /// Waits until no older broken connection with the same certificate is left. Younger connections are ignored, so
+    /// that no two connections wait for each other.
     func waitForOlder(than connection: BinaryIntake.Connection) async {
         let fingerprint = connection.client.fingerprint
         var hasWaited = true
@@ -58,7 +58,7 @@ final class DrainingConnections: Sendable {
         }
     }
 
-    /// Returns once no connection is ending, at the latest after `limit`.
+    /// Waits until no broken connection is left, but no longer than `limit`.
     func waitForAll(atMost limit: Duration) async {
         let timer = Task {
             try await Task.sleep(for: limit)

@@ -6,9 +6,10 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The feedback lists for old providers: the tokens of their pushes that the push service has reported as unregistered.
+/// The source of legacy providers' feedback lists: the tokens of their pushes that APNs has reported as unregistered.
 struct LegacyFeedbackSource: FeedbackSource {
-    /// An entry with the environment that it belongs to.
+    /// An entry of a feedback list, which is a token with the time at which APNs reported it as unregistered, and its
+    /// app and environment.
     struct Entry: Sendable {
         var entry: LegacyToken
         var target: AppEnvironment

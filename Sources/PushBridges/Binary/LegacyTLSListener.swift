@@ -4,7 +4,8 @@ import NIOSSL
 import PushHTTP
 import PushSupport
 
-/// A TLS listener for old providers. It binds the port, limits and tracks the connections, and closes them at the end.
+/// A TLS listener for legacy providers. It binds the port, limits and tracks the connections, and closes them at
+/// shutdown.
 final class LegacyTLSListener: Sendable {
     private let name: String
     private let configuration: BinaryBridgeConfiguration
@@ -14,10 +15,11 @@ final class LegacyTLSListener: Sendable {
     private let allowsHalfClosure: Bool
     private let connections: ListenerConnections
 
+    /// Creates a listener that is not bound yet.
     /// - Parameters:
-    ///   - name: The name for logs and errors.
-    ///   - rates: The limits on the rates at which connections are opened.
-    ///   - allowsHalfClosure: Whether a client that has closed its write side still gets an error packet.
+    ///   - name: The name of the listener in logs and errors.
+    ///   - rates: The limits on the rates at which clients may open connections. A connection above them is closed.
+    ///   - allowsHalfClosure: Whether a client that has closed its write side can still receive an error packet.
     init(
         name: String,
         _ configuration: BinaryBridgeConfiguration,
@@ -33,10 +35,10 @@ final class LegacyTLSListener: Sendable {
         self.tls = try NIOSSLContext(configuration: tls)
     }
 
-    /// Starts to listen.
+    /// Binds the port and starts to accept connections.
     /// - Parameter initialize: Adds the handlers behind TLS to each connection's pipeline.
-    /// - Returns: The port.
-    /// - Throws: ``LegacyListenerError``.
+    /// - Returns: The bound port.
+    /// - Throws: ``LegacyListenerError`` if the port cannot be bound.
     func bind(port: Int, initialize: @escaping @Sendable (any Channel) throws -> Void) async throws -> Int {
         let host = self.configuration.host
         do {
@@ -56,12 +58,12 @@ final class LegacyTLSListener: Sendable {
     /// Stops listening and returns once all connections have finished their work and are closed.
     func close() async { await self.connections.close(draining: true) }
 
-    /// Sets up a new connection: counts it, adds TLS and the listener's own handlers.
+    /// Adds TLS and the listener's own handlers to the pipeline of a new connection, unless the listener has too many.
     private func accept(_ channel: any Channel, _ initialize: (any Channel) throws -> Void) throws {
-        // Connections that have shown no known certificate have a limit of their own and do not count here.
+        // Connections that have shown no known certificate have a separate limit and do not count here.
         guard self.connections.admit(channel, besides: self.unauthenticated.count) else { return }
         guard try self.unauthenticated.admit(channel, listener: self.name) else { return }
-        // Without authorities the bridges name the certificates.
+        // Without an authority, each bridge lists the certificates that it accepts.
         try channel.pipeline.syncOperations.addTLS(
             self.tls,
             checksCertificates: self.configuration.authority != nil,

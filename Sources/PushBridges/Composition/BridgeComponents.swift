@@ -9,9 +9,9 @@ package import PushTypes
 struct BridgeComponents: Sendable {
     let provider: ProviderComponents
     let configuration: BridgesConfiguration
-    /// The client for requests to addresses in the settings of apps.
+    /// The HTTP client for requests to URLs in the settings of apps, such as the URL of an old server.
     let settingsClient: RestrictedHTTPClient
-    /// The client for requests to addresses that unauthenticated clients name.
+    /// The HTTP client for requests to URLs that unauthenticated clients name, such as UnifiedPush endpoints.
     let strangersClient: RestrictedHTTPClient
     let authenticator: BridgeAuthenticator
     let submission: PushSubmission
@@ -44,11 +44,12 @@ struct BridgeComponents: Sendable {
     }
 }
 
-/// The configuration of bridges that a provider is started with. All other settings of bridges are in the store.
+/// The bridge configuration with which a provider starts. All other settings of bridges are in the store.
 package struct BridgesConfiguration: Sendable {
-    /// The listeners for old providers, or `nil` for none.
+    /// The configuration of the listeners for legacy providers, or `nil` for no such listeners.
     package var binary: BinaryBridgeConfiguration?
-    /// The certificates in PEM that are trusted at chat servers besides those of the system. Default none.
+    /// The certificate authorities, in PEM, that are trusted at chat servers in addition to those of the system.
+    /// Default none.
     package var chatAuthorities: String?
 
     package init(binary: BinaryBridgeConfiguration? = nil, chatAuthorities: String? = nil) {
@@ -56,17 +57,17 @@ package struct BridgesConfiguration: Sendable {
     }
 }
 
-/// The configuration of the legacy bridge: the listeners for old providers.
+/// The configuration of the listeners for legacy providers, which speak Apple's binary protocol.
 package struct BinaryBridgeConfiguration: Sendable {
-    /// An old provider whose bridge, app and credential are set at the start.
+    /// A legacy provider whose bridge, app and credentials are stored at startup.
     package struct Client: Sendable {
-        /// The topic of the certificate.
+        /// The topic of the legacy provider's certificate.
         package var topic: Topic
-        /// The environment of the old provider's pushes, or `nil` for that of its certificate.
+        /// The environment of the legacy provider's pushes, or `nil` for the environment of its certificate.
         package var environment: PushEnvironment?
-        /// The SHA-256 fingerprints of the old provider's certificates, in hexadecimal.
+        /// The SHA-256 fingerprints of the legacy provider's certificates, in hexadecimal.
         package var fingerprints: [String]
-        /// The credential for the push service, by environment.
+        /// The credentials for Apple's push service, by environment.
         package var credentials: [PushEnvironment: CredentialRecord]
 
         package init(
@@ -82,24 +83,26 @@ package struct BinaryBridgeConfiguration: Sendable {
 
     /// The address to listen on. Default 127.0.0.1.
     package var host = "127.0.0.1"
-    /// The port of the binary protocol. 0 is any free port, and `nil` means no listener.
+    /// The port of the binary protocol. 0 selects any free port, and `nil` disables the listener.
     package var binaryPort: Int?
-    /// The port of the feedback service. 0 is any free port, and `nil` means no listener.
+    /// The port of the feedback service. 0 selects any free port, and `nil` disables the listener.
     package var feedbackPort: Int?
-    /// The server's certificate and its key.
+    /// The listeners' certificate and its private key.
     package var tls: TLSFiles
-    /// The authorities that sign old providers' certificates, in PEM. If it is `nil`, bridges name each certificate.
+    /// The authorities that sign legacy providers' certificates, in PEM. If it is `nil`, each bridge lists its
+    /// certificates.
     package var authority: String?
-    /// Indicates whether TLS 1.0 and 1.1 are allowed, for clients that know nothing newer. Default `false`.
+    /// Indicates whether TLS 1.0 and 1.1 are allowed, for clients that support nothing newer. Default `false`.
     package var allowsOldTLS = false
-    /// Indicates whether commands 0 and 1 may carry payloads of 2,048 bytes. Default `true`, because some clients rely
-    /// on it.
+    /// Indicates whether notifications of commands 0 and 1 may have payloads of up to 2,048 bytes, as those of command
+    /// 2, instead of 256. Default `true`, because some clients rely on it.
     package var isLenient = true
-    /// The maximum number of connections of old providers to each listener. Default 1,000.
+    /// The maximum number of connections of legacy providers to each listener. Further connections are closed. Default
+    /// 1,000.
     package var connections = 1000
-    /// The longest time for a TLS handshake. Default 10 s.
+    /// The maximum time for a TLS handshake, after which the connection is closed. Default 10 s.
     package var handshake: Duration = .seconds(10)
-    /// The old providers that are set at the start.
+    /// The legacy providers whose bridges, apps and credentials are stored at startup.
     package var clients: [Client] = []
 
     package init(tls: TLSFiles) { self.tls = tls }

@@ -3,18 +3,18 @@ import ProviderModel
 import PushHTTP
 import ServiceLifecycle
 
-/// A kind of bridge, with the services and routes that a provider has for it.
+/// A kind of bridge, with its services and routes.
 ///
-/// It is declared by a type in a folder of its own, and by that type's place in ``Bridges/all``. These determine the
-/// operations and routes with their descriptions, the check of settings and secrets, the services, and the help texts
-/// of metrics.
+/// Each conforming type is in a folder of its own and listed in ``Bridges/all``. It determines the operations and
+/// routes with their descriptions, the validation of settings and secrets, the services, and the help texts of metrics.
 protocol BridgeFeature: ProviderExtension {
     static var kind: BridgeKind { get }
-    /// The settings of a bridge, or `nil` for a kind that ``BridgesController`` does not configure.
+    /// The type of a bridge's settings, or `nil` for a kind that ``BridgesController`` does not configure.
     static var settings: (any BridgeSettings.Type)? { get }
-    /// Indicates whether the secret of a bridge is in the URLs of its clients, where it can be attacked by guessing.
+    /// Indicates whether clients of a bridge have its secret in their URLs, so that attackers may try to guess it. A
+    /// new secret must then have at least ``BridgeAuthenticator/goodSecret`` bytes.
     static var hasSecretInURL: Bool { get }
-    /// The help texts of the bridge's metrics.
+    /// The descriptions of the bridge's metrics.
     static var metrics: [MetricDescription] { get }
 
     init(_ components: BridgeComponents) throws

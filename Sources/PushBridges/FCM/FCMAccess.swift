@@ -6,13 +6,14 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Admits requests of FCM's clients to FCM bridges, each of which is a project.
+/// Authenticates requests of FCM clients, and finds the FCM bridge that they address. Each bridge is an FCM project.
 struct FCMAccess: Sendable {
     let access: BridgeAuthenticator
     let table: BridgeTable
     let store: any AppStore
 
-    /// Admits a request to the project that its path names.
+    /// Authenticates a request and returns the project that its path names.
+    /// - Parameter scope: The scope that an API key needs. A secret in the path grants all scopes for its project.
     /// - Throws: ``FCMError`` for a project that does not exist or belongs to another app.
     func project(_ request: Request, _ context: APIContext, scope: APIScope) async throws -> FCMSender.Project {
         let name = context.path("project")
@@ -29,8 +30,10 @@ struct FCMAccess: Sendable {
         return try self.project(bridge, app, admission, scope)
     }
 
-    /// Admits a request whose path names no project to the only project that the caller may use.
-    /// - Parameter bundleID: The app that the request names, or `nil` for none.
+    /// Returns the only project that the caller may use, for a request whose path names no project.
+    /// - Parameters:
+    ///   - bundleID: The app that the request names, or `nil` for none.
+    ///   - scope: The scope that the caller needs for the app.
     /// - Throws: ``FCMError`` for a caller that may use no project or several.
     func onlyProject(
         _ admission: BridgeAuthenticator.Admission,
@@ -53,7 +56,8 @@ struct FCMAccess: Sendable {
         return project
     }
 
-    /// Admits a request by the secret in its path.
+    /// Authenticates a request by the secret in its path, and returns the project of that secret.
+    /// - Throws: ``RequestError`` for a wrong secret, ``RetryLaterError`` beyond the rate.
     func project(bySecretIn context: APIContext) async throws -> FCMSender.Project {
         let bridge = try await self.table[context.path("bridge")]
         var app: AppRecord?
@@ -78,7 +82,7 @@ struct FCMAccess: Sendable {
         return try .init(bridge: bridge, app: app, settings: FCMSettings(bridge), admission: admission)
     }
 
-    /// Runs `body` and turns its errors into those of FCM.
+    /// Runs `body` and converts its errors into responses of FCM. The operation is the name that `/metrics` shows.
     /// - Parameter error: Creates the response to an error.
     func respond(
         _ operation: String,
@@ -98,7 +102,7 @@ struct FCMAccess: Sendable {
 
     static func response(_ error: FCMError) -> Response { self.response(error, body: error.json) }
 
-    /// Returns the response to an error, with a body that is not FCM's own.
+    /// Returns the response to an error, with a body in a format other than that of FCM.
     static func response(_ error: FCMError, body: JSONValue) -> Response {
         let status = HTTPResponse.Status(code: error.status)
         var headers: HTTPFields = [:]

@@ -5,11 +5,11 @@ import PushHTTP
 import PushSupport
 
 extension BridgeKind {
-    /// The HTTP v1 API of Firebase Cloud Messaging. The name is the project's id.
+    /// The kind of bridge that speaks the HTTP v1 API of Firebase Cloud Messaging. A bridge's name is the project id.
     static let fcm = BridgeKind("fcm")
 }
 
-/// The routes for clients of Firebase Cloud Messaging.
+/// The bridge for clients of Firebase Cloud Messaging (FCM).
 struct FCMBridge: BridgeFeature {
     static let kind = BridgeKind.fcm
     static let settings: (any BridgeSettings.Type)? = FCMSettings.self
@@ -36,9 +36,9 @@ struct FCMBridge: BridgeFeature {
     }
 }
 
-/// The settings of a bridge that speaks FCM's HTTP v1 API. Its name is that of the project.
+/// The settings of a bridge that speaks FCM's HTTP v1 API. The name of the bridge is the project id.
 struct FCMSettings: BridgeSettings, Hashable {
-    /// The maximum length of a project's name, in bytes.
+    /// The maximum length of a project id, in bytes.
     private static let maximumName = 100
 
     private enum Members {
@@ -48,10 +48,10 @@ struct FCMSettings: BridgeSettings, Hashable {
 
     static let object = RequestObject(optional: [Members.repeatSeconds, ShadowSettings.member])
 
-    /// The time within which an equal body of the same caller is the same message, in seconds. If it is `nil`, each
-    /// request is a new message.
+    /// The time within which an equal body from the same caller is treated as a repetition of the same message, in
+    /// seconds. If it is `nil`, each request is a new message.
     let repeatSeconds: Int64?
-    /// The settings of shadow mode, or `nil` for a bridge that sends.
+    /// The settings of shadow mode (``ShadowForwarder``), in which the bridge sends no pushes, or `nil` outside of it.
     let shadow: ShadowSettings?
 
     init(_ fields: JSONFields) throws(RequestError) {

@@ -6,14 +6,14 @@ import ProviderModel
 struct FCMCondition: Hashable, Sendable {
     /// The maximum number of topics in one condition.
     static let maximumTopics = 5
-    /// The maximum length of the text, in bytes.
+    /// The maximum length of a condition, in bytes.
     static let maximumText = 2048
-    /// The maximum depth of nested parentheses and negations.
+    /// The maximum depth of nested parentheses.
     static let maximumDepth = 8
 
     let audience: AudienceExpression
 
-    /// The reason why a text is not a condition.
+    /// The reason why a string is not a valid condition.
     struct Fault: Error, Hashable, Sendable {
         let description: String
     }
@@ -28,7 +28,7 @@ struct FCMCondition: Hashable, Sendable {
         self.audience = audience
     }
 
-    /// A parser of the text of a condition, from left to right.
+    /// A recursive-descent parser of conditions.
     private struct Parser {
         private let bytes: [UInt8]
         private(set) var position = 0
@@ -43,7 +43,6 @@ struct FCMCondition: Hashable, Sendable {
             }
         }
 
-        /// Reads operands with operators between them.
         mutating func expression(depth: Int) throws(Fault) -> AudienceExpression {
             guard depth <= FCMCondition.maximumDepth else {
                 throw Fault(description: "at most \(FCMCondition.maximumDepth) parentheses are nested")
@@ -66,7 +65,7 @@ struct FCMCondition: Hashable, Sendable {
             }
         }
 
-        /// Reads a topic, an expression in parentheses, or the negation of either.
+        /// Parses a topic, an expression in parentheses, or the negation of either.
         private mutating func operand(depth: Int) throws(Fault) -> AudienceExpression {
             var isNegated = false
             while self.take("!") { isNegated.toggle() }
@@ -80,7 +79,7 @@ struct FCMCondition: Hashable, Sendable {
             return isNegated ? .not(operand) : operand
         }
 
-        /// Reads `'NAME' in topics`.
+        /// Parses `'NAME' in topics`.
         private mutating func topic() throws(Fault) -> String {
             self.skipSpaces()
             guard self.position < self.bytes.count, case let mark = self.bytes[self.position],
@@ -101,7 +100,7 @@ struct FCMCondition: Hashable, Sendable {
             return name
         }
 
-        /// Reads a word or an operator, after spaces. Returns `false` if the text does not continue with it.
+        /// Skips spaces and consumes a word or an operator. Returns `false` if the input does not continue with it.
         private mutating func take(_ text: StaticString) -> Bool {
             self.skipSpaces()
             let word = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)

@@ -1,9 +1,10 @@
 import PushSupport
 import PushTypes
 
-/// The content of a message: the headers and the payload in its block `apns`, completed by the parts for all platforms.
+/// The content of an FCM message: the headers and the payload of its `apns` block, completed from the blocks `data` and
+/// `notification` for all platforms.
 struct FCMContent: Hashable, Sendable {
-    /// The header fields that are used, by their names in lower case.
+    /// The supported header fields, by their names in lower case.
     private let headers: [String: String]
     private let payload: [String: JSONValue]
 
@@ -11,7 +12,7 @@ struct FCMContent: Hashable, Sendable {
     private static let known: Set = [
         FCMContent.type, "apns-priority", "apns-expiration", "apns-collapse-id", "apns-topic", "apns-id",
     ]
-    /// The prefixes and the names that FCM reserves in data.
+    /// The prefixes and the names that FCM reserves among the keys of `data`.
     private static let (reservedPrefixes, reservedNames) = (["google", "gcm"], Set(["from", "message_type", "aps"]))
 
     init(_ message: ProtoFields) throws(FCMError) {
@@ -52,7 +53,7 @@ struct FCMContent: Hashable, Sendable {
         push.members["pushType"] = .string(type)
         if let text = self.headers["apns-priority"] {
             guard let priority = Priority(header: text) else { throw Self.invalid("apns-priority", "use 10, 5 or 1") }
-            // The push service takes background pushes with priority 5 only, which is the provider's default.
+            // APNs accepts background pushes with priority 5 only, which is the provider's default.
             let isBackground = type == PushType.background.rawValue
             if !isBackground { push.members["priority"] = .integer(Int64(priority.rawValue)) }
         }
@@ -67,7 +68,8 @@ struct FCMContent: Hashable, Sendable {
         return push
     }
 
-    /// Returns the push type from the headers, from the suffix of the topic, or from the content.
+    /// Returns the push type that the headers name, or else the one of the topic's suffix, or else one that fits the
+    /// payload.
     private func pushType(to app: Topic) throws(FCMError) -> String {
         var derived: PushType?
         if let text = self.headers["apns-topic"] {
@@ -87,7 +89,7 @@ struct FCMContent: Hashable, Sendable {
 
     // MARK: Parts
 
-    /// Returns the members of `aps`. Some clients write its flags as booleans.
+    /// Returns the members of `aps`. Converts flags that some clients encode as booleans.
     private static func aps(_ value: JSONValue?) throws(FCMError) -> [String: JSONValue] {
         guard let value, value != .null else { return [:] }
         guard case .object(var aps) = value else { throw .invalid("message.apns.payload.aps", "it must be an object") }
@@ -115,7 +117,7 @@ struct FCMContent: Hashable, Sendable {
 }
 
 extension Expiration {
-    /// The time in the header, in seconds, or `nil` if the expiration is left out.
+    /// The value of the header field in seconds, or `nil` if the request has no expiration.
     fileprivate var seconds: Int64? {
         switch self {
         case .servicePolicy: nil

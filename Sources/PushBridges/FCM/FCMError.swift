@@ -1,9 +1,9 @@
 import PushSupport
 import PushTypes
 
-/// An error of Firebase Cloud Messaging: a `google.rpc.Status` with the details by which its clients decide.
+/// An error of Firebase Cloud Messaging: a `google.rpc.Status` with the details that its clients evaluate.
 struct FCMError: Error, Hashable, Sendable {
-    /// The member `errorCode` of the detail `FcmError`.
+    /// The values of the member `errorCode` in the detail `FcmError`.
     enum Code: String, Hashable, Sendable {
         case invalidArgument = "INVALID_ARGUMENT"
         case unregistered = "UNREGISTERED"
@@ -20,7 +20,7 @@ struct FCMError: Error, Hashable, Sendable {
         var description: String
     }
 
-    /// The response of Apple's push service, which caused the error.
+    /// The response of Apple's push service that caused the error.
     struct APNsAnswer: Hashable, Sendable {
         var status: Int
         var reason: String
@@ -28,7 +28,7 @@ struct FCMError: Error, Hashable, Sendable {
 
     /// The HTTP status of the response.
     let status: Int
-    /// The name of the `google.rpc.Code`.
+    /// The name of the `google.rpc.Code`, such as `NOT_FOUND`.
     let name: String
     let message: String
     var code: Code?
@@ -79,7 +79,8 @@ extension FCMError {
         (self.status, self.name, self.message, self.code) = (status, name, message, code)
     }
 
-    /// The error for a member with a wrong type or value.
+    /// The error for a member with a wrong type or value. `code` is `nil` for the errors to which FCM adds no
+    /// `FcmError`.
     static func invalid(_ field: String, _ description: String, code: Code? = nil) -> FCMError {
         var error = FCMError(400, "INVALID_ARGUMENT", "Invalid value at '\(field)': \(description)", code: code)
         error.violations = [Violation(field: field, description: description)]
@@ -110,7 +111,7 @@ extension FCMError {
 
     static func notFound(_ message: String) -> FCMError { FCMError(404, "NOT_FOUND", message) }
 
-    /// Converts an error of admission, of the store, or of HTTP.
+    /// Converts an error of authentication, of the store, or of HTTP.
     init(_ error: RequestError) {
         let message = error.path.map { "\($0): \(error.message)" } ?? error.message
         switch error.kind {
@@ -126,7 +127,7 @@ extension FCMError {
         }
     }
 
-    /// Converts an error of the provider's check of the content. It names the member of the message at fault.
+    /// Converts an error of the provider's content check. The new error names the member of the FCM message at fault.
     init(content error: RequestError) {
         let path = error.path ?? ""
         let place: String
@@ -138,7 +139,8 @@ extension FCMError {
         self = .invalid(place, error.message, code: .invalidArgument)
     }
 
-    /// Converts the outcome of a token. Returns `nil` if it is not a failure.
+    /// Converts the outcome for a token. Returns `nil` for an accepted, pending or skipped push, which is not a
+    /// failure.
     init?(_ verdict: TokenOutcome) {
         switch verdict {
         case .accepted, .pending, .skipped: return nil
@@ -152,7 +154,7 @@ extension FCMError {
         }
     }
 
-    /// Converts a reason of the push service.
+    /// Converts a rejection reason of the push service.
     private init(rejection text: String) {
         let reason = Reason(rawValue: text)
         switch reason {

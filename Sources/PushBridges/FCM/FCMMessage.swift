@@ -3,24 +3,23 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The body of `messages:send`, as far as it concerns Apple's push service.
+/// The body of `messages:send`, without the members that concern only other platforms.
 struct FCMMessage: Hashable, Sendable {
-    /// The maximum length of a body, in bytes. It includes blocks for other platforms.
+    /// The maximum length of a body, in bytes. The body may include blocks for other platforms.
     static let maximumBody = 256 * 1024
     /// The maximum length of a token or an installation id, in bytes.
     private static let maximumTarget = 4096
 
     /// The recipients of a message.
     enum Target: Hashable, Sendable {
-        /// The token of a device.
         case token(DeviceToken)
-        /// An installation, by the id that its app registered it with.
+        /// An installation, by the id with which its app registered it.
         case installation(String)
-        /// The subscribers of a topic, or those for whom a condition over topics holds.
+        /// The subscribers of a topic, or those whose subscriptions match a condition over topics.
         case topics(AudienceExpression)
     }
 
-    /// Indicates whether the message is checked and not sent.
+    /// Indicates whether the message is only checked and not sent.
     let isTest: Bool
     let target: Target
     private let content: FCMContent
@@ -45,7 +44,7 @@ struct FCMMessage: Hashable, Sendable {
             let texts = named.isEmpty ? "no target is named" : "\(named.joined(separator: " and ")) are named"
             throw .invalid("message", "\(texts): name exactly one of token, fid, topic and condition")
         }
-        // A Live Activity has a token of its own besides that of the app.
+        // A Live Activity has a separate token from that of the app.
         if let token = try message.message("apns")?.text("live_activity_token") {
             return try Self.token(token, at: "message.apns.live_activity_token")
         }
@@ -70,7 +69,8 @@ struct FCMMessage: Hashable, Sendable {
         }
     }
 
-    /// Reads the token of a device. FCM's own tokens contain a colon and belong to no device of the provider.
+    /// Parses the token of a device. A token of FCM itself contains a colon, belongs to no device of the provider, and
+    /// is reported as unregistered.
     private static func token(_ text: String, at place: String) throws(FCMError) -> Target {
         guard !text.contains(":") else { throw .unregistered }
         guard text.utf8.count <= Self.maximumTarget, let token = DeviceToken(userInput: text),
@@ -82,7 +82,8 @@ struct FCMMessage: Hashable, Sendable {
         return .token(token)
     }
 
-    /// Returns the push, checked by the provider's rules.
+    /// Returns the push to an app, after the provider's content check.
+    /// - Throws: ``FCMError`` for content that the check rejects.
     func push(to app: Topic, now: Timestamp) throws(FCMError) -> TranslatedPush.Checked {
         let push = try self.content.push(to: app, now: now)
         do throws(RequestError) {

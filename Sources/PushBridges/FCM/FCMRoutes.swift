@@ -6,21 +6,21 @@ import PushProvider
 import PushSupport
 import PushTypes
 
-/// The routes of FCM's HTTP v1 API: `messages:send` at its own path, and below `/fcm/{project}/{secret}`.
+/// The routes of FCM's HTTP v1 API: `messages:send` at FCM's own path, and below `/fcm/{project}/{secret}`.
 struct FCMRoutes: Sendable {
     let access: FCMAccess
     let sender: FCMSender
     let shadow: ShadowForwarder
     let time: any TimeSource
 
-    /// The prefix of paths with the secret of a bridge.
+    /// The prefix of paths that contain the secret of a bridge.
     static let secretPrefix = "fcm/:bridge/:secret/"
 
     func addRoutes(to router: Router<APIContext>) {
         for prefix in ["", Self.secretPrefix] {
             router.post(RouterPath("\(prefix)v1/projects/:project/messages:send"), use: self.send)
         }
-        // FCM has ended these APIs.
+        // FCM has shut these APIs down.
         for path: RouterPath in ["fcm/send", "batch"] { router.post(path, use: self.refuse) }
     }
 
@@ -46,7 +46,8 @@ struct FCMRoutes: Sendable {
         }
     }
 
-    /// Responds in shadow mode, with FCM's response or one of its own. Nothing is sent.
+    /// Responds in shadow mode with FCM's response, or with the bridge's own if no server is configured. No push is
+    /// sent.
     private func shadow(
         _ settings: ShadowSettings,
         _ request: Request,
@@ -97,9 +98,9 @@ struct FCMRoutes: Sendable {
     private static func response(_ name: String) throws -> Response { try .json(["name": JSONValue.string(name)]) }
 }
 
-/// The properties of FCM's response that are compared in shadow mode.
+/// The properties of a response that shadow mode compares between FCM and the bridge.
 struct FCMResponse: Hashable, Sendable {
-    /// The status, and the code by which clients decide.
+    /// The HTTP status, followed by the error code if there is one.
     let text: String
 
     init(status: Int, body: Data) {
@@ -109,7 +110,7 @@ struct FCMResponse: Hashable, Sendable {
         self.text = "\(status)\(word.map { " \($0)" } ?? "")"
     }
 
-    /// Creates the response of this bridge. The error is `nil` for a message that would be sent.
+    /// Creates the response of the bridge. The error is `nil` for a message that would be sent.
     init(_ error: FCMError?) {
         let word = error.map { $0.code?.rawValue ?? $0.name }
         self.text = "\(error?.status ?? 200)\(word.map { " \($0)" } ?? "")"

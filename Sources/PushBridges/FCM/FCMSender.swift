@@ -7,29 +7,29 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Sends the messages of FCM's clients.
+/// Sends the messages of FCM clients.
 struct FCMSender: Sendable {
-    /// The id of the message in the response to a test.
+    /// The message id in the response to a message that is only checked.
     private static let testName = "fake_message_id"
-    /// The maximum number of devices of one installation that are read.
+    /// The maximum number of an installation's devices that are read from the store, the oldest first.
     private static let maximumDevices = 100
 
     let submission: PushSubmission
 
     private var parts: ProviderComponents { self.submission.parts }
 
-    /// The project, the app and the settings that a request reached.
+    /// The project that a request addresses, with its app, its settings and the credential of the request.
     struct Project: Sendable {
         let bridge: BridgeRecord
         let app: AppRecord
         let settings: FCMSettings
         let admission: BridgeAuthenticator.Admission
 
-        /// The resource name of a message.
+        /// Returns the resource name of a message with an id.
         func name(_ message: String) -> String { "projects/\(self.bridge.name)/messages/\(message)" }
     }
 
-    /// A message that has passed the checks, as it would be sent.
+    /// A message that has passed all checks and can be sent.
     struct Plan: Sendable {
         let content: TranslatedPush.Checked
         let audience: Audience
@@ -38,8 +38,9 @@ struct FCMSender: Sendable {
 
     // MARK: Planning
 
-    /// Returns the message as it would be sent.
-    /// - Throws: ``FCMError`` for a message that is not sent.
+    /// Checks a message and returns it in the form in which it can be sent. An installation is resolved to one of its
+    /// devices.
+    /// - Throws: ``FCMError`` for a message that cannot be sent.
     func plan(_ message: FCMMessage, _ project: Project) async throws -> Plan {
         let content = try message.push(to: project.app.bundleID, now: self.parts.time.now)
         switch message.target {
@@ -74,7 +75,7 @@ struct FCMSender: Sendable {
         return Plan(content: content, audience: .tokens(group.tokens), environment: group.environment)
     }
 
-    /// Returns the active devices of an installation.
+    /// Returns the active devices of an installation in the bridge's environment.
     func devices(of installation: String, _ project: Project) async throws -> [DeviceRecord] {
         var search = DeviceSearch(app: project.app.id)
         (search.installation, search.state) = (installation, .active)
@@ -89,7 +90,8 @@ struct FCMSender: Sendable {
     // MARK: Sending
 
     /// Sends a message, and waits for its outcome if it is sent to one token.
-    /// - Returns: The resource name of the message.
+    /// - Parameter channel: The connection of the client. If it is closed, the wait ends.
+    /// - Returns: The resource name of the message, or that of an earlier one if the request is a repetition.
     /// - Throws: ``FCMError`` for a message that was not sent.
     func send(
         _ message: FCMMessage,
@@ -123,8 +125,8 @@ struct FCMSender: Sendable {
         return try await self.name(of: notification, project, on: channel)
     }
 
-    /// Returns the resource name of a message in the ledger. If the message is sent to one token, its outcome is
-    /// awaited first.
+    /// Returns the resource name of a message in the ledger. If the message is for one token, waits for its outcome
+    /// first.
     private func name(
         of notification: NotificationRecord,
         _ project: Project,
@@ -144,7 +146,7 @@ struct FCMSender: Sendable {
 
     // MARK: Repetitions
 
-    /// The idempotency keys of a request, for the present window of time and for the one before.
+    /// The idempotency keys of a request: one for the current time window, and one for the window before it.
     private struct Repetition {
         let present, before: Idempotency
         let window: Duration
@@ -158,13 +160,13 @@ struct FCMSender: Sendable {
         let hash = Hexadecimal.encode(fingerprint)
         let window = at.seconds / max(1, seconds)
         func identity(_ window: Int64) -> Idempotency {
-            // Keys of callers have no space.
+            // Idempotency keys of API callers contain no space.
             Idempotency(key: "fcm \(project.bridge.name) \(hash) \(window)", fingerprint: fingerprint)
         }
         return Repetition(present: identity(window), before: identity(window - 1), window: .seconds(seconds))
     }
 
-    /// Returns the message that an equal request sent shortly before, or `nil` if there was none.
+    /// Returns the notification of an equal request within the window, or `nil` if there was none.
     private func earlier(
         _ repetition: Repetition,
         _ project: Project,

@@ -3,24 +3,24 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The topics of FCM, which are tags of devices.
+/// The topics of FCM, which the provider stores as tags of devices.
 enum FCMTopic {
-    /// The prefix of the tags.
+    /// The prefix of tags that are topics.
     private static let prefix = "topic:"
-    /// The maximum length of a topic's name, in bytes. It fits into a tag.
+    /// The maximum length of a topic's name, in bytes. With the prefix, the name fits into a tag.
     static let maximumName = Member.maximumText - FCMTopic.prefix.utf8.count
-    /// The prefix of a topic's name in requests to the Instance ID service.
+    /// The optional prefix of a topic's name in requests.
     private static let path = "/topics/"
 
     static func tag(_ name: String) -> String { Self.prefix + name }
 
-    /// Returns the topic of a tag, or `nil` for a tag with another use.
+    /// Returns the topic that a tag stands for, or `nil` for any other tag.
     static func name(ofTag tag: String) -> String? {
         tag.hasPrefix(Self.prefix) ? String(tag.dropFirst(Self.prefix.count)) : nil
     }
 
-    /// Returns the name of a topic in a text with or without the prefix `/topics/`. Returns `nil` if the text is not a
-    /// name.
+    /// Returns the name of a topic from a string with or without the prefix `/topics/`, or `nil` if the name is
+    /// invalid.
     static func name(_ text: String) -> String? {
         let name = text.hasPrefix(Self.path) ? String(text.dropFirst(Self.path.count)) : text
         let isName =
@@ -30,10 +30,10 @@ enum FCMTopic {
     }
 }
 
-/// A token in a request to the Instance ID service.
+/// A token in a request to FCM's Instance ID service.
 enum InstanceIDToken: Hashable, Sendable {
     case token(DeviceToken)
-    /// A text that is not a token of the push service.
+    /// A string that is not a token of Apple's push service. Its result is ``TopicResult/invalid``.
     case invalid
 
     init(_ text: String) {
@@ -57,7 +57,7 @@ struct TopicBatch: Hashable, Sendable {
     let topic: String
     let tokens: [InstanceIDToken]
 
-    /// - Throws: ``FCMError`` for the whole request.
+    /// Parses the body. Throws the ``FCMError`` with which the whole request fails.
     init(_ body: Data) throws(FCMError) {
         let fields = try InstanceIDBody.fields(body)
         guard let text = try fields.text("to"), let topic = FCMTopic.name(text) else {
@@ -69,16 +69,16 @@ struct TopicBatch: Hashable, Sendable {
     }
 }
 
-/// The body of `batchImport`: tokens of the push service, which are registered.
+/// The body of `batchImport`: device tokens of Apple's push service, which are registered.
 struct ImportBatch: Hashable, Sendable {
     static let maximumTokens = 100
 
     let application: Topic
     let environment: PushEnvironment
-    /// The tokens with their texts, which are the registration tokens of the response.
+    /// The tokens as the client wrote them, which the response repeats.
     let texts: [String]
 
-    /// - Throws: ``FCMError`` for the whole request.
+    /// Parses the body. Throws the ``FCMError`` with which the whole request fails.
     init(_ body: Data) throws(FCMError) {
         let fields = try InstanceIDBody.fields(body)
         guard let text = try fields.text("application"), let application = Topic(text) else {
@@ -90,14 +90,14 @@ struct ImportBatch: Hashable, Sendable {
     }
 }
 
-/// The bodies of requests to the Instance ID service.
+/// Parses the bodies of requests to the Instance ID service.
 private enum InstanceIDBody {
     static func fields(_ body: Data) throws(FCMError) -> ProtoFields {
         guard let json = try? JSONValue(parsing: body) else { throw .invalid("body", "it is not valid JSON") }
         return try ProtoFields(json, path: "")
     }
 
-    /// Returns the texts of an array, at least one.
+    /// Returns the strings of an array. Throws an error unless it has 1 to `most` of them.
     static func texts(_ name: String, in fields: ProtoFields, most: Int) throws(FCMError) -> [String] {
         guard case .array(let values)? = fields.value(name), (1...most).contains(values.count) else {
             throw .invalid(name, "name 1 to \(most) tokens")
@@ -111,7 +111,7 @@ private enum InstanceIDBody {
     }
 }
 
-/// The result of one token in a response of the Instance ID service.
+/// The result for one token in a response of the Instance ID service.
 enum TopicResult: String, Hashable, Sendable {
     case done = ""
     case invalid = "INVALID_ARGUMENT"

@@ -6,10 +6,10 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The routes for subscriptions of tokens to topics: the batches of the Instance ID service, and the later resources
-/// for single subscriptions.
+/// The routes for topic subscriptions: the batches of the Instance ID service, and FCM's newer resources for single
+/// subscriptions.
 ///
-/// They change devices, so their key needs the scope `register`.
+/// The routes change devices, so API keys need the scope `register`.
 struct FCMTopicRoutes: Sendable {
     let access: FCMAccess
     let sender: FCMSender
@@ -56,7 +56,7 @@ struct FCMTopicRoutes: Sendable {
         }
     }
 
-    /// Registers tokens of the push service. Each is its own registration token at the provider.
+    /// Registers device tokens. The registration token of a device is its device token in hexadecimal.
     @Sendable private func importBatch(_ request: Request, _ context: APIContext) async -> Response {
         await self.respondToBatch(request, context) { reached, body in
             let batch = try ImportBatch(body)
@@ -78,7 +78,7 @@ struct FCMTopicRoutes: Sendable {
         }
     }
 
-    /// The way in which a batch was admitted: by the secret of a project in its path, or by an API key.
+    /// The credential of a batch: the secret of a project in the path, or an API key.
     private enum Reached {
         case project(FCMSender.Project)
         case key(BridgeAuthenticator.Admission)
@@ -106,7 +106,7 @@ struct FCMTopicRoutes: Sendable {
         }
     }
 
-    /// Admits a batch and responds to its body. Errors of the Instance ID service are texts.
+    /// Authenticates a batch and responds to its body. Errors have the Instance ID service's format, which is a string.
     private func respondToBatch(
         _ request: Request,
         _ context: APIContext,
@@ -194,7 +194,7 @@ struct FCMTopicRoutes: Sendable {
         return try await self.store.devices(app: project.app.id, token: token).filter(\.isActive)
     }
 
-    /// Subscribes the devices that the path names, or unsubscribes them.
+    /// Subscribes the devices that the path names if `isSet` is `true`, otherwise unsubscribes them.
     private func set(
         _ topic: String,
         isSet: Bool,
@@ -207,13 +207,11 @@ struct FCMTopicRoutes: Sendable {
         return try await self.store.setTag(tag, isSet: isSet, of: [token], app: project.app.id).first ?? .noDevice
     }
 
-    /// Returns the topics of the device that the path names.
     private func topics(_ project: FCMSender.Project, _ context: APIContext) async throws -> Set<String> {
         guard let device = try await self.devices(project, context).first else { throw FCMError.unregistered }
         return Set(device.profile.tags.compactMap { FCMTopic.name(ofTag: $0.text) })
     }
 
-    /// Returns the resource of a subscription.
     private func subscription(
         _ topic: String,
         _ project: FCMSender.Project,

@@ -6,10 +6,10 @@ import PushSupport
 /// member, and unknown members are ignored.
 struct ProtoFields {
     private let members: [String: JSONValue]
-    /// The path of the message, for errors. It is empty for the outermost message.
+    /// The path of the message, for errors. It is empty for the top-level message.
     let path: String
 
-    /// - Throws: ``FCMError`` for a value that is not an object.
+    /// Reads a message. Throws ``FCMError`` for a value that is not an object.
     init(_ value: JSONValue, path: String) throws(FCMError) {
         guard case .object(let members) = value else {
             throw .invalid(path.isEmpty ? "body" : path, "it must be an object")
@@ -17,7 +17,7 @@ struct ProtoFields {
         (self.members, self.path) = (members, path)
     }
 
-    /// Returns the path of a member.
+    /// Returns the path of a member, for errors.
     func place(_ name: String) -> String { self.path.isEmpty ? name : "\(self.path).\(name)" }
 
     /// Returns a member by its name in snake case, or `nil` if it is absent.
@@ -32,7 +32,9 @@ struct ProtoFields {
         return parts.dropFirst().reduce(String(first)) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
     }
 
-    /// Returns a text, or `nil` for an empty one, which is the default of the format.
+    /// Returns a string, or `nil` for an absent or empty one, because an empty string is the default in protocol
+    /// buffers.
+    /// - Throws: ``FCMError`` that names a member of another type, as the other accessors do.
     func text(_ name: String) throws(FCMError) -> String? {
         switch self.value(name) {
         case nil: return nil
@@ -49,13 +51,13 @@ struct ProtoFields {
         }
     }
 
-    /// Returns a message within the message, or `nil` if it is absent.
+    /// Returns a nested message, or `nil` if it is absent.
     func message(_ name: String) throws(FCMError) -> ProtoFields? {
         guard let value = self.value(name) else { return nil }
         return try ProtoFields(value, path: self.place(name))
     }
 
-    /// Returns the members of any JSON object. The result is empty if it is absent.
+    /// Returns the members of a JSON object with arbitrary names. The result is empty if the object is absent.
     func object(_ name: String) throws(FCMError) -> [String: JSONValue] {
         switch self.value(name) {
         case nil: return [:]
@@ -64,7 +66,7 @@ struct ProtoFields {
         }
     }
 
-    /// Returns a map of texts in the order of their names.
+    /// Returns a map of strings, sorted by name.
     func texts(_ name: String) throws(FCMError) -> [(name: String, value: String)] {
         var texts: [(name: String, value: String)] = []
         for (index, entry) in try self.object(name).sorted(by: { $0.key < $1.key }).enumerated() {

@@ -7,11 +7,11 @@ import PushTypes
 import ServiceLifecycle
 
 extension BridgeKind {
-    /// The REST API of gorush. The name is the topic, or `default`.
+    /// The kind of bridge that speaks gorush's REST API. A bridge's name is the topic of its pushes, or `default`.
     static let gorush = BridgeKind("gorush")
 }
 
-/// The routes for clients of gorush.
+/// The bridge for clients of gorush, an open-source push server.
 struct GorushBridge: BridgeFeature {
     static let kind = BridgeKind.gorush
     static let settings: (any BridgeSettings.Type)? = GorushSettings.self
@@ -44,7 +44,7 @@ struct GorushBridge: BridgeFeature {
 
 /// The settings of a bridge that speaks gorush's REST API.
 struct GorushSettings: BridgeSettings, Hashable {
-    /// The name of an app's bridge for requests whose path names no bridge.
+    /// The name of an app's bridge that serves requests whose path names no bridge.
     static let standardName = "default"
 
     private enum Members {
@@ -60,13 +60,13 @@ struct GorushSettings: BridgeSettings, Hashable {
         optional: [Members.sync, Members.maxNotifications, Members.feedbackHook, ShadowSettings.member]
     )
 
-    /// Indicates whether a response waits until all outcomes are known, and lists the failures. Default `false`.
+    /// Indicates whether a response waits for all outcomes and lists the failures. Default `false`.
     let isSynchronous: Bool
-    /// The maximum number of notifications in a request.
+    /// The maximum number of notifications in a request. A request with more is rejected.
     let maximumNotifications: Int
-    /// The URL to which each failure is posted, or `nil` for none.
+    /// The URL to which a request reports each failure, or `nil` if failures are not reported.
     let feedbackHook: String?
-    /// The settings of shadow mode, or `nil` for a bridge that sends.
+    /// The settings of shadow mode (``ShadowForwarder``), in which the bridge sends no pushes, or `nil` outside of it.
     let shadow: ShadowSettings?
 
     init(_ fields: JSONFields) throws(RequestError) {

@@ -1,15 +1,15 @@
 import PushSupport
 
-/// The members of a JSON object as a Go program reads them.
+/// The members of a JSON object, read by the rules of Go's JSON decoder.
 ///
-/// Names match in any case. `null` and an empty text are the same as an absent member. A wrong type is an error of the
-/// whole request. Unknown members are ignored.
+/// Names are matched regardless of case. `null` and an empty string are treated as absent members. A wrong type is an
+/// error of the whole request. Unknown members are ignored.
 struct GorushFields {
     private let members: [String: JSONValue]
-    /// The members whose names have capital letters, by their names in lower case.
+    /// The members whose names contain capital letters, by their names in lower case.
     private let folded: [String: JSONValue]
 
-    /// - Throws: ``GorushError/missing`` for a value that is not an object.
+    /// Reads an object. Throws ``GorushError/missing`` for a value that is not an object.
     init(_ value: JSONValue) throws(GorushError) {
         guard case .object(let members) = value else { throw .missing }
         self.init(members)
@@ -21,14 +21,14 @@ struct GorushFields {
         self.folded = Dictionary(capitals.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
     }
 
-    /// Returns the member with this name, or one whose name differs only in case. Returns `nil` if there is none or it
-    /// is `null`.
+    /// Returns the member with a name, or one whose name differs only in case. Returns `nil` if there is none or its
+    /// value is `null`.
     private func value(_ name: String) -> JSONValue? {
         let value = self.members[name] ?? self.folded[name]
         return value == .null ? nil : value
     }
 
-    /// Returns the text of a member, or `nil` for an empty one.
+    /// Returns the string of a member, or `nil` if it is absent or empty.
     func text(_ name: String) throws(GorushError) -> String? {
         switch self.value(name) {
         case nil: return nil
@@ -62,7 +62,7 @@ struct GorushFields {
         }
     }
 
-    /// Returns the texts of an array. An entry `null` is an empty text.
+    /// Returns the strings of an array, which are none if it is absent. An element `null` becomes an empty string.
     func texts(_ name: String) throws(GorushError) -> [String] {
         guard let value = self.value(name) else { return [] }
         guard case .array(let values) = value else { throw .missing }
@@ -78,7 +78,7 @@ struct GorushFields {
         return texts
     }
 
-    /// Returns the members of an object. The result is empty if it is absent.
+    /// Returns the members of an object. The result is empty if the object is absent.
     func object(_ name: String) throws(GorushError) -> [String: JSONValue] {
         switch self.value(name) {
         case nil: return [:]
@@ -87,7 +87,7 @@ struct GorushFields {
         }
     }
 
-    /// Returns the entries of an array, or `nil` if it is absent.
+    /// Returns the elements of an array, or `nil` if the array is absent.
     func array(_ name: String) throws(GorushError) -> [JSONValue]? {
         switch self.value(name) {
         case nil: return nil

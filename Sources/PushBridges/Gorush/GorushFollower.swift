@@ -9,50 +9,52 @@ import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// Follows the notifications of gorush bridges until they end. It counts their outcomes and posts each failure to the
-/// hook.
+/// Follows the notifications of gorush bridges until all outcomes are final. It counts the outcomes and posts each
+/// failure to the feedback hook.
 ///
-/// Waiting work is only in memory, and each failure is posted once, as by gorush. A restart loses it. Webhooks post
-/// each outcome at least once.
+/// Waiting work is kept only in memory, and each failure is posted once, as by gorush. A restart loses waiting work.
+/// Webhooks, by contrast, report each outcome at least once.
 struct GorushFollower: Service {
-    /// The size that is counted for a notification in addition to its tokens.
+    /// The size that the budget is charged for each work item, in addition to the number of its tokens or failures.
     private static let size = 50
-    /// The longest time for which a notification is followed.
+    /// The maximum time for which a notification is followed. Later outcomes are neither counted nor posted.
     private static let patience: Duration = .seconds(600)
-    /// The maximum number of posts of one notification that fail in a row. After that, no more posts are sent for it.
+    /// The maximum number of consecutive failed requests to a feedback hook. After that, the other failures known at
+    /// the time are not posted.
     private static let maximumFailures = 3
-    /// The maximum number of posts at a time: of all apps, of one app, and to one of its hooks. Apps take turns, and so
-    /// do the hooks of an app, so that hooks that never respond delay few other posts.
+    /// The maximum numbers of requests to feedback hooks in progress: of all apps, of one app, and to one hook of an
+    /// app. Turns alternate between apps and between an app's hooks, so that hooks that never respond delay few other
+    /// posts.
     static let postLimits = BudgetLimits(
         .init(whole: .held(64), app: .held(8), caller: .held(4)),
         waiting: .init(),
         patience: .seconds(3600)
     )
-    /// The maximum length of a response to a post, in bytes. Its content is ignored.
+    /// The maximum length of a feedback hook's response, in bytes. The response body is ignored.
     private static let maximumResponse = 64 * 1024
 
     /// A notification whose outcomes are followed.
     struct Followed: Sendable {
         let push: PushSubmission.Accepted
         let bridge: String
-        /// The URL of the hook, or `nil` for none.
+        /// The URL of the feedback hook, or `nil` if failures are not posted.
         let hook: String?
         let plan: GorushPlan
     }
 
-    /// The hook to which an app's failures are posted.
+    /// A feedback hook of an app.
     private struct Hook: Sendable {
         let url: String
         let app: Int64
         let bundleID: Topic
     }
 
-    /// A piece of work of the service.
+    /// A work item of the service: a notification to follow, or failures to post to a hook.
     private enum Work: Sendable {
         case follow(Followed, Topic)
         case post([GorushLogEntry], Hook)
 
-        /// The number of tokens and failures that the work keeps in memory. Each takes about 200 bytes.
+        /// The number of tokens and failures that the work item keeps in memory. Each takes about 200 bytes.
         var size: Int {
             switch self {
             case .follow(let followed, _): GorushFollower.size + followed.push.tokens.count
@@ -62,7 +64,8 @@ struct GorushFollower: Service {
     }
 
     private let budget: Budget
-    /// The budget of posts in progress, separate from that of webhooks. Waiting posts count in ``budget``.
+    /// The budget of requests to hooks in progress, which is separate from that of webhooks. Requests that wait are
+    /// charged to ``budget``.
     let posts = Budget(.webhookPosts, limits: Self.postLimits)
     private let submission: PushSubmission
     private let statistics: GorushStatistics
@@ -83,10 +86,11 @@ struct GorushFollower: Service {
         (self.waiting, self.queue) = AsyncStream.makeStream()
     }
 
-    /// Begins to follow a notification.
+    /// Begins to follow the outcomes of a notification. If too much work waits, a warning is logged instead.
     func follow(_ followed: Followed, of app: Topic) { self.add(.follow(followed, app), bridge: followed.bridge, app) }
 
-    /// Counts failures that are known before anything is sent, and queues them for posting.
+    /// Counts failures that are known before anything is sent, and queues the requests that report them to the hook, if
+    /// any.
     func report(_ failures: [GorushLogEntry], bridge: String, hook: String?, of app: AppRecord) {
         guard !failures.isEmpty else { return }
         self.statistics.count(bridge) { $0.failed += failures.count }
@@ -95,7 +99,8 @@ struct GorushFollower: Service {
         self.add(work, bridge: bridge, app.bundleID)
     }
 
-    /// Adds work within the budget, which limits the work that waits or is followed. No app can use all of it.
+    /// Queues work within the budget, which limits the work that waits or is in progress. No app can use the whole
+    /// budget.
     private func add(_ work: Work, bridge: String, _ app: Topic) {
         guard let place = try? self.budget.take(work.size, for: BudgetCaller(app: app)) else {
             let message = "outcomes are not followed: too many wait"
@@ -141,7 +146,7 @@ struct GorushFollower: Service {
         }
     }
 
-    /// Counts the new outcomes and posts the failures among them.
+    /// Counts new final outcomes and posts the failures among them.
     private func report(
         _ verdicts: [DeviceToken: TokenOutcome],
         of followed: Followed,
@@ -164,7 +169,7 @@ struct GorushFollower: Service {
         await self.post(failures, to: Hook(url: url, app: followed.push.notification.app, bundleID: app))
     }
 
-    /// Posts entries, one request each.
+    /// Posts entries to a hook, each with its own request.
     private func post(_ entries: [GorushLogEntry], to hook: Hook) async {
         var failed = 0
         for entry in entries {
@@ -189,8 +194,8 @@ struct GorushFollower: Service {
     }
 
     /// Posts an entry when it is the hook's turn.
-    /// - Returns: The failure, or `nil` for none.
-    /// - Throws: ``BudgetRefusal`` if the turn is not reached, `CancellationError`.
+    /// - Returns: The error message of a failed post, or `nil` if it succeeded.
+    /// - Throws: ``BudgetRefusal`` if the turn does not come within ``postLimits``, `CancellationError` at shutdown.
     private func post(_ body: Data, to hook: Hook) async throws -> String? {
         let turn = try await self.posts.wait(for: BudgetCaller(app: hook.bundleID, .name(hook.url)))
         defer { turn.end() }
@@ -211,6 +216,6 @@ struct GorushFollower: Service {
 }
 
 extension TokenOutcome {
-    /// Indicates whether the outcome is final.
+    /// Indicates whether the outcome can no longer change.
     fileprivate var isFinal: Bool { if case .pending = self { false } else { true } }
 }

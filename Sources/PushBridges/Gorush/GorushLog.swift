@@ -1,20 +1,21 @@
 import PushSupport
 import PushTypes
 
-/// The entry of a failure in a response and in a post to the hook.
+/// A failure of a push, as an entry of gorush's log in a response and in a request to the feedback hook.
 struct GorushLogEntry: Hashable, Sendable {
-    /// The maximum length of a text that is repeated for each token, in bytes. A response may have very many tokens.
+    /// The maximum length of a string that each token's entry repeats, in bytes. A response may contain very many
+    /// tokens.
     static let maximumText = 256
-    /// The maximum length of the error in a short entry, in bytes.
+    /// The maximum length of the error message in a short entry, in bytes.
     private static let maximumShortError = 64
-    /// The maximum number of bytes that the entries of a response repeat.
+    /// The maximum total length of the strings that the entries of a response repeat, in bytes.
     private static let maximumRepeated = 1024 * 1024
 
     let id: String?
-    /// The whole token as it arrived. Its owner uses it to clean a database.
+    /// The whole token as the client wrote it. The client uses it to remove the token from its database.
     let token: String
     let message: String
-    /// The reason of the push service, or another text.
+    /// The push service's rejection reason, or another error message.
     let error: String
 
     init(_ notification: GorushNotification, token: String, error: String) {
@@ -29,7 +30,7 @@ struct GorushLogEntry: Hashable, Sendable {
         ])
     }
 
-    /// The entry without the repeated id and message.
+    /// The entry without the notification's id and message, which all its entries would repeat.
     private var shortJSON: JSONValue {
         .object([
             "type": .string("failed-push"), "platform": .string("ios"), "token": .string(self.token),
@@ -37,10 +38,10 @@ struct GorushLogEntry: Hashable, Sendable {
         ])
     }
 
-    /// Returns the entries of a response.
+    /// Returns the log of a response as JSON.
     ///
-    /// A short request can cause very many entries. After ``maximumRepeated`` bytes of repeated texts, further entries
-    /// contain neither id nor message.
+    /// A short request can cause very many entries. Once the repeated strings have ``maximumRepeated`` bytes, further
+    /// entries contain neither the id nor the message.
     static func json(_ entries: [GorushLogEntry]) -> JSONValue {
         var repeated = 0
         let values = entries.map { entry in
@@ -51,12 +52,11 @@ struct GorushLogEntry: Hashable, Sendable {
     }
 }
 
-/// The descriptions of failures in responses and posts.
+/// The error messages of failures in responses and in requests to feedback hooks.
 enum GorushFailure {
-    /// Returns the reason of the push service that corresponds to an error of the provider's own check, or an
-    /// explanation.
+    /// Returns the push service's reason that corresponds to an error of the provider's own check, or an explanation.
     ///
-    /// None of these reasons blames a token, because the error concerns all tokens of a notification.
+    /// None of the returned reasons blames a token, because the error concerns all tokens of a notification.
     static func text(_ error: RequestError) -> String {
         switch (error.code, error.path?.prefix { $0 != "." && $0 != "[" }) {
         case ("payload_too_large", _): Reason.payloadTooLarge.text
@@ -69,7 +69,7 @@ enum GorushFailure {
         }
     }
 
-    /// Returns the text of a failure, or `nil` for another outcome.
+    /// Returns the error message for a failed outcome, or `nil` for any other outcome.
     static func text(_ verdict: TokenOutcome) -> String? {
         switch verdict {
         case .accepted, .pending, .skipped: nil

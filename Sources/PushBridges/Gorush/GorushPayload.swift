@@ -1,12 +1,12 @@
 import PushSupport
 
-/// The payload of a notification for iOS. It is built like gorush's, except where that would lose something.
+/// The payload of a notification for iOS. It is built as by gorush, except where information would be lost.
 ///
-/// A message besides members of `alert` becomes the body. The flag for the app's extension is left out if there is no
-/// text, because it has no effect then.
+/// If there are a message and members of `alert`, the message becomes the body. `mutable-content` is omitted from a
+/// payload without an alert, where it has no effect.
 struct GorushPayload: Hashable, Sendable {
     private var aps: [String: JSONValue] = [:]
-    /// The members of the payload besides `aps`.
+    /// The payload members besides `aps`.
     private let data: [String: JSONValue]
 
     init(_ fields: GorushFields) throws(GorushError) {
@@ -32,13 +32,13 @@ struct GorushPayload: Hashable, Sendable {
         self.data = try fields.object("data")
     }
 
-    /// Indicates whether the app is woken and nothing is shown.
+    /// Indicates whether the payload only wakes the app and shows nothing.
     var wakesOnly: Bool {
         self.aps["content-available"] != nil && ["alert", "badge", "sound", "event"].allSatisfy { self.aps[$0] == nil }
     }
 
-    /// Returns the whole payload.
-    /// - Throws: ``RequestError`` for data with the name `aps`, which would replace the rest of the payload.
+    /// Returns all members of the payload.
+    /// - Throws: ``RequestError`` if the data has a member `aps`, which would replace that of the payload.
     func members() throws(RequestError) -> [String: JSONValue] {
         guard self.data["aps"] == nil else {
             let message = "aps is made from the other members"
@@ -56,7 +56,7 @@ struct GorushPayload: Hashable, Sendable {
         "summary-arg",
     ]
 
-    /// Returns the alert, or `nil` for none. It is a text if there is only a message, otherwise an object.
+    /// Returns the alert, or `nil` for none. If there is only a message, the alert is a string, otherwise an object.
     private static func alert(_ fields: GorushFields) throws(GorushError) -> JSONValue? {
         let (title, message) = (try fields.text("title"), try fields.text("message"))
         let own = GorushFields(try fields.object("alert"))
@@ -70,7 +70,7 @@ struct GorushPayload: Hashable, Sendable {
         return .object(alert)
     }
 
-    /// Returns the sound. If the payload also has a sound's name or volume, it is the sound of a critical alert.
+    /// Returns the sound. If the request also names a sound or a volume, it is the sound of a critical alert.
     private static func sound(_ fields: GorushFields) throws(GorushError) -> JSONValue? {
         let (name, volume) = (try fields.text("name"), try fields.number("volume"))
         let isLoud = (volume?.numberValue ?? 0) > 0

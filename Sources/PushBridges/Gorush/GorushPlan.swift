@@ -2,25 +2,25 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The plan for one notification of a request: its content, the tokens that it is sent to, and the failures that are
+/// The plan for one notification of a request: its content, the tokens that receive it, and the failures that are
 /// already known.
 struct GorushPlan: Sendable {
     let notification: GorushNotification
     let app: AppRecord
     let bridge: String
-    /// The content, or `nil` if the provider refuses it.
+    /// The content, or `nil` if the provider's checks reject it.
     private(set) var content: TranslatedPush.Checked?
     private(set) var groups: [NamedTokens.Group] = []
     /// The failures that are known before anything is sent.
     private(set) var failures: [GorushLogEntry] = []
-    /// The error of the content, or `nil` if the content is allowed.
+    /// The error with which the provider's checks reject the content, or `nil` if the content is valid.
     private(set) var refusal: RequestError?
     private let texts: [DeviceToken: String]
 
-    /// Creates the plan.
+    /// Creates the plan for a notification.
     /// - Parameters:
     ///   - environment: The environment of the bridge, or `nil` for that of each device.
-    ///   - sort: Sorts tokens by their registrations in the store, for a kind and an environment.
+    ///   - sort: Groups tokens by their registrations in the store, for a kind of token and an environment.
     init(
         _ notification: GorushNotification,
         app: AppRecord,
@@ -60,12 +60,11 @@ struct GorushPlan: Sendable {
         }
     }
 
-    /// Returns the request for a group of tokens, or `nil` if the provider refuses the content.
+    /// Returns the notification request for a group of tokens, or `nil` if ``refusal`` rejects the content.
     func request(_ group: NamedTokens.Group) -> NotificationRequest? {
         self.content?.request(to: .tokens(group.tokens), environment: group.environment)
     }
 
-    /// Records a failure of tokens.
     mutating func fail(_ tokens: [DeviceToken], _ error: String) {
         for token in tokens { self.failures.append(self.entry(token, error)) }
     }
@@ -74,7 +73,7 @@ struct GorushPlan: Sendable {
         self.failures.append(GorushLogEntry(self.notification, token: text, error: error))
     }
 
-    /// Returns the entry of a token's failure.
+    /// Returns the log entry for the failure of a token.
     func entry(_ token: DeviceToken, _ error: String) -> GorushLogEntry {
         GorushLogEntry(self.notification, token: self.texts[token] ?? token.hex, error: error)
     }

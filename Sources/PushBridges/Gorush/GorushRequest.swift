@@ -6,25 +6,26 @@ import PushTypes
 struct GorushRequest: Hashable, Sendable {
     /// The maximum length of a body, in bytes.
     static let maximumBody = 8 * 1024 * 1024
-    /// The maximum number of tokens in all notifications of a request together. gorush has no limit.
+    /// The maximum total number of tokens in all notifications of a request. gorush itself has no such limit.
     static let maximumTokens = 50_000
     /// The default maximum number of notifications in a request.
     static let standardNotifications = 100
 
-    /// The notifications for iOS. Those for other platforms are dropped, as by a server on which these are switched
-    /// off.
+    /// The notifications for iOS. Those for other platforms are dropped, as by a gorush server that has these platforms
+    /// disabled.
     let notifications: [GorushNotification]
-    /// The maximum total length of the entries for the tokens of all notifications in a response, in bytes. Dropped
-    /// notifications count too.
+    /// The maximum total length of the log entries for all tokens in a response, in bytes. Shadow mode limits the old
+    /// server's response by it. Tokens of dropped notifications are included.
     let longestEntries: Int
 
-    /// - Parameter maximum: The maximum number of notifications, including those for other platforms.
+    /// Parses the body. `maximum` limits the number of notifications, including those for other platforms.
     init(_ body: Data, maximum: Int = Self.standardNotifications) throws(GorushError) {
         guard let json = try? JSONValue(parsing: body) else { throw .missing }
         guard let entries = try GorushFields(json).array("notifications") else { throw .missing }
         guard !entries.isEmpty else { throw .empty }
         var all: [GorushNotification] = []
-        // All entries are read before they are counted, because the first wrong type is the error of the whole request.
+        // All notifications are parsed before they are counted, because the first wrong type is the error of the whole
+        // request.
         for entry in entries { all.append(try GorushNotification(GorushFields(entry))) }
         guard all.count <= maximum else { throw .tooMany(all.count, limit: maximum) }
         let notifications = all.filter { $0.platform == GorushNotification.iOS }
@@ -33,41 +34,41 @@ struct GorushRequest: Hashable, Sendable {
         (self.notifications, self.longestEntries) = (notifications, all.reduce(0) { $0 + $1.longestEntries })
     }
 
-    /// The count in the response: one for each token, and one for each topic.
+    /// The value of `counts` in the response: one for each token, and one for each topic.
     var count: Int { self.notifications.reduce(0) { $0 + $1.count } }
 }
 
 /// One notification of a request, with all members that gorush uses for iOS.
 struct GorushNotification: Hashable, Sendable {
-    /// The number of the platform iOS.
+    /// gorush's number for the platform iOS.
     static let iOS: Int64 = 1
 
     let platform: Int64
-    /// The tokens as they arrived.
+    /// The tokens as the client wrote them.
     let tokens: [String]
     let topic: String?
-    /// The caller's id, truncated. It is only repeated in the response.
+    /// The client's id for the notification, truncated. It is only repeated in the response.
     let id: String?
     let apnsID: String?
     let collapseID: String?
-    /// The expiration in UNIX seconds, or `nil` for none.
+    /// The expiration in UNIX seconds, or `nil` if the notification has none.
     let expiration: Int64?
     let priority: Priority?
     let pushType: String?
-    /// The environment that the notification names.
+    /// The environment that the notification names, or `nil` if it names none.
     let environment: PushEnvironment?
-    /// The text of the message, truncated. It is repeated in the response.
+    /// The message, truncated. It is only repeated in the response.
     let message: String
-    /// The length of the whole message, in bytes.
+    /// The length of the whole message, before it was truncated, in bytes.
     private let length: Int
-    /// The payload as gorush builds it, with the corrections of ``GorushPayload``.
+    /// The payload as gorush would build it, with the corrections of ``GorushPayload``.
     let payload: GorushPayload
 
     init(_ fields: GorushFields) throws(GorushError) {
         self.platform = try fields.integer("platform") ?? 0
         self.tokens = try fields.texts("tokens")
         self.topic = try fields.text("topic")
-        // All entries of the response repeat these texts.
+        // All log entries of the response repeat these strings.
         self.id = try fields.text("notif_id")?.bounded(bytes: GorushLogEntry.maximumText)
         self.apnsID = try fields.text("apns_id")
         self.collapseID = try fields.text("collapse_id")
@@ -86,15 +87,15 @@ struct GorushNotification: Hashable, Sendable {
 
     private static let priorities: [String: Priority] = ["normal": .powerAware, "high": .immediate]
 
-    /// The number by which the notification counts in the response. A topic counts as one, though for iOS it is the
-    /// bundle id.
+    /// The number of recipients that the response counts for the notification. A topic counts as one, although for iOS
+    /// it is the bundle id.
     var count: Int { self.tokens.count + (self.topic == nil ? 0 : 1) }
 
-    /// The maximum total length of the entries for the notification's tokens in a response, in bytes. Each may repeat
-    /// the message, whose characters take up to six bytes in JSON.
+    /// The maximum total length of the log entries for the notification's tokens in a response, in bytes. Each entry
+    /// may repeat the message, whose characters take up to six bytes in JSON.
     var longestEntries: Int { self.count * (512 + 6 * self.length) }
 
-    /// Returns the push.
+    /// Returns the push in the form that the provider's checks accept.
     /// - Throws: ``RequestError`` for content that no push can have.
     func push(to app: Topic, now: Timestamp) throws(RequestError) -> TranslatedPush {
         var push = TranslatedPush()
@@ -113,20 +114,20 @@ struct GorushNotification: Hashable, Sendable {
         return push
     }
 
-    /// The push type that belongs to the suffix of the topic, or `nil` without a suffix.
+    /// The push type that the suffix of the topic implies, or `nil` if the topic has no suffix.
     private var derivedType: String? {
         guard let topic else { return nil }
         return PushType.allCases.first { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) }?.rawValue
     }
 }
 
-/// The error of a whole request, in gorush's words.
+/// The error of a whole request, with gorush's wording.
 enum GorushError: Error, Hashable, Sendable {
-    /// The notifications are missing, or a member has a wrong type.
+    /// The error for missing notifications, and for a member of the wrong type.
     case missing
     case empty
     case tooMany(Int, limit: Int)
-    /// The notifications together have more tokens than one request may have.
+    /// The error for notifications that together have more tokens than the limit.
     case tooManyTokens(Int, limit: Int)
 
     var message: String {

@@ -10,8 +10,8 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The routes of gorush's REST API. They are below `/gorush/{bridge}`, with or without the bridge's secret, and at the
-/// root for paths that the provider does not use itself.
+/// The routes of gorush's REST API: below `/gorush/{bridge}` with or without the bridge's secret, and at the root for
+/// paths that the provider does not use itself.
 struct GorushRoutes: Sendable {
     let access: BridgeAuthenticator
     let sender: GorushSender
@@ -31,7 +31,7 @@ struct GorushRoutes: Sendable {
             router.get(RouterPath("\(prefix)version"), use: self.showVersion)
             router.get(RouterPath("\(prefix)healthz"), use: self.showHealth)
             router.head(RouterPath("\(prefix)healthz"), use: self.showHealth)
-            // At the root this path has the provider's own metrics.
+            // At the root, this path has the provider's own metrics.
             if !prefix.isEmpty { router.get(RouterPath("\(prefix)metrics"), use: self.showMetrics) }
         }
         router.get("gorush/:bridge", use: self.showWelcome)
@@ -91,7 +91,8 @@ struct GorushRoutes: Sendable {
         return try Self.answer(count: request.count, failures)
     }
 
-    /// Responds in shadow mode, with the old server's response or one of its own. Nothing is sent.
+    /// Responds in shadow mode with the old server's response, or with the bridge's own if no server is configured. No
+    /// push is sent.
     private func shadow(
         _ settings: ShadowSettings,
         _ request: Request,
@@ -100,7 +101,7 @@ struct GorushRoutes: Sendable {
         _ destination: GorushSender.Destination,
         at: Timestamp
     ) async throws -> Response {
-        // A request that cannot be read may have any number of tokens for the old server.
+        // A request that this bridge cannot parse may have any number of tokens for the old server.
         let entries = (try? parsed.get())?.longestEntries ?? ShadowForwarder.maximumAnswer
         let answer: ShadowForwarder.Answer?
         do {
@@ -193,12 +194,12 @@ struct GorushRoutes: Sendable {
 
     private static let noDoor = RequestError(.notFound, code: "not_found", message: "no bridge of gorush has this name")
 
-    /// Checks that a gorush bridge exists.
+    /// Throws the error *not found* unless a gorush bridge exists.
     private func checkIsOpen() async throws {
         guard try await !self.sender.table.value.isEmpty else { throw Self.noDoor }
     }
 
-    /// Admits a request to the bridge that its path names, or to the bridge at the root.
+    /// Authenticates a request, and returns the bridge that its path names, or the bridge at the root.
     private func destination(_ request: Request, _ context: APIContext) async throws -> GorushSender.Destination {
         try await self.checkIsOpen()
         let name = context.parameters.get("bridge") == nil ? nil : context.path("bridge")
@@ -226,8 +227,9 @@ struct GorushRoutes: Sendable {
         return try .init(bridge: bridge, app: app, settings: GorushSettings(bridge), admission: admission)
     }
 
-    /// Returns the bridge with a name, or without a name the bridge at the root. The latter belongs to the app, among
-    /// those of the key, that has had a gorush bridge the longest. It is that app's standard bridge or its first one.
+    /// Returns the bridge with a name, or the bridge at the root if `name` is `nil`. The bridge at the root is that of
+    /// the app, among those of the API key, which has had a gorush bridge the longest: the app's standard bridge or its
+    /// first one.
     ///
     /// Bridges that other apps add later therefore change nothing, whatever their names.
     private func bridge(_ name: String?, for caller: APICaller) async throws -> BridgeRecord? {
@@ -240,7 +242,7 @@ struct GorushRoutes: Sendable {
         return first
     }
 
-    /// Returns the apps of a key, or `nil` for a key of all apps.
+    /// Returns the apps of an API key, or `nil` for a key for all apps.
     private func apps(of caller: APICaller) async throws -> Set<Int64>? {
         guard let topics = caller.apps else { return nil }
         var apps: Set<Int64> = []
@@ -259,7 +261,7 @@ struct GorushRoutes: Sendable {
 
     private static let version = HTTPField.Name("x-gorush-version")
 
-    /// Runs `body` and adds the header with gorush's version to its response.
+    /// Runs `body` and adds the header field with gorush's version to its response.
     private func respond(
         _ operation: String,
         _ context: APIContext,

@@ -10,7 +10,7 @@ struct GorushSender: Sendable {
     let submission: PushSubmission
     let table: BridgeTable
 
-    /// The bridge, the app and the settings that a request reached.
+    /// The bridge that a request addresses, with its app and its settings.
     struct Destination: Sendable {
         let bridge: BridgeRecord
         let app: AppRecord
@@ -18,13 +18,14 @@ struct GorushSender: Sendable {
         let admission: BridgeAuthenticator.Admission
     }
 
-    /// The notifications of a request that were accepted, and the failures that are known already.
+    /// The notifications of a request that the ledger contains, and the failures that are known before the push service
+    /// responds.
     struct Sent: Sendable {
         var accepted: [(push: PushSubmission.Accepted, plan: GorushPlan)] = []
         var failures: [GorushLogEntry] = []
     }
 
-    /// Returns the plans of all notifications, each for the app of its topic.
+    /// Returns the plans for all notifications of a request, each for the app of the notification's topic.
     func plans(_ request: GorushRequest, _ destination: Destination) async throws -> [GorushPlan] {
         var plans: [GorushPlan] = []
         for notification in request.notifications {
@@ -43,8 +44,8 @@ struct GorushSender: Sendable {
         return plans
     }
 
-    /// Returns the bridge and the app for a notification's topic. It is the bridge of that name if the caller may use
-    /// it, otherwise the bridge that the request reached.
+    /// Returns the bridge and the app for a notification. It is the bridge that is named after the notification's topic
+    /// if the caller may use it, otherwise the bridge that the request addresses.
     private func target(
         of notification: GorushNotification,
         _ destination: Destination
@@ -58,7 +59,8 @@ struct GorushSender: Sendable {
     }
 
     /// Writes the notifications of plans into the ledger.
-    /// - Throws: An error of the store if nothing was accepted before. Later errors become failures of their tokens.
+    /// - Throws: An error of the store if no notification was accepted before. A later error becomes a failure of the
+    ///   tokens.
     func send(_ plans: [GorushPlan], _ destination: Destination, receivedAt: Timestamp) async throws -> Sent {
         var sent = Sent()
         for var plan in plans {
@@ -89,7 +91,8 @@ struct GorushSender: Sendable {
         return sent
     }
 
-    /// Waits for outcomes, and returns the failures among them.
+    /// Waits for the outcomes of notifications, and returns the failures among them.
+    /// - Parameter channel: The connection of the client. If it is closed, the wait ends.
     func failures(of sent: Sent, on channel: any Channel) async throws -> [GorushLogEntry] {
         let verdicts = try await self.submission.verdicts(of: sent.accepted.map(\.push), on: channel)
         var failures: [GorushLogEntry] = []

@@ -3,12 +3,12 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The properties of an old gorush's response that are compared in shadow mode.
+/// The properties of the old server's response that are compared in shadow mode.
 struct GorushResponse: Hashable, Sendable {
     let status: Int
-    /// The count in the response, or `nil` if there is none.
+    /// The member `counts` of the response, or `nil` if it is absent.
     let counts: Int64?
-    /// The reasons in the log, by token. Tokens that are hidden behind asterisks are left out.
+    /// The error reasons in the log, by token. Tokens that are masked with asterisks are omitted.
     let reasons: [String: String]
 
     init(status: Int, body: Data) {
@@ -24,7 +24,7 @@ struct GorushResponse: Hashable, Sendable {
 }
 
 extension ShadowComparison {
-    /// Compares a request that a gorush bridge would have carried out with the response of the old server.
+    /// Compares the plans for a request with the response of the old server.
     /// - Parameter answer: The response of the old server, or `nil` if no request was sent to it.
     init(_ request: GorushRequest, _ plans: [GorushPlan], _ answer: GorushResponse?, at: Timestamp) {
         self.init()
@@ -36,7 +36,7 @@ extension ShadowComparison {
             }
             for failure in plan.failures {
                 refused.insert(failure.token)
-                // An error of the content is one difference, not one for each token.
+                // A content error is reported as one difference, not as one for each token.
                 guard plan.refusal == nil || failure.error == Reason.badDeviceToken.text else { continue }
                 let ours = Self.reason(failure.error)
                 let theirs = answer.map { $0.reasons[failure.token] ?? "no failure" } ?? "not asked"
@@ -49,7 +49,7 @@ extension ShadowComparison {
         }
     }
 
-    /// Compares a request that a gorush bridge would have refused with the response of the old server.
+    /// Compares the error for a whole request with the response of the old server.
     init(refused error: GorushError, _ answer: GorushResponse?, at: Timestamp) {
         self.init()
         if let answer {
@@ -65,7 +65,8 @@ extension ShadowComparison {
         self.differ("counts", ours: "\(counts)", theirs: "\(theirs)", at: at)
     }
 
-    /// Returns the beginning of a token, which is enough for its owner to find it.
+    /// Returns the beginning of a token, which suffices for its owner to recognize it. A string that is no token is
+    /// marked.
     static func beginning(of token: String) -> String {
         DeviceToken(userInput: token).map { "\($0)" } ?? "\(token.prefix(4))… (no token)"
     }

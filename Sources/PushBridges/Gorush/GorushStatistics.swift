@@ -5,25 +5,24 @@ import Synchronization
 
 /// The counters of one gorush bridge since the start of the process.
 struct GorushCounters: Hashable, Sendable {
-    /// The number of tokens that were written into the ledger or refused.
+    /// The number of tokens that were accepted into the ledger or refused.
     var submitted = 0
     var succeeded = 0
     var failed = 0
-    /// The number of requests, by the status of their response.
+    /// The number of requests, by the HTTP status of the response.
     var statuses: [Int: Int] = [:]
-    /// The total time of all responses.
+    /// The total duration of all requests until their responses.
     var responseTime: Duration = .zero
 }
 
-/// The counters of all gorush bridges, by their names.
+/// The counters of all gorush bridges, by bridge name.
 final class GorushStatistics: Sendable {
     private let counters = Mutex<[String: GorushCounters]>([:])
     let start = ContinuousClock.now
 
-    /// Returns the counters of a bridge.
     subscript(bridge: String) -> GorushCounters { self.counters.withLock { $0[bridge] ?? GorushCounters() } }
 
-    /// Changes the counters of an existing bridge.
+    /// Changes the counters of a bridge, which must exist.
     func count(_ bridge: String, _ change: (inout GorushCounters) -> Void) {
         self.counters.withLock { change(&$0[bridge, default: GorushCounters()]) }
     }
@@ -32,7 +31,6 @@ final class GorushStatistics: Sendable {
 /// The response bodies of gorush's statistics.
 struct GorushReport: Sendable {
     let counters: GorushCounters
-    /// The time since the start of the process.
     let uptime: Duration
 
     /// The body of `/api/stat/app`.
@@ -51,7 +49,7 @@ struct GorushReport: Sendable {
         ])
     }
 
-    /// The body of `/api/stat/go`. The provider has no Go runtime, so the figures are those of the process.
+    /// The body of `/api/stat/go`. The provider has no Go runtime, so the values are those of its process.
     static var process: JSONValue {
         let memory = JSONValue.integer(Int64(ProcessStatistics.residentMemory ?? 0))
         return .object([
@@ -78,7 +76,7 @@ struct GorushReport: Sendable {
         ])
     }
 
-    /// The body of `/metrics`. The names of errors differ between the platforms, as gorush's do.
+    /// The body of `/metrics`. The names of error metrics differ between platforms, as they do in gorush.
     var metrics: String {
         let values: [(String, String, Int)] = [
             ("total_push_count", "counter", self.counters.submitted),
@@ -93,7 +91,7 @@ struct GorushReport: Sendable {
 
     private static func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
 
-    /// Returns a duration such as `1.2ms` or `3.5s`.
+    /// Returns a duration in Go's notation, such as `1.2ms` or `3.5s`.
     private static func text(_ duration: Duration) -> String {
         let seconds = self.seconds(duration)
         let (value, unit) =

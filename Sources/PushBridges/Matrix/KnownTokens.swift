@@ -3,13 +3,13 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// A token and the app that it is for.
+/// A device token and the app that it belongs to.
 struct TokenOfApp: Hashable {
     var app: Int64
     var token: DeviceToken
 }
 
-/// Recognizes tokens that an app has registered or that its pushes have reached. Others may be invented.
+/// Recognizes device tokens that an app has registered or that its pushes have reached. Other tokens may be invented.
 final class KnownTokens: Sendable {
     private struct Key: Hashable {
         var environment: PushEnvironment
@@ -21,7 +21,8 @@ final class KnownTokens: Sendable {
 
     init(store: any NamedTokenStore) { self.store = store }
 
-    /// Returns those of the tokens that are not known. One query of the store looks them up.
+    /// Returns those of the tokens that the app has neither registered in the environment nor reached. All tokens that
+    /// are not cached are looked up with one query of the store.
     func unknown(
         _ tokens: Set<DeviceToken>,
         of app: Int64,

@@ -1,13 +1,13 @@
 import PushSupport
 
-/// The text of an event in the form that Matrix clients localize: one of their keys, and its arguments in order.
+/// The alert for an event in the form that Matrix clients localize: a localization key of theirs, and its arguments.
 struct MatrixAlert: Hashable, Sendable {
-    /// The maximum length of the name of a sender or a room, in characters.
+    /// The maximum length of the name of a sender or a room, in characters. Longer ones are truncated.
     private static let maximumName = 1024
-    /// The maximum length of a message, in characters. A longer one never fits into a payload.
+    /// The maximum length of a message body, in characters. A longer one never fits into a payload.
     private static let maximumBody = 4096
 
-    /// The keys that the clients know.
+    /// The localization keys that the clients support.
     static let keys = [
         "IMAGE_FROM_USER_IN_ROOM", "IMAGE_FROM_USER", "MSG_FROM_USER_IN_ROOM_WITH_CONTENT",
         "MSG_FROM_USER_WITH_CONTENT",
@@ -18,10 +18,10 @@ struct MatrixAlert: Hashable, Sendable {
 
     let key: String
     let arguments: [String]
-    /// The parts of the text by name, for templates.
+    /// The values of the template variables `sender`, `room` and `body`.
     let variables: [String: String]
 
-    /// Returns the text for an event with a type, or `nil` if the event is not shown.
+    /// Creates the alert for an event. Returns `nil` if the event has no type or is not shown.
     init?(_ notification: MatrixNotification) {
         let sender = Self.cut(notification.senderName ?? notification.sender ?? " ", Self.maximumName)
         let room = (notification.roomName ?? notification.roomAlias).map { Self.cut($0, Self.maximumName) }
@@ -46,12 +46,12 @@ struct MatrixAlert: Hashable, Sendable {
         self.variables = variables
     }
 
-    /// The kinds of content of a message, each with its text.
+    /// The kinds of message content, each with the message body.
     private enum Message {
         case image(String)
         case action(String)
         case text(String)
-        /// The homeserver does not know the text or does not send it.
+        /// A message whose body is empty or absent, because the homeserver does not know it or does not send it.
         case withoutText
 
         init(_ type: String?, body: String?) {
@@ -81,7 +81,6 @@ struct MatrixAlert: Hashable, Sendable {
         }
     }
 
-    /// Returns the first characters of a text.
     private static func cut(_ text: String, _ maximum: Int) -> String {
         guard text.utf8.count > maximum else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.prefix(maximum)))

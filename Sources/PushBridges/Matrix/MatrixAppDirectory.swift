@@ -5,31 +5,31 @@ import PushTypes
 
 /// An app that Matrix homeservers can push to.
 struct MatrixApp: Hashable, Sendable {
-    /// The name of the bridge: an `app_id` or a pattern.
+    /// The name of the bridge: an `app_id` or a pattern of them.
     let name: String
     /// The app's id in the store.
     let id: Int64
     let bundleID: Topic
-    /// The environment of the app's tokens. `nil` stands for that of each device, or production for tokens without a
-    /// device.
+    /// The environment of the app's tokens. If it is `nil`, each registered device has its own, and other tokens belong
+    /// to production.
     let environment: PushEnvironment?
     let settings: MatrixSettings
-    /// Indicates whether the app has a credential for the environment. Without one nothing can be sent.
+    /// Indicates whether the app has a credential for its environment. Without one, nothing can be sent.
     let hasCredential: Bool
 }
 
-/// Finds the configured Matrix apps. An `app_id` belongs to the bridge with this name, or to a bridge whose pattern it
-/// matches. Of several such patterns the one with the most characters before its first `*` or `?` counts. A name that
-/// begins with its app's bundle id precedes all names of other apps.
+/// Finds the configured Matrix app for an `app_id`: the bridge with this name, or a bridge whose pattern matches it. Of
+/// several patterns, the one with the most characters before its first `*` or `?` is chosen. A name that begins with
+/// the bundle id of its own app takes precedence over all names of other apps.
 struct MatrixAppDirectory: Sendable {
-    /// The result of a look-up.
+    /// The result of a lookup.
     enum Match: Hashable, Sendable {
         case app(MatrixApp)
-        /// No app has this `app_id`.
+        /// The result if no configured app matches the `app_id`.
         case none
-        /// Several patterns match equally well, so that the app is ambiguous.
+        /// The result if several patterns match equally well, so that the app cannot be determined.
         case ambiguous
-        /// The bridge of this name cannot be read.
+        /// The result if the settings of the matching bridge cannot be read.
         case damaged
     }
 
@@ -47,10 +47,11 @@ struct MatrixAppDirectory: Sendable {
 
     private var exact: [String: (claim: Int, entry: Entry)] = [:]
     private var patterns: [(pattern: GlobPattern, claim: Int, entry: Entry)] = []
-    /// Indicates whether an app forwards pushkeys that are addresses.
+    /// Indicates whether at least one app has UnifiedPush addresses as pushkeys, which are forwarded.
     private(set) var forwardsAddresses = false
 
-    /// - Parameter damaged: The names of bridges that cannot be read, each with its app's claim to it
+    /// Creates the directory of the readable and the damaged bridges.
+    /// - Parameter damaged: The names of bridges whose settings cannot be read, each with its app's claim to the name
     ///   (``BridgeRecord/claim(to:of:)``).
     init(_ apps: [MatrixApp], damaged: [String: Int] = [:]) {
         for app in apps {
@@ -72,8 +73,8 @@ struct MatrixAppDirectory: Sendable {
         guard appID.unicodeScalars.prefix(MatrixSettings.maximumName + 1).count <= MatrixSettings.maximumName else {
             return .none
         }
-        // The claim decides first, then the number of literal characters. An exact name has more of them than any
-        // pattern.
+        // The claim takes precedence over the number of literal characters. An exact name counts as having more of them
+        // than any pattern.
         var best: (claim: Int, literals: Int, match: Match)?
         if let (claim, entry) = self.exact[appID] { best = (claim, Int.max, entry.match) }
         guard !self.patterns.isEmpty else { return best?.match ?? .none }
@@ -89,15 +90,15 @@ struct MatrixAppDirectory: Sendable {
 }
 
 extension MatrixAppDirectory {
-    /// The age at which the apps are read again without a change of bridges, because credentials change too.
+    /// The age of the cached apps at which they are read again even if no bridge has changed, because credentials
+    /// change too.
     private static let longestAge: Duration = .seconds(10)
 
-    /// Returns a cache of the configured apps.
     static func cache(_ store: any AppStore & BridgeStore, time: any TimeSource) -> BridgeCache<MatrixAppDirectory> {
         BridgeCache(store: store, aging: (Self.longestAge, time)) { try await Self.read($0) }
     }
 
-    /// The app to which a bridge belongs, with the environments that it can push to.
+    /// The app that a bridge belongs to, with the environments that it can push to.
     private struct Owner {
         let app: AppRecord
         /// The environments for which the app has a credential.

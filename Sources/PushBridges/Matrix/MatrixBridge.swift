@@ -4,7 +4,7 @@ import ProviderModel
 import PushHTTP
 import PushSupport
 
-/// The push gateway for Matrix homeservers.
+/// The bridge for Matrix homeservers, which is a Matrix push gateway.
 struct MatrixBridge: BridgeFeature {
     static let kind = BridgeKind.matrix
     static let settings: (any BridgeSettings.Type)? = MatrixSettings.self
@@ -24,10 +24,10 @@ struct MatrixBridge: BridgeFeature {
     func addRoutes(to router: Router<APIContext>) { self.routes.addRoutes(to: router) }
 }
 
-/// The settings of a bridge for a Matrix app. Its name is the `app_id` that the app gives its homeserver, or a pattern with `*` for
-/// any characters and `?` for one.
+/// The settings of a bridge for a Matrix app. The name of the bridge is the `app_id` that the app gives its homeserver,
+/// or a pattern in which `*` matches any characters and `?` matches one.
 struct MatrixSettings: BridgeSettings, Hashable {
-    /// The maximum length of an `app_id`, in characters (client-server API, pushers).
+    /// The maximum length of an `app_id`, in characters (Matrix client-server API, pushers).
     static let maximumName = 64
     private static let otherKeys = "*"
 
@@ -52,14 +52,15 @@ struct MatrixSettings: BridgeSettings, Hashable {
         ]
     )
 
-    /// Indicates whether the numbers of unread messages are sent, as a badge or as `unread_count`. Default `true`.
+    /// Indicates whether numbers of unread messages are sent, as a badge or as `unread_count`. Default `true`.
     let counts: Bool
-    /// Indicates whether the sound that the user's push rules name is played. Default `false`: the app's extension
-    /// decides.
+    /// Indicates whether pushes have the sound that the user's push rules name. Default `false`: the app's extension
+    /// chooses the sound.
     let sound: Bool
-    /// Indicates whether the newest push of a room replaces earlier ones, for all users of the app. Default `false`.
+    /// Indicates whether a push for a room replaces earlier ones of that room, for all users of the app. Default
+    /// `false`.
     let collapse: Bool
-    /// The names of the app's templates for the texts, by loc-key. `*` stands for all other loc-keys.
+    /// The names of the app's templates for alerts, by loc-key. `*` stands for all other loc-keys.
     let templates: [String: String]
     /// Indicates whether pushkeys that are UnifiedPush addresses are forwarded as Web Push. Default `false`.
     let unifiedPush: Bool

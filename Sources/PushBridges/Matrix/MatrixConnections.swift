@@ -4,14 +4,15 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// The connections of homeservers that are kept although no key authenticates them.
+/// The connections of homeservers that are kept open although no API key authenticates them.
 ///
-/// Requests of homeservers have no credentials, so their connections end after a minute like others without a key
-/// (docs/decisions/0015). A connection is kept if it has named a pushkey to which a push was accepted before, because
-/// only the user and the user's homeserver know a device token. Because the user knows it too, one token keeps few
-/// connections.
+/// Requests of homeservers have no credentials, so their connections are closed after a minute like others without a
+/// key (docs/decisions/0015). A connection is kept open if it has named a pushkey to which a push was accepted before,
+/// because only the user and the user's homeserver know a device token. The user knows the token too, so one token
+/// keeps few connections open.
 final class MatrixConnections: Sendable {
-    /// The maximum number of connections that one token keeps. A homeserver names many tokens on each connection.
+    /// The maximum number of connections that one token keeps open. Another connection needs a different token, of
+    /// which a homeserver names many.
     static let perToken = 8
 
     private typealias Token = TokenOfApp
@@ -20,7 +21,7 @@ final class MatrixConnections: Sendable {
         var kept: [ObjectIdentifier: Token] = [:]
         var counts: [Token: Int] = [:]
 
-        /// Returns `true` for a connection that is kept from now on.
+        /// Records a connection for a token. Returns `true` if the connection is to be kept open.
         mutating func keep(_ id: ObjectIdentifier, for token: Token) -> Bool {
             let count = self.counts[token] ?? 0
             guard self.kept[id] == nil, count < MatrixConnections.perToken else { return false }
@@ -38,17 +39,18 @@ final class MatrixConnections: Sendable {
     private let connections: ConnectionLimiter
     private let state = Mutex(State())
 
-    /// - Parameter connections: The connections of the listener.
+    /// Creates the tracker for the connections of a listener.
     init(_ connections: ConnectionLimiter) { self.connections = connections }
 
-    /// Returns `true` if a connection has been kept.
+    /// Returns `true` if a connection is already kept open.
     func isKept(_ channel: any Channel) -> Bool {
         let id = ObjectIdentifier(channel.connection)
         return self.state.withLock { $0.kept[id] != nil }
     }
 
-    /// Keeps a connection until its client closes it, if its token keeps few others and its account has room.
-    /// - Parameter account: The account of the homeserver at the app.
+    /// Keeps a connection open until its client closes it, if its token keeps few others open and its account has room.
+    /// Otherwise the connection is closed after a minute.
+    /// - Parameter account: The account to which the connection is charged: the homeserver's network at the app.
     func keep(_ channel: any Channel, for token: DeviceToken, of app: Int64, _ account: BudgetCaller) {
         let connection = channel.connection
         let id = ObjectIdentifier(connection)
@@ -58,13 +60,13 @@ final class MatrixConnections: Sendable {
         } catch {
             return self.state.withLock { $0.remove(id) }
         }
-        // Identifiers are reused once a connection is gone.
+        // Object identifiers are reused once a connection is deallocated.
         connection.closeFuture.whenComplete { _ in self.state.withLock { $0.remove(id) } }
     }
 }
 
 extension Channel {
-    /// The connection of an HTTP/2 stream, or the connection itself. The parent of a connection is its listener, which
-    /// has no remote address.
+    /// The channel of the connection: the parent of an HTTP/2 stream, or the channel itself. The parent of a connection
+    /// is its listener, which has no remote address.
     fileprivate var connection: any Channel { self.parent.flatMap { $0.remoteAddress == nil ? nil : $0 } ?? self }
 }

@@ -1,6 +1,6 @@
 import PushSupport
 
-/// An error of the Matrix specification: `{"errcode":"M_…","error":"…"}`.
+/// An error in the format of the Matrix specification: `{"errcode":"M_…","error":"…"}`.
 struct MatrixError: Error, Hashable, Sendable {
     /// The machine-readable code of an error.
     enum Code: String, Hashable, Sendable {
@@ -15,28 +15,28 @@ struct MatrixError: Error, Hashable, Sendable {
     /// The HTTP status of the response.
     let status: Int
     let code: Code
-    /// The human-readable explanation. It contains no pushkey and no content.
+    /// The human-readable explanation. It contains neither a pushkey nor message content.
     let message: String
-    /// The time after which the request may succeed, or `nil` if it is not known.
+    /// The time after which the homeserver may repeat the request, or `nil` if it is not known.
     var delay: Duration?
 
     init(_ status: Int, _ code: Code, _ message: String, delay: Duration? = nil) {
         (self.status, self.code, self.message, self.delay) = (status, code, message, delay)
     }
 
-    /// The error for a member whose type is not the `wanted` one.
+    /// The error for a member whose JSON type differs from the `wanted` one.
     static func wrongType(_ member: String, _ wanted: String) -> MatrixError {
         MatrixError(400, .badJSON, "\(member) must be \(wanted)")
     }
 
-    /// The error for a limit that the caller has reached.
+    /// The error for a limit that the caller has exceeded.
     static func tooMany(_ message: String, delay: Duration? = nil) -> MatrixError {
         MatrixError(429, .limitExceeded, message, delay: delay)
     }
 
-    /// The error for a budget that has nothing left for the caller.
+    /// Creates the error for a budget that is exhausted for the caller.
     init(_ refusal: BudgetRefusal) { self = .tooMany(refusal.error.error.message, delay: refusal.delay) }
 
-    /// The error for a setting of this provider that prevents the push at present.
+    /// The error for a provider configuration that prevents the push at present. The homeserver repeats the request.
     static func misconfigured(_ message: String) -> MatrixError { MatrixError(502, .unknown, message) }
 }

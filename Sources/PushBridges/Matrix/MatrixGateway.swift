@@ -9,10 +9,11 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The Matrix push gateway, which turns requests of homeservers into notifications of the ledger.
+/// The Matrix push gateway, which converts requests of homeservers into notifications of the ledger.
 ///
-/// It responds once the ledger has the notification, without waiting for the push service. If the push service rejects
-/// a token, its state in the store changes, and the response to a later request rejects the pushkey.
+/// It responds once the ledger contains the notification, without waiting for the push service. If the push service
+/// rejects a token, the state of the token in the store changes, and the response to a later request rejects its
+/// pushkey.
 struct MatrixGateway: Sendable {
     /// The time after which a homeserver should repeat a request for a stopped app.
     private static let stopDelay = Duration.seconds(60)
@@ -29,7 +30,9 @@ struct MatrixGateway: Sendable {
     private let time: any TimeSource
     private let log: RateLimitedLog
 
-    /// - Parameter forwarder: The forwarder for pushkeys that are addresses, or `nil` if they are not forwarded.
+    /// Creates the gateway of a provider.
+    /// - Parameter forwarder: Forwards to pushkeys that are UnifiedPush addresses. If it is `nil`, nothing is
+    ///   forwarded.
     init(_ parts: ProviderComponents, forwarder: (any NotificationForwarder)?) {
         (self.store, self.acceptor, self.time) = (parts.store, parts.acceptor, parts.time)
         self.apps = MatrixAppDirectory.cache(parts.store, time: parts.time)
@@ -40,18 +43,19 @@ struct MatrixGateway: Sendable {
         (self.forwarder, self.forwards) = (forwarder, parts.forwards)
     }
 
-    /// Returns `true` if an app has its pushkeys that are addresses forwarded.
+    /// Returns `true` if messages for the UnifiedPush addresses of at least one app are forwarded.
     func forwardsAddresses() async throws -> Bool {
         guard self.forwarder != nil else { return false }
         return try await self.apps.value.forwardsAddresses
     }
 
-    /// Accepts the notification in the body of a request.
+    /// Accepts the notification in the body of a homeserver's request.
     /// - Parameters:
-    ///   - permit: The permit for the bytes of the request. They are moved to the account of its app.
-    ///   - client: The homeserver.
+    ///   - permit: The permit for the bytes of the request. It is moved to the account of the app, if the request
+    ///     concerns one only.
+    ///   - client: The homeserver, identified by its network.
     ///   - channel: The connection of the request.
-    /// - Returns: The pushkeys that the homeserver must remove.
+    /// - Returns: The rejected pushkeys, which the homeserver must remove.
     /// - Throws: ``MatrixError``, ``BudgetRefusal``, `CancellationError` if the homeserver closes the connection, or an
     ///   error of the store.
     func notify(
@@ -62,7 +66,7 @@ struct MatrixGateway: Sendable {
     ) async throws -> [String] {
         let arrival = Arrival(at: self.time.now, client: client, channel: channel)
         let notification = try MatrixNotification(parsing: body)
-        // Each further device costs as much as a request.
+        // Each further device is charged like a request.
         let further = notification.devices.count - 1
         if further > 0 { try self.budgets[.matrixRequests].spend(further, for: client) }
         // A long request is cancelled with its connection, so that it takes no resources from others.
@@ -72,7 +76,6 @@ struct MatrixGateway: Sendable {
         return try await channel.withClientConnected { try await self.notify(notification, body, permit, arrival) }
     }
 
-    /// A request of a homeserver that is being carried out.
     private struct Arrival: Sendable {
         let at: Timestamp
         let begin = ContinuousClock.now
@@ -90,7 +93,7 @@ struct MatrixGateway: Sendable {
         try await self.charge(plans, permit, arrival.client)
         var rejected: [String] = []
         for (device, plan) in zip(notification.devices, plans) {
-            // The homeserver repeats the whole request.
+            // After a cancellation, the homeserver repeats the whole request.
             try Task.checkCancellation()
             let rejection: MatrixTranslator.Rejection?
             switch plan {
@@ -124,24 +127,24 @@ struct MatrixGateway: Sendable {
         }
     }
 
-    /// Refuses to forward for a stopped app. Its notifications wait in the ledger, but forwarded ones must wait at the
-    /// homeserver.
-    /// - Throws: ``MatrixError``, or an error of the store.
+    /// Throws an error for a stopped app. Other notifications of the app wait in the ledger, but those to be forwarded
+    /// must wait at the homeserver.
+    /// - Throws: ``MatrixError`` for a stopped app, or an error of the store.
     private func checkStop(of app: MatrixApp) async throws {
         guard try await self.store.stop(of: app.id) != nil else { return }
         throw MatrixError(503, .unknown, "everything of the app is stopped", delay: Self.stopDelay)
     }
 
-    /// The app and the environment of tokens that a request names.
+    /// An app and an environment, by which the tokens of a request are grouped.
     private struct Place: Hashable {
         let app: Int64
         let bundleID: Topic
         let environment: PushEnvironment
     }
 
-    /// Takes the amounts that the pushes of a request need from their budgets, before any of them is accepted.
+    /// Charges the pushes of a request to their budgets, before any of them is accepted.
     ///
-    /// It takes all amounts or none, because a refused request is repeated as a whole.
+    /// Either all budgets are charged or none, because a homeserver repeats a refused request as a whole.
     private func charge(_ plans: [MatrixTranslator.Plan], _ permit: BudgetPermit, _ client: BudgetCaller) async throws {
         guard plans.count(where: \.isForwarded) <= 1 else {
             throw MatrixError(400, .badJSON, "notification.devices names more than one address")
@@ -155,7 +158,7 @@ struct MatrixGateway: Sendable {
             let caller = BudgetCaller(app: app, .name(push.token.hex))
             charges.append(Charge(budget: self.budgets[.matrixPushes], amount: 1, caller: caller))
         }
-        // The bytes of a request for several apps count on no app.
+        // The bytes of a request for several apps are charged to none of them.
         let apps = Set(named.keys.map(\.bundleID))
         if apps.count == 1, let app = apps.first { try permit.move(to: BudgetCaller(app: app, client.identity)) }
         for (place, tokens) in named {
@@ -168,13 +171,12 @@ struct MatrixGateway: Sendable {
         try Charge.spend(charges)
     }
 
-    /// An amount that is taken from a budget.
     private struct Charge {
         let budget: Budget
         let amount: Int
         let caller: BudgetCaller
 
-        /// Spends all amounts, or none of them.
+        /// Charges all amounts, or none of them if a budget is exhausted.
         static func spend(_ charges: [Charge]) throws(BudgetRefusal) {
             for (index, charge) in charges.enumerated() {
                 do {
@@ -187,7 +189,6 @@ struct MatrixGateway: Sendable {
         }
     }
 
-    /// Returns the plan for each device of a notification.
     private func plans(for notification: MatrixNotification) async throws -> [MatrixTranslator.Plan] {
         do {
             return try self.plans(for: notification, try await self.apps.value)
@@ -210,7 +211,7 @@ struct MatrixGateway: Sendable {
     }
 
     /// Writes a push into the ledger.
-    /// - Returns: The reason for rejecting the pushkey instead, or `nil` if the push was written.
+    /// - Returns: The reason for rejecting the pushkey, or `nil` if the push was accepted.
     private func accept(
         _ push: MatrixPush,
         _ device: MatrixDevice,
@@ -238,7 +239,7 @@ struct MatrixGateway: Sendable {
                 acceptance: record
             ).acceptance
         } catch let error as RequestError where error.kind == .invalid || error.kind == .conflict {
-            // The homeserver would repeat the request for a day and hold back all later ones.
+            // Otherwise, the homeserver would repeat the request for a day and hold back all later ones.
             self.note("Matrix notification dropped", device, "\(error.code): \(error.message)", app)
             return nil
         }
@@ -251,7 +252,7 @@ struct MatrixGateway: Sendable {
         return nil
     }
 
-    /// Keeps the connection of a homeserver that has named a token to which a push was accepted.
+    /// Keeps the connection of a homeserver open if it has named a token to which a push was accepted before.
     private func keep(_ channel: any Channel, _ push: MatrixPush) async {
         guard !self.connections.isKept(channel) else { return }
         let tokenState = try? await self.store.tokenState(
@@ -264,7 +265,7 @@ struct MatrixGateway: Sendable {
         self.connections.keep(channel, for: push.token, of: push.app.id, homeserver)
     }
 
-    /// Logs the result for a device, without its pushkey.
+    /// Logs the result for a device with a hash of its pushkey.
     private func note(_ message: String, _ device: MatrixDevice, _ reason: String, _ app: Topic? = nil) {
         guard let omitted = self.log.admit(message, app: app) else { return }
         let metadata: Logger.Metadata = [
@@ -276,7 +277,8 @@ struct MatrixGateway: Sendable {
 }
 
 extension MatrixPush {
-    /// Returns the request for a push with its encoded payload.
+    /// Returns the notification request for the push.
+    /// - Parameter payload: The encoded payload.
     fileprivate func request(_ payload: Data) -> NotificationRequest {
         NotificationRequest(
             content: NotificationContent(
@@ -297,16 +299,15 @@ extension MatrixPush {
 /// Forwards notifications to UnifiedPush endpoints, whose addresses are the pushkeys of apps without Apple's push
 /// service.
 ///
-/// The response to `GET /_matrix/push/v1/notify` informs apps that they may name such addresses, if there is a
-/// forwarder.
+/// If there is a forwarder, the response to `GET /_matrix/push/v1/notify` tells apps that they may use such addresses.
 protocol NotificationForwarder: Sendable {
-    /// Forwards the body of a request.
+    /// Forwards the body of a homeserver's request to an endpoint.
     /// - Parameters:
-    ///   - body: The JSON text as the homeserver sent it.
-    ///   - endpoint: The pushkey. Its address has not been checked.
+    ///   - body: The JSON exactly as the homeserver sent it.
+    ///   - endpoint: The pushkey, which is a URL. Its address has not been checked.
     ///   - app: The app of the bridge.
     ///   - client: The homeserver.
-    /// - Throws: An error on which the homeserver must repeat the request.
+    /// - Throws: An error after which the homeserver must repeat the request.
     func forward(
         _ body: [UInt8],
         to endpoint: String,
@@ -317,8 +318,8 @@ protocol NotificationForwarder: Sendable {
 
 /// The outcome of a notification that was forwarded.
 enum UnifiedPushOutcome: Hashable, Sendable {
-    /// The endpoint accepted the notification, or it was dropped because a repetition would not be delivered.
+    /// The endpoint accepted the notification, or it was dropped because a repetition would fail too.
     case accepted
-    /// The endpoint no longer exists. The homeserver must remove it.
+    /// The endpoint no longer exists. The homeserver must remove the pushkey.
     case gone
 }

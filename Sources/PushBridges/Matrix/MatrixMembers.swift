@@ -2,16 +2,16 @@ import PushSupport
 
 /// Typed access to the members of a JSON object from a homeserver.
 ///
-/// Unknown members are ignored, because homeservers add new ones. `null` and an empty text count as absent members,
-/// because homeservers send both for missing values.
+/// Unknown members are ignored, because homeservers add new ones. `null` and an empty string are treated as absent
+/// members, because homeservers send either for missing values.
 struct MatrixMembers {
     private let members: [String: JSONValue]
-    /// The path of the object, for errors.
+    /// The path of the object, for error messages.
     private let place: String
 
     init(_ members: [String: JSONValue], at place: String) { (self.members, self.place) = (members, place) }
 
-    /// Returns a text, or `nil` if it is absent.
+    /// Returns a string, or `nil` if the member is absent.
     func string(_ name: String) throws(MatrixError) -> String? {
         switch self.members[name] {
         case nil, .null?: nil
@@ -20,7 +20,7 @@ struct MatrixMembers {
         }
     }
 
-    /// Returns a text that must be present.
+    /// Returns a string that must be present.
     func required(_ name: String) throws(MatrixError) -> String {
         guard let text = try self.string(name) else {
             throw MatrixError(400, .badJSON, "\(self.place).\(name) is missing")
@@ -28,7 +28,7 @@ struct MatrixMembers {
         return text
     }
 
-    /// Returns the members of an object, or `nil` if it is absent.
+    /// Returns the members of a nested object, or `nil` if it is absent.
     func object(_ name: String) throws(MatrixError) -> [String: JSONValue]? {
         switch self.members[name] {
         case nil, .null?: nil
@@ -46,7 +46,7 @@ struct MatrixMembers {
         }
     }
 
-    /// Returns a whole number, or `nil` if it is absent.
+    /// Returns an integer, or `nil` if the member is absent.
     func integer(_ name: String) throws(MatrixError) -> Int64? {
         switch self.members[name] {
         case nil, .null?: nil
@@ -58,21 +58,21 @@ struct MatrixMembers {
     /// Returns `true` if the member is `true`, and `false` for any other value.
     func flag(_ name: String) -> Bool { self.members[name] == .bool(true) }
 
-    /// Returns a text that is not empty, or `nil` for any other value. It reads values that users and apps choose,
-    /// because an error in them must not hold back later notifications.
+    /// Returns a string that is not empty, or `nil` for any other value. It is for values that users and apps choose,
+    /// because an error in such a value must not hold back later notifications.
     func lenientString(_ name: String) -> String? {
         guard case .string(let text)? = self.members[name], !text.isEmpty else { return nil }
         return text
     }
 
-    /// Returns the text of a tweak, or `nil` if it is absent or has no value, which is `true` (client-server API, push
-    /// rules).
+    /// Returns the string value of a tweak, or `nil` if it is absent or `true`, which means that it has no value
+    /// (Matrix client-server API, push rules).
     func tweak(_ name: String) throws(MatrixError) -> String? {
         if self.members[name] == .bool(true) { return nil }
         return try self.string(name)
     }
 
-    /// Checks that a member is `true`, `false` or absent.
+    /// Throws an error unless a member is a Boolean or absent.
     func checkFlag(_ name: String) throws(MatrixError) {
         switch self.members[name] {
         case nil, .null?, .bool?: return

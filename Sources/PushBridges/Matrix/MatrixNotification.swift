@@ -4,26 +4,26 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The body of `POST /_matrix/push/v1/notify`: one event, or the number of unread ones, and the devices to notify
+/// The body of `POST /_matrix/push/v1/notify`: one event or the number of unread messages, and the devices to notify
 /// (Matrix Push Gateway API v1).
 struct MatrixNotification: Hashable, Sendable {
-    /// The maximum length of a body, in bytes.
+    /// The maximum length of a request body, in bytes.
     static let maximumBody = 512 * 1024
-    /// The maximum number of devices. Homeservers usually name one.
+    /// The maximum number of devices in a request, which is rejected if it names more. Homeservers usually name one.
     static let maximumDevices = 100
-    /// The maximum length of a type and of the id of an event, a room or a user, in bytes (Matrix specification, size
-    /// limits).
+    /// The maximum length of an event type and of the id of an event, a room or a user, in bytes (Matrix specification,
+    /// size limits).
     private static let maximumID = 255
 
     /// The numbers that an app shows in its badge.
     struct Counts: Hashable, Sendable {
-        /// The maximum of a number that is passed on.
+        /// The maximum value of a number. Numbers are clamped to the range from 0 to this value.
         private static let maximum: Int64 = 1_000_000_000
 
-        /// The numbers, or `nil` if the homeserver does not send them.
+        /// The numbers of unread messages and missed calls, or `nil` where the homeserver does not send them.
         let unread, missedCalls: Int64?
 
-        /// The sum of the numbers, or `nil` if there are none.
+        /// The sum of the numbers for the badge, or `nil` if the homeserver sends neither.
         var badge: Int64? {
             guard self.unread != nil || self.missedCalls != nil else { return nil }
             return (self.unread ?? 0) + (self.missedCalls ?? 0)
@@ -38,23 +38,22 @@ struct MatrixNotification: Hashable, Sendable {
     let eventID, roomID: String?
     /// The event's type, or `nil` if there is no event or the homeserver does not send it.
     let type: String?
-    /// The user id of the sender.
+    /// The user id of the event's sender.
     let sender: String?
     let senderName, roomName, roomAlias: String?
-    /// The new membership of a member event.
+    /// The new membership in an event of the type `m.room.member`.
     let membership: String?
-    /// Indicates whether the member event is about the recipient.
+    /// Indicates whether an event of the type `m.room.member` is about the recipient.
     let isForTarget: Bool
-    /// The event's content. It is empty if the homeserver does not send it.
+    /// The content of the event. It is empty if the homeserver does not send it.
     let content: [String: JSONValue]
-    /// Indicates whether the notification is urgent. It is not if the homeserver gives it a low priority.
+    /// Indicates whether the notification is urgent, which it is unless the homeserver gives it a low priority.
     let isUrgent: Bool
     let counts: Counts
     let devices: [MatrixDevice]
-    /// The text of the event, which is the same for all devices, or `nil` if there is none.
+    /// The alert for the event, which is the same for all devices, or `nil` if the event is not shown.
     private(set) var alert: MatrixAlert?
 
-    /// Parses a body.
     init(parsing body: [UInt8]) throws(MatrixError) {
         let json = try Self.json(body)
         guard case .object(let notification) = json["notification"] else {
@@ -71,7 +70,7 @@ struct MatrixNotification: Hashable, Sendable {
         let older = try id("id")
         self.eventID = try id("event_id") ?? older
         (self.roomID, self.type, self.sender) = (try id("room_id"), try id("type"), try id("sender"))
-        // Members of a room choose these names, and homeservers pass on values that are not texts.
+        // Members of a room choose these names, and homeservers pass on values that are not strings.
         self.senderName = fields.lenientString("sender_display_name")
         (self.roomName, self.roomAlias) = (fields.lenientString("room_name"), fields.lenientString("room_alias"))
         self.content = try fields.object("content") ?? [:]
@@ -109,18 +108,18 @@ struct MatrixNotification: Hashable, Sendable {
     }
 }
 
-/// A device of a notification: a pusher that its app has set up at the homeserver.
+/// A device of a notification: a pusher that the app has registered at the homeserver.
 struct MatrixDevice: Hashable, Sendable {
     let appID: String
-    /// The pushkey. For an app on Apple's platforms it is the device token as text.
+    /// The pushkey. For an app on Apple's platforms, it is the device token.
     let pushkey: String
-    /// The time of the last change of the pushkey, or `nil` if the homeserver does not send it.
+    /// The time at which the pushkey last changed, or `nil` if the homeserver does not send it.
     let since: Timestamp?
-    /// The payload on which the app wants its pushes to be based. It is empty if the app names none.
+    /// The payload to which the gateway adds its members. It is empty if the app has registered none.
     let defaultPayload: [String: JSONValue]
-    /// Indicates whether the app wants the newest push of a room to replace earlier ones.
+    /// Indicates whether the app wants a push for a room to replace earlier ones of that room.
     let collapses: Bool
-    /// The name of the sound that the user's push rules choose.
+    /// The name of the sound that the user's push rules choose, or `nil` for none.
     let sound: String?
 
     init(_ members: [String: JSONValue]) throws(MatrixError) {
@@ -136,13 +135,13 @@ struct MatrixDevice: Hashable, Sendable {
     }
 }
 
-/// The pushkey of a pusher, which is a device token or an address.
+/// The two forms of a pushkey: a device token or an address.
 enum MatrixPushkey {
-    /// The maximum length of a pushkey, in bytes (client-server API, pushers).
+    /// The maximum length of a pushkey, in bytes (Matrix client-server API, pushers).
     static let maximumLength = 512
 
-    /// Returns the device token of a pushkey in hexadecimal, base64 or base64url, with or without padding. Returns
-    /// `nil` for any other text.
+    /// Parses a device token in hexadecimal, base64 or base64url, with or without padding. Returns `nil` for any other
+    /// string.
     static func token(_ text: String) -> DeviceToken? {
         guard text.utf8.count <= Self.maximumLength,
             let bytes = Hexadecimal.decode(text) ?? Base64URL.decode(text).map({ Array($0) }),
@@ -151,11 +150,11 @@ enum MatrixPushkey {
         return token
     }
 
-    /// Returns `true` for the address of an endpoint of UnifiedPush.
+    /// Returns `true` for the address of a UnifiedPush endpoint.
     static func isAddress(_ text: String) -> Bool {
         text.utf8.count <= Self.maximumLength && (text.hasPrefix("https://") || text.hasPrefix("http://"))
     }
 
-    /// Returns the beginning of the SHA-256 of a pushkey, which distinguishes pushkeys in the log.
+    /// Returns a prefix of the SHA-256 of a pushkey, which identifies the pushkey in the log without revealing it.
     static func hash(_ text: String) -> String { Hexadecimal.encode(SHA256.hash(data: Data(text.utf8)).prefix(8)) }
 }

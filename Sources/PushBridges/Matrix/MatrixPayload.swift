@@ -3,15 +3,15 @@ import PushTypes
 
 /// The payload of a push for one device of a Matrix notification.
 ///
-/// It has one of three forms. For an event without a type it contains the ids by which the app's extension fetches the
-/// event. For any other event it has a text of ``MatrixAlert``. Without an event it sets the badge.
+/// It has one of three forms. For an event without a type, it contains the ids with which the app's extension fetches
+/// the event. For any other event, it contains a ``MatrixAlert``. Without an event, it sets the badge.
 struct MatrixPayload: Hashable, Sendable {
     private(set) var members: [String: JSONValue]
-    /// The text of the event, or `nil` if the payload has none.
+    /// The alert for the event, or `nil` if the payload shows none.
     private(set) var alert: MatrixAlert?
 
-    /// Returns `nil` if there is nothing to send. This is the case for numbers of unread messages that the app does not
-    /// want, and for an event that is not shown and changes no number.
+    /// Creates the payload. Returns `nil` if there is nothing to send: for numbers of unread messages that the app does
+    /// not want, and for an event that is not shown and changes no number.
     init?(_ notification: MatrixNotification, for device: MatrixDevice, _ settings: MatrixSettings) {
         let counts = settings.counts ? notification.counts : MatrixNotification.Counts(unread: nil, missedCalls: nil)
         if notification.type != nil {
@@ -33,11 +33,11 @@ struct MatrixPayload: Hashable, Sendable {
         self.wakeIfSilent()
     }
 
-    /// Adds text, badge, sound and ids to the app's own payload.
+    /// Adds the alert, the badge, the sound and the ids to the app's own payload.
     private mutating func fillIn(_ notification: MatrixNotification, badge: Int64?, sound: String?) {
         var aps = self.aps
         if let alert {
-            // An alert of the app that is a text is replaced, because a text cannot have members.
+            // An alert of the app that is a string is replaced, because a string cannot have members.
             var texts: [String: JSONValue] = if case .object(let own)? = aps["alert"] { own } else { [:] }
             texts["loc-key"] = .string(alert.key)
             texts["loc-args"] = .array(alert.arguments.map { .string($0) })
@@ -50,10 +50,10 @@ struct MatrixPayload: Hashable, Sendable {
         self.members["aps"] = .object(aps)
     }
 
-    /// The member `aps`. It is empty if the payload has none that is an object.
+    /// The member `aps` of the payload. It is empty if that is absent or not an object.
     private var aps: [String: JSONValue] { if case .object(let aps)? = self.members["aps"] { aps } else { [:] } }
 
-    /// The push type that suits the content.
+    /// The push type that fits the payload.
     var pushType: PushType {
         let aps = self.aps
         let hasAlert =
@@ -65,7 +65,7 @@ struct MatrixPayload: Hashable, Sendable {
         return hasAlert || aps["badge"] != nil || aps["sound"] != nil ? .alert : .background
     }
 
-    /// Adds `content-available` to a payload that shows nothing, so that it wakes the app as a background push must
+    /// Adds `content-available` to a payload that shows nothing, so that it wakes the app as a valid background push
     /// (reference 1.6).
     private mutating func wakeIfSilent() {
         guard self.pushType == .background else { return }
@@ -75,8 +75,8 @@ struct MatrixPayload: Hashable, Sendable {
         self.members["aps"] = .object(aps)
     }
 
-    /// Returns the payload as JSON. Its texts are truncated to fit it into `maximum` bytes. It is longer if that is not
-    /// enough.
+    /// Returns the payload as JSON. Its alert is truncated to fit the payload into `maximum` bytes. The result is
+    /// longer if that does not suffice.
     func text(maximum: Int) throws -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
         try writer.value(.object(self.members))
@@ -88,18 +88,18 @@ struct MatrixPayload: Hashable, Sendable {
     }
 }
 
-/// Shortens the texts of a payload: the alert, its body and its arguments. The longest ones are cut first, down to a
-/// common length.
+/// Truncates the strings of an alert: the alert itself, its body and its arguments. The longest ones are truncated
+/// first, down to a common length.
 private struct MatrixTextTruncator {
-    /// The payload with shorter texts.
+    /// The payload with the truncated strings.
     private(set) var members: [String: JSONValue]
 
-    /// - Parameter excess: The number of bytes by which the JSON must become shorter.
+    /// Truncates the strings until the JSON is shorter by `excess` bytes, as far as possible.
     init(_ members: [String: JSONValue], excess: Int) {
         self.members = members
         guard case .object(var aps)? = members["aps"] else { return }
         var texts: [String] = []
-        // Both passes visit the texts in the same order.
+        // Both passes visit the strings in the same order.
         _ = Self.map(aps["alert"]) { text in
             texts.append(text)
             return text
@@ -110,7 +110,7 @@ private struct MatrixTextTruncator {
         self.members["aps"] = .object(aps)
     }
 
-    /// Returns an alert with its texts replaced.
+    /// Returns an alert with each string replaced by the result of a closure.
     private static func map(_ alert: JSONValue?, _ replace: (String) -> String) -> JSONValue? {
         switch alert {
         case .string(let text)?: return .string(replace(text))
@@ -126,11 +126,11 @@ private struct MatrixTextTruncator {
         }
     }
 
-    /// Returns the maximum size of a text with which the texts together lose `excess` bytes. Returns 0 if they do not
-    /// have as many.
+    /// Returns the maximum size of a string with which all strings together become shorter by `excess` bytes. Returns 0
+    /// if they have fewer bytes.
     private static func limit(_ sizes: [Int], excess: Int) -> Int {
         var (low, high) = (0, sizes.max() ?? 0)
-        // The largest limit at which enough is lost is at `low` or above, and below `high`.
+        // The largest sufficient limit is at least `low` and less than `high`.
         while low + 1 < high {
             let middle = low + (high - low) / 2
             let lost = sizes.reduce(0) { $0 + max(0, $1 - middle) }
@@ -139,7 +139,7 @@ private struct MatrixTextTruncator {
         return low
     }
 
-    /// Returns the length of a text in JSON, in bytes, without its quotation marks.
+    /// Returns the length of a string in JSON, in bytes, without its quotation marks.
     private static func size(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + Self.size($1) } }
 
     private static func size(_ scalar: Unicode.Scalar) -> Int {
@@ -150,7 +150,7 @@ private struct MatrixTextTruncator {
         }
     }
 
-    /// Returns the beginning of a text that has at most `limit` bytes in JSON.
+    /// Returns the longest prefix of a string that has at most `limit` bytes in JSON.
     private static func cut(_ text: String, to limit: Int) -> String {
         var size = 0
         var end = text.unicodeScalars.startIndex

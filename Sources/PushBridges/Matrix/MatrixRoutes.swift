@@ -8,23 +8,22 @@ import ProviderAPI
 import PushHTTP
 import PushSupport
 
-/// The route `/_matrix/push/v1/notify` at the root of the listener, where homeservers require it.
+/// The route `/_matrix/push/v1/notify` at the root of the listener, where homeservers expect it.
 ///
-/// It is not an operation of the API, because homeservers have no API key and the audit has no caller to name.
+/// It is not an operation of the API, because homeservers have no API key and the audit trail has no caller to name.
 struct MatrixRoutes: Sendable {
     private static let path: RouterPath = "_matrix/push/v1/notify"
-    /// All other paths of Matrix. A wildcard does not match the prefixes of the existing path.
+    /// All other paths of the Matrix APIs. A wildcard does not match the prefixes of the existing path.
     private static let otherPaths: [RouterPath] = ["_matrix", "_matrix/push", "_matrix/push/v1", "_matrix/**"]
     private static let operation = "matrix.notify"
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
     private static let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
-    /// The response that rejects no pushkey.
     private static let nothingRejected = ByteBuffer(string: #"{"rejected":[]}"#)
 
     private let gateway: MatrixGateway
     private let runner: OperationRunner
     private let budgets: BudgetRegistry
-    /// The metrics of the usual response, which are created once.
+    /// The metrics of the most frequent response, which are created only once.
     private let accepted: (count: Counter, time: Metrics.Timer)
 
     init(_ gateway: MatrixGateway, _ parts: ProviderComponents) {
@@ -57,7 +56,6 @@ struct MatrixRoutes: Sendable {
         return response
     }
 
-    /// Responds to a notification from a homeserver.
     @Sendable private func notify(_ request: Request, _ context: APIContext) async -> Response {
         let start = ContinuousClock.now
         let response: Response
@@ -81,9 +79,9 @@ struct MatrixRoutes: Sendable {
         return response
     }
 
-    /// Reads a body. Its bytes are taken from the budget as they arrive, so that an announced length alone holds
-    /// nothing.
-    /// - Returns: The body, and a permit for the memory that its processing takes.
+    /// Reads a request body. Its bytes are charged to the budget as they arrive, so that a large `content-length` alone
+    /// reserves nothing.
+    /// - Returns: The body, and a permit for the memory that its processing needs.
     private func body(
         of request: Request,
         for client: BudgetCaller
@@ -107,17 +105,17 @@ struct MatrixRoutes: Sendable {
         return (bytes, try self.budgets[.matrixBytes].take(Self.size(ofRequest: bytes.count), for: client))
     }
 
-    /// The minimum number of bytes that are taken from the budget at a time. A slow body thus holds little more than
-    /// its received bytes.
+    /// The minimum number of bytes that are charged to the budget at once. A slowly arriving body thus reserves little
+    /// more than its received bytes.
     private static let leastTaken = 1024
 
-    /// Returns the number of bytes of memory that a request takes while it is carried out: its values, which are
-    /// several times as large as their JSON, and one payload at a time.
+    /// Returns the memory that a request needs while it is processed, in bytes. It is that of the JSON values, which
+    /// are several times as large as their encoded form, and of one payload.
     static func size(ofRequest body: Int) -> Int { 8 * body + MatrixTranslator.maximumKept }
 
-    /// Responds to an app that requests whether pushkeys may be UnifiedPush addresses.
+    /// Responds to an app that asks whether pushkeys may be UnifiedPush addresses.
     ///
-    /// Without forwarding the app gets the response of a gateway that does not know UnifiedPush, and chooses another
+    /// If nothing is forwarded, the response is that of a gateway without UnifiedPush, so that the app chooses another
     /// gateway.
     @Sendable private func probe(_ request: Request, _ context: APIContext) async -> Response {
         guard (try? await self.gateway.forwardsAddresses()) == true else { return Self.methodNotAllowed }
@@ -125,7 +123,7 @@ struct MatrixRoutes: Sendable {
         return Response(status: .ok, headers: Self.headers, body: .init(byteBuffer: body))
     }
 
-    /// Returns the error for a homeserver. Logs the cause of an error that the homeserver did not cause.
+    /// Converts an error for the homeserver. Logs the cause of an error that the homeserver did not cause.
     private func matrixError(_ error: any Error) async -> MatrixError {
         let place: Logger.Metadata = ["path": "/_matrix/push/v1/notify"]
         let error = (error as? BudgetRefusal).map { MatrixError($0) } ?? error
@@ -143,7 +141,7 @@ struct MatrixRoutes: Sendable {
         return MatrixError(500, .unknown, unknown.message)
     }
 
-    /// Counts a refusal because of a limit, and delays its response like the API does.
+    /// Counts a rejection because of a limit, and delays its response as the API does.
     private func report(_ error: MatrixError, _ place: Logger.Metadata) async {
         let refusal = RequestError(.rateLimited, code: "too_many_requests", message: error.message)
         _ = await self.runner.failures.report(RetryLaterError(refusal, after: error.delay ?? .zero), place)

@@ -5,18 +5,20 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Creates the texts of pushes from the templates that a bridge names.
+/// Renders the alerts of pushes from the templates that a bridge names.
 ///
-/// A template may have the variables `sender`, `room` and `body`. The rest of the push is not changed: the app's own
+/// A template may use the variables `sender`, `room` and `body`. The rest of the push is not changed: the app's own
 /// members, ids, badge and collapse id.
 struct MatrixTemplates: Sendable {
-    /// The maximum length of a variable's value, in characters. A value has at most 2,048 bytes.
+    /// The maximum length of a variable's value, in characters, which amount to at most 2,048 bytes. Longer values are
+    /// truncated.
     private static let maximumValue = 512
 
     let store: any AppStore & LibraryStore
     let log: RateLimitedLog
 
-    /// Returns the request with a template's text, or `nil` if the bridge names no template that fits.
+    /// Returns the request with the alert of a template, or `nil` if the bridge names no template for the alert or the
+    /// template cannot be used.
     func request(for push: MatrixPush, now: Timestamp) async -> NotificationRequest? {
         guard let alert = push.content.alert, let name = push.app.settings.template(for: alert.key) else { return nil }
         do {
@@ -54,8 +56,8 @@ struct MatrixTemplates: Sendable {
         return try JSONFields(members: present, path: nil, known: NotificationRequest.object.known)
     }
 
-    /// Returns the values of those variables that occur in a template. A variable without a value keeps the template's
-    /// default.
+    /// Returns the values of the variables that occur in a template. For a variable without a value, the template's
+    /// default is used.
     private static func variables(_ alert: MatrixAlert, in texts: JSONValue) -> [String: JSONValue] {
         var used: [String: JSONValue] = [:]
         for (name, value) in alert.variables {
@@ -67,7 +69,7 @@ struct MatrixTemplates: Sendable {
         return used
     }
 
-    /// Returns `true` if a text of a template contains a placeholder.
+    /// Returns `true` if a string of a template contains a placeholder.
     private static func has(_ mark: String, in texts: JSONValue) -> Bool {
         switch texts {
         case .string(let text): text.contains(mark)

@@ -3,16 +3,17 @@ import Foundation
 import ProviderModel
 import PushTypes
 
-/// Decides the result for each device of a Matrix notification, without I/O. It creates one plan per device from the
+/// Decides what happens to each device of a Matrix notification, without I/O. It creates one plan per device from the
 /// configured apps, the notification and the time.
 struct MatrixTranslator: Sendable {
-    /// The longest time for which a push may be delivered. A homeserver stops repeating a notification after the same
+    /// The time after which a push is no longer delivered. Homeservers stop repeating a notification after the same
     /// time.
     private static let lifetime: Duration = .seconds(24 * 3600)
-    /// The maximum length of a payload that the ledger keeps, in bytes. The push service rejects payloads of this
-    /// length itself.
+    /// The maximum length of a payload that is written into the ledger, in bytes. A shorter one may still be too long
+    /// for the push service, which then rejects it.
     static let maximumKept = 32 * 1024
-    /// The maximum length of a room id that is used as a collapse id, in bytes (reference 1.5).
+    /// The maximum length of a room id that can be used as a collapse id, in bytes (reference 1.5). A longer one is
+    /// hashed.
     private static let maximumCollapseID = 64
 
     /// The plan for one device.
@@ -21,15 +22,16 @@ struct MatrixTranslator: Sendable {
         case push(MatrixPush)
         /// The homeserver's body is forwarded to a UnifiedPush endpoint.
         case forward(app: MatrixApp)
-        /// The homeserver must remove the pushkey.
+        /// The pushkey is rejected in the response, so that the homeserver removes it.
         case reject(Rejection)
-        /// Nothing is sent, and the homeserver is not informed. There is nothing to show, or the app wants no numbers.
+        /// Nothing is sent, and the pushkey is not rejected, because there is nothing to show or the app wants no
+        /// numbers.
         case nothing
 
         var isForwarded: Bool { if case .forward = self { true } else { false } }
     }
 
-    /// The reasons for rejecting a pushkey without a push.
+    /// The reasons for rejecting a pushkey without sending a push.
     enum Rejection: String, Hashable, Sendable {
         case unknownApp = "no bridge has this app_id"
         case noToken = "the pushkey is no device token"
@@ -38,11 +40,11 @@ struct MatrixTranslator: Sendable {
     }
 
     let apps: MatrixAppDirectory
-    /// Indicates whether pushkeys that are addresses are forwarded.
+    /// Indicates whether the gateway forwards to pushkeys that are addresses.
     var forwardsAddresses = false
 
     /// Returns the plan for a device.
-    /// - Throws: ``MatrixError`` with a status on which the homeserver repeats the request.
+    /// - Throws: ``MatrixError`` with a status after which the homeserver repeats the request.
     func plan(_ device: MatrixDevice, of notification: MatrixNotification, now: Timestamp) throws(MatrixError) -> Plan {
         let app: MatrixApp
         switch self.apps.match(device.appID) {
@@ -75,8 +77,8 @@ struct MatrixTranslator: Sendable {
         )
     }
 
-    /// Returns the collapse id: the one of badges for numbers of unread messages, or the one of the room if the app
-    /// collapses its notifications.
+    /// Returns the collapse id: a common one for numbers of unread messages, or that of the room if the app collapses
+    /// its notifications.
     private static func collapseID(_ notification: MatrixNotification, _ device: MatrixDevice, _ app: MatrixApp)
         -> String?
     {
@@ -86,8 +88,8 @@ struct MatrixTranslator: Sendable {
         return isShort ? room : Hexadecimal.encode(SHA256.hash(data: Data(room.utf8)).prefix(16))
     }
 
-    /// Returns the idempotency key of a push. It does not depend on the numbers of unread messages, which may change
-    /// when a homeserver repeats an event.
+    /// Returns the idempotency key of a push. It does not depend on the numbers of unread messages, which may have
+    /// changed when a homeserver repeats an event.
     private static func idempotency(event: String, _ token: DeviceToken, _ app: MatrixApp) -> Idempotency {
         var hash = SHA256()
         let (length, environment) = (UInt16(clamping: token.bytes.count), UInt8(app.environment == .sandbox ? 1 : 0))
@@ -95,7 +97,7 @@ struct MatrixTranslator: Sendable {
         hash.update(data: token.bytes)
         hash.update(data: Array(event.utf8))
         let digest = Array(hash.finalize())
-        // Keys of callers have no space.
+        // Idempotency keys of API callers contain no space.
         return Idempotency(key: "matrix \(Hexadecimal.encode(digest.prefix(16)))", fingerprint: digest)
     }
 }
@@ -104,18 +106,18 @@ struct MatrixTranslator: Sendable {
 struct MatrixPush: Hashable, Sendable {
     let app: MatrixApp
     let token: DeviceToken
-    /// The time since which the homeserver knows the token.
+    /// The time at which the homeserver learned the token. If it is unknown, the earliest possible time.
     let since: Timestamp
     let pushType: PushType
     let priority: Priority
     let expiration: Expiration
     let collapseID: String?
     let content: MatrixPayload
-    /// The idempotency key, or `nil` for a push that is not about an event.
+    /// The idempotency key, or `nil` for a push without an event.
     let idempotency: Idempotency?
 
     /// Returns the encoded payload.
-    /// - Returns: `nil` for a payload that is too large to be kept.
+    /// - Returns: `nil` if the payload is too long to be written into the ledger.
     func payload() -> Data? {
         guard let text = try? self.content.text(maximum: self.pushType.maximumPayloadSize),
             text.count <= MatrixTranslator.maximumKept

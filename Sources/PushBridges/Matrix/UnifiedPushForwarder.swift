@@ -6,30 +6,31 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Posts a body of another system unchanged to a UnifiedPush endpoint (RFC 8030 without encryption).
+/// Posts the body of another system's request unchanged to a UnifiedPush endpoint (RFC 8030 without encryption).
 ///
-/// A request first discovers whether an address is such an endpoint, because unauthenticated clients can name any
+/// A discovery request checks first that an address is such an endpoint, because unauthenticated clients can name any
 /// address.
 struct UnifiedPushForwarder: Sendable {
-    /// The maximum lengths of an endpoint and of a body, in bytes (UnifiedPush, server specification).
+    /// The maximum lengths of an endpoint's URL and of a body, in bytes (UnifiedPush, server specification).
     static let (maximumEndpoint, maximumBody) = (1000, WebPushRequest.maximumBody)
     /// The maximum length of the response to the discovery request, in bytes.
     private static let maximumDiscovery = 1000
-    /// The time for which a push server keeps a message, in seconds: one day.
+    /// The time to live of a message at the push server, in seconds: one day.
     private static let ttl = "86400"
 
-    /// The result of a post to an endpoint.
+    /// The result of a request to an endpoint.
     enum End: Hashable, Sendable {
         case accepted
         /// The endpoint no longer exists or never did.
         case gone
-        /// The push server rejects this message.
+        /// The push server rejects the message with this HTTP status.
         case refused(status: Int)
-        /// The provider's rules do not allow the endpoint, although it may be valid.
+        /// The provider's address policy forbids the endpoint, although the endpoint may be valid.
         case notAllowed
         /// The response to the discovery request does not identify the address as a UnifiedPush endpoint.
         case noEndpoint
-        /// Another attempt may succeed.
+        /// The request failed, but another attempt may succeed. `retryAfter` is the delay that the push server asks
+        /// for, or `nil` if it names none.
         case unavailable(retryAfter: Duration?)
     }
 
@@ -42,12 +43,12 @@ struct UnifiedPushForwarder: Sendable {
         (self.client, self.budgets, self.time) = (client, budgets, time)
     }
 
-    /// Posts a body.
+    /// Posts a body to an endpoint.
     /// - Parameters:
-    ///   - app: The app, whose look-ups of names are limited together.
-    ///   - client: The client without a credential that named the endpoint.
+    ///   - app: The app, whose name resolutions share a limit.
+    ///   - client: The unauthenticated client that named the endpoint.
     ///   - isUrgent: Whether the device may be woken for the message.
-    /// - Throws: ``BudgetRefusal`` if there are too many posts.
+    /// - Throws: ``BudgetRefusal`` if too many requests are in progress.
     func forward(
         _ body: Data,
         to endpoint: String,
@@ -61,7 +62,7 @@ struct UnifiedPushForwarder: Sendable {
         let places = try self.places(of: app.bundleID, at: server.description, for: client)
         defer { for place in places { place.end() } }
         if let end = try await self.discover(endpoint, app, client) { return end }
-        // UnifiedPush servers expect the coding of Web Push for any body.
+        // UnifiedPush servers expect the content coding of Web Push for any body.
         let headers: HTTPHeaders = [
             "user-agent": "martlet", "ttl": Self.ttl, "content-encoding": "aes128gcm",
             "urgency": (isUrgent ? WebPushRequest.Urgency.high : .normal).rawValue,
@@ -76,9 +77,11 @@ struct UnifiedPushForwarder: Sendable {
         }
     }
 
-    /// Takes the permits for a post from three budgets: of the client, of the host, and of the client at the host.
+    /// Takes the permits for a request from three budgets: that of the client, of the host, and of the client at the
+    /// host.
     ///
-    /// The client's site counts, because strangers can name any host, including one that all other clients use.
+    /// The client is identified by its network, because strangers can name any host, including one that all other
+    /// clients use.
     func places(of app: Topic, at host: String, for client: BudgetCaller) throws(BudgetRefusal) -> [BudgetPermit] {
         let site = client.identity.site
         let own = try self.budgets[.forwards].take(for: BudgetCaller(app: app, site))
@@ -90,7 +93,7 @@ struct UnifiedPushForwarder: Sendable {
     }
 
     /// Discovers whether an address is a UnifiedPush endpoint (UnifiedPush, server specification 1.2, discovery).
-    /// - Returns: The result of a post if the address is not an endpoint, or `nil` if it is one.
+    /// - Returns: The result to report without sending the message, or `nil` if the address is an endpoint.
     private func discover(
         _ endpoint: String,
         _ app: (id: Int64, bundleID: Topic),
@@ -143,10 +146,10 @@ struct UnifiedPushForwarder: Sendable {
 }
 
 extension UnifiedPushForwarder: NotificationForwarder {
-    /// Forwards the body of a homeserver's request.
+    /// Forwards the body of a homeserver's request. Throws ``RetryLaterError`` if another attempt may succeed.
     ///
-    /// A message that a repetition would not deliver is dropped, because a homeserver repeats a request for a day and
-    /// holds back all later ones.
+    /// A message is dropped if a repetition would fail too, because a homeserver repeats a request for a day and holds
+    /// back all later ones.
     func forward(
         _ body: [UInt8],
         to endpoint: String,
@@ -167,9 +170,10 @@ extension UnifiedPushForwarder: NotificationForwarder {
 
 /// The results of recent discovery requests, by address: whether it is a UnifiedPush endpoint.
 private final class UnifiedPushEndpoints: Sendable {
-    /// The maximum number of addresses that are remembered.
+    /// The maximum number of addresses that are remembered. To add another, expired and negative results are forgotten
+    /// first, then all.
     private static let maximum = 10_000
-    /// The time for which a positive result is remembered, and that for a negative one.
+    /// The times for which a positive and a negative result are remembered.
     private static let (trusted, refused) = (Duration.seconds(86_400), Duration.seconds(600))
 
     private struct Answer {
@@ -180,7 +184,7 @@ private final class UnifiedPushEndpoints: Sendable {
     private let answers = Mutex<[String: Answer]>([:])
 
     /// Returns the remembered result for an address, or `nil` if a discovery request is needed.
-    /// - Parameter now: The present time, by the steady clock.
+    /// - Parameter now: The current time, by the steady clock.
     func isEndpoint(_ address: String, now: Timestamp) -> Bool? {
         self.answers.withLock { answers in
             guard let answer = answers[address], now < answer.until else { return nil }
@@ -199,6 +203,6 @@ private final class UnifiedPushEndpoints: Sendable {
         }
     }
 
-    /// Forgets an address that is no longer an endpoint.
+    /// Removes the result for an address that is no longer an endpoint.
     func forget(_ address: String) { self.answers.withLock { $0[address] = nil } }
 }

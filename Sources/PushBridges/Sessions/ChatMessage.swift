@@ -6,24 +6,24 @@ package import PushTypes
 package struct ChatMessage: Hashable, Sendable {
     /// The maximum length of the name of a sender or a conversation, in bytes.
     private static let maximumName = 256
-    /// The maximum length of the text, in bytes.
+    /// The maximum length of a message's text, in bytes. Longer text is truncated.
     private static let maximumText = 1024
 
     package let sender: String
-    /// The channel, or the sender of a direct message.
+    /// The name of the channel, or the sender of a direct message.
     package let conversation: String
     package let isDirect: Bool
-    /// Indicates whether a message in a channel concerns the user.
+    /// Indicates whether a message in a channel mentions the user or one of the user's highlight words.
     package let isHighlight: Bool
     /// The text, or `nil` if only the app can decrypt it.
     package let text: String?
-    /// The id by which a repeated message is recognized: that of the server, or a hash of a longer one. It is `nil` if
-    /// there is none.
+    /// The id by which a repeated message is recognized: the server's id, or a hash of a longer one. It is `nil` if the
+    /// server gives none.
     package let id: String?
-    /// The time of the message, by the server's clock if the server sends it.
+    /// The time of the message: the server's time stamp if there is one, otherwise the time of arrival.
     package let at: Timestamp
 
-    /// Creates a message whose names and text are truncated to their maximum lengths.
+    /// Creates a message. The names and the text are truncated to their maximum lengths.
     package init(
         sender: String,
         conversation: String,
@@ -40,17 +40,18 @@ package struct ChatMessage: Hashable, Sendable {
         (self.isDirect, self.isHighlight, self.at) = (isDirect, isHighlight, at)
     }
 
-    /// Returns an id, or a hash of an id that is too long. Ids are not truncated, because many may begin alike.
+    /// Returns an id, or a hash of an id that is too long. Ids are not truncated, because many may have the same
+    /// prefix.
     private static func name(of id: String) -> String {
         guard id.utf8.count > Self.maximumName else { return id }
         return Hexadecimal.encode(SHA256.hash(data: Data(id.utf8)))
     }
 
-    /// The key by which the messages of a conversation are grouped.
+    /// The key by which the messages of a conversation are grouped: its name in lower case.
     package var thread: String { self.conversation.lowercased() }
 
-    /// Returns the longest prefix of whole characters that has at most `maximum` bytes. If the first character is
-    /// longer, because it may have any number of combining marks, a part of it is returned.
+    /// Returns the longest prefix of whole characters that has at most `maximum` bytes in UTF-8. If the first character
+    /// is longer, because of its combining marks, a prefix of its scalars is returned.
     static func beginning(of text: String, _ maximum: Int) -> String {
         guard text.utf8.count > maximum else { return text }
         var (length, end) = (0, text.startIndex)

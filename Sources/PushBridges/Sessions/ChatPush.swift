@@ -2,19 +2,19 @@ package import PushSupport
 
 /// A push that reports messages of one conversation.
 package struct ChatPush: Hashable, Sendable {
-    /// The newest message.
+    /// The newest of the messages, whose text the push can show.
     package var message: ChatMessage
-    /// The number of messages that the push reports.
+    /// The number of messages that the push stands for.
     package var count: Int
 
     package init(_ message: ChatMessage, count: Int = 1) { (self.message, self.count) = (message, count) }
 }
 
-/// The settings of a session that decide which messages are pushed, and with which content.
+/// The settings of a session that determine which messages are pushed, and with which content.
 package struct ChatPushSettings: Hashable, Sendable {
-    /// The messages of channels that are pushed.
+    /// The choice of messages in channels that are pushed.
     package enum Channels: String, Hashable, Sendable, CaseIterable {
-        /// The messages with the nick or another of the user's words.
+        /// Messages that contain the nick or another of the user's highlight words.
         case highlights
         case all
         case none
@@ -24,15 +24,15 @@ package struct ChatPushSettings: Hashable, Sendable {
     private static let textMember = Member.bool("showText")
     static let object = RequestObject(optional: [Self.channelsMember, Self.textMember])
 
-    /// The messages of channels that are pushed. Default ``Channels/highlights``.
+    /// The choice of messages in channels that are pushed. Default ``Channels/highlights``.
     package var channels = Channels.highlights
-    /// Indicates whether pushes contain the text of messages, which the push service can read. Default `false`: sender
-    /// and conversation only.
+    /// Indicates whether pushes contain the text of messages, which is then readable to the push service. Default
+    /// `false`: pushes contain only the sender and the conversation.
     package var showsText = false
 
     package init() {}
 
-    /// Reads the settings of a session. Those of its protocol are ignored.
+    /// Reads the settings of a session. Settings of the session's protocol are ignored.
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(_ settings: JSONValue) throws(RequestError) {
         guard case .object(let members) = settings else {

@@ -6,49 +6,49 @@ package import ProviderModel
 package import PushSupport
 package import PushTypes
 
-/// The state machine of one connection to a chat server, for a client that stays signed in. It has no I/O.
+/// The state machine of one connection to a chat server, for a client that stays signed in. It performs no I/O.
 ///
-/// Its inputs are bytes and the time. Its outputs are actions, in the order in which they are to be carried out.
-/// ``SessionSupervisor`` decides when to connect again and which messages are pushed. To add a protocol, add a type
-/// that conforms to this one and a line in ``ChatProtocol/session``.
+/// Its inputs are received bytes and the time. Its outputs are actions, which are performed in order.
+/// ``SessionSupervisor`` decides when to reconnect and which messages are pushed. A new protocol needs a type that
+/// conforms to this one and a line in ``ChatProtocol/session``.
 package protocol ChatSession: Sendable {
-    /// The default port.
+    /// The default port of the protocol's servers.
     static var port: Int { get }
-    /// The settings, without the members of ``ChatPushSettings``.
+    /// The settings of the protocol. Those of ``ChatPushSettings`` are not included.
     static var settings: RequestObject { get }
 
     /// Returns the default server of an account, or `nil` if the account does not determine one.
     static func host(of account: String) -> String?
 
-    /// Creates the session of a login, which is checked.
+    /// Creates the session for a login, after checking the login.
     /// - Throws: ``RequestError`` that names the member at fault.
     init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError)
 
-    /// The name that the server's certificate must be for.
+    /// The host name for which the server's certificate must be valid.
     var serverName: String { get }
     /// Indicates whether TLS begins with the first byte. Otherwise ``ChatAction/startTLS`` begins it.
     var isSecureFromStart: Bool { get }
-    /// The time at which ``timePassed(at:)`` must be called, by the steady clock, or `nil` for none.
+    /// The next time at which ``timePassed(at:)`` must be called, by the steady clock, or `nil` if no deadline is
+    /// pending.
     var nextDeadline: Timestamp? { get }
-    /// The time until which no more bytes are read, because the server has sent too much. It is `nil` if bytes may be
-    /// read now.
+    /// The time until which reading is paused, because the server has sent too much, or `nil` if bytes may be read now.
     var pausedUntil: Timestamp? { get }
-    /// The state that the next connection takes over.
+    /// The state to pass to the next connection of the session.
     var memory: ChatMemory { get }
 
-    /// Starts on an open connection, which has TLS if ``isSecureFromStart``.
+    /// Starts the protocol on an open connection, on which TLS has begun if ``isSecureFromStart`` is `true`.
     mutating func opened(at now: ClockReading) -> [ChatAction]
-    /// Continues after ``ChatAction/startTLS``.
+    /// Continues once TLS, which ``ChatAction/startTLS`` requested, has begun.
     mutating func secured(at now: ClockReading) -> [ChatAction]
     mutating func received(_ bytes: ByteBuffer, at now: ClockReading) -> [ChatAction]
-    /// Continues after ``ChatAction/derive(_:)``.
+    /// Continues with the key that ``ChatAction/derive(_:)`` requested.
     /// - Parameter key: The derived key. It is empty if the derivation failed.
     mutating func derived(_ key: [UInt8], at now: ClockReading) -> [ChatAction]
     mutating func timePassed(at now: ClockReading) -> [ChatAction]
     /// The failure to report if the server closes the connection now.
     var closing: ChatFailure { get }
     /// Ends the session.
-    /// - Returns: The last bytes before the connection is closed.
+    /// - Returns: The bytes to send before the connection is closed.
     mutating func leave() -> [UInt8]
 }
 
@@ -57,15 +57,15 @@ extension ChatSession {
     package var closing: ChatFailure { ChatFailure("the server closed the connection") }
 }
 
-/// The server and the account of a session.
+/// The server, the account and the settings with which a session signs in.
 package struct ChatLogin: Hashable, Sendable {
     package var host: String
     package var port: Int
     package var account: String
     package var password: String
-    /// The settings of the chat protocol.
+    /// The settings of the session, as the API stores them.
     package var settings: JSONValue
-    /// A name for this client that is stable and unique to the session.
+    /// A client name that is stable and unique to the session, for protocols that require one.
     package var clientName: String
 
     package init(
@@ -80,9 +80,9 @@ package struct ChatLogin: Hashable, Sendable {
         (self.settings, self.clientName) = (settings, clientName)
     }
 
-    /// Returns access to the settings.
+    /// Returns the settings for reading.
     /// - Parameter object: The settings of the protocol.
-    /// - Throws: ``RequestError`` for an unknown member.
+    /// - Throws: ``RequestError`` for a setting with any other name.
     func fields(_ object: RequestObject) throws(RequestError) -> JSONFields {
         guard case .object(let members) = self.settings else {
             throw RequestError(.invalid, code: "wrong_type", message: "it must be a JSON object", path: "settings")
@@ -103,14 +103,14 @@ package struct ChatLogin: Hashable, Sendable {
     }
 }
 
-/// The state that outlives a connection.
+/// The state of a session that outlives a connection.
 package struct ChatMemory: Hashable, Sendable {
-    /// The time up to which messages have been processed. Replayed messages from before it are ignored.
+    /// The time up to which messages have been processed. Earlier messages that the server replays are ignored.
     package var seenThrough: Timestamp
-    /// The state with which a stream is resumed, or `nil` for none.
+    /// The state with which the XMPP stream is resumed on a new connection, or `nil` if it cannot be resumed.
     package var resumption: StreamManagement?
-    /// Indicates whether the server has proven with SCRAM that it knows the password. From then on it never gets the
-    /// password itself.
+    /// Indicates whether the server has proven with SCRAM that it knows the password. From then on, the session never
+    /// sends the password itself.
     package var usesSCRAM: Bool
 
     package init(seenThrough: Timestamp, resumption: StreamManagement? = nil, usesSCRAM: Bool = false) {
@@ -121,36 +121,36 @@ package struct ChatMemory: Hashable, Sendable {
 /// An action that a ``ChatSession`` requests.
 package enum ChatAction: Hashable, Sendable {
     case send([UInt8])
-    /// Begin TLS on this connection. Bytes that were received before are discarded.
+    /// Begin TLS on this connection. Bytes that were received before TLS are discarded.
     case startTLS
     /// Derive a key from the password, which takes milliseconds, and pass it to ``ChatSession/derived(_:at:)``.
     case derive(PBKDF2Derivation)
-    /// The server has accepted the account.
+    /// Record that the server has accepted the account.
     case signedIn
-    /// A part of the session does not work although it is signed in. The text is a human-readable explanation, and is
-    /// `nil` once all of it works.
+    /// Record that a part of the session does not work although the session is signed in, such as joining a channel.
+    /// The string is a human-readable explanation, or `nil` once everything works.
     case trouble(String?)
-    /// A message for the user has arrived.
+    /// Push a message that has arrived for the user, unless the user is present at another client.
     case message(ChatMessage)
-    /// The user is now present at another client, or at none.
+    /// Record whether the user is present at another client. While the value is `true`, no messages are pushed.
     case attached(Bool)
-    /// The user has written in a conversation, with another client.
+    /// Record that the user has written in a conversation from another client, so that its messages are not pushed.
     case wroteElsewhere(conversation: String)
-    /// The session has failed: close the connection.
+    /// Close the connection, because the session has failed.
     case failed(ChatFailure)
 
-    /// An action that sends text.
+    /// Returns an action that sends a string in UTF-8.
     static func send(text: String) -> ChatAction { .send(Array(text.utf8)) }
 }
 
 /// The failure of a session.
 package struct ChatFailure: Error, Hashable, Sendable {
-    /// The human-readable explanation. It contains no secrets.
+    /// The human-readable explanation, which contains no secrets.
     package var reason: String
-    /// Indicates whether another attempt would fail in the same way.
+    /// Indicates whether any further attempt would fail in the same way.
     package var isFinal: Bool
-    /// Indicates whether the failure may be a refusal of account or password. Several such failures in a row count as a
-    /// refusal, until the server has accepted the account once.
+    /// Indicates whether the failure may be a refusal of the account or the password. Several such failures in a row
+    /// are treated as a refusal, until the server has accepted the account once.
     package var mayBeRefusal: Bool
 
     package init(_ reason: String, isFinal: Bool = false, mayBeRefusal: Bool = false) {
@@ -158,12 +158,12 @@ package struct ChatFailure: Error, Hashable, Sendable {
     }
 }
 
-/// A key that is derived from a password with PBKDF2 (RFC 8018 section 5.2).
+/// The parameters of a key derivation from a password with PBKDF2 (RFC 8018 section 5.2).
 package struct PBKDF2Derivation: Hashable, Sendable {
     package enum Hash: Hashable, Sendable {
         case sha1, sha256
 
-        /// The length of a hash, in bytes.
+        /// The length of the hash function's output, in bytes.
         package var length: Int { self == .sha1 ? 20 : 32 }
     }
 
@@ -174,7 +174,8 @@ package struct PBKDF2Derivation: Hashable, Sendable {
 }
 
 extension PBKDF2Derivation {
-    /// Derives the key, which takes about a microsecond for two rounds. The key has the length of its hash.
+    /// Derives the key, which takes about a microsecond for two rounds. It has the length of the hash function's
+    /// output.
     /// - Returns: The key. It is empty if it cannot be derived.
     package func key() -> [UInt8] {
         let key = try? KDF.Insecure.PBKDF2.deriveKey(
@@ -188,9 +189,9 @@ extension PBKDF2Derivation {
     }
 }
 
-/// SASL PLAIN (RFC 4616).
+/// The SASL mechanism PLAIN (RFC 4616).
 enum SASLPlain {
-    /// Returns the client's only message, in base64.
+    /// Returns the client's only message of the exchange, in base64.
     static func response(account: String, password: String) -> String {
         Data("\0\(account)\0\(password)".utf8).base64EncodedString()
     }

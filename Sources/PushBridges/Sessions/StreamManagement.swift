@@ -1,15 +1,15 @@
-/// The counters of an XMPP stream. With them it is resumed on another connection (XEP-0198).
+/// The counters with which an XMPP stream is resumed on another connection (stream management, XEP-0198).
 package struct StreamManagement: Hashable, Sendable {
-    /// The maximum number of stanzas that wait for their acknowledgement.
+    /// The maximum number of unacknowledged stanzas that are kept. A session that sends more of them fails.
     private static let maximumWaiting = 64
-    /// The number of unacknowledged stanzas at which the session stops replying to queries.
+    /// The number of unacknowledged stanzas from which the session no longer replies to queries.
     private static let maximumAnswers = 32
 
-    /// The server's id of the stream, or `nil` if it cannot be resumed.
+    /// The server's id for the stream, or `nil` if the stream cannot be resumed.
     var id: String?
     /// The full JID of this client.
     var jid: String
-    /// The user's other clients at which they are present.
+    /// The other clients of the user at which the user is present.
     var present: Set<String> = []
     /// The number of received stanzas, modulo 2^32.
     private(set) var received: UInt32 = 0
@@ -20,23 +20,22 @@ package struct StreamManagement: Hashable, Sendable {
 
     init(jid: String) { self.jid = jid }
 
-    /// Counts a stanza from the server.
     mutating func countReceived() { self.received &+= 1 }
 
     /// Keeps a sent stanza until it is acknowledged.
-    /// - Returns: `false` if too many stanzas are not acknowledged.
+    /// - Returns: `false` if too many stanzas are unacknowledged.
     mutating func keep(_ stanza: String) -> Bool {
         guard self.waiting.count < Self.maximumWaiting else { return false }
         self.waiting.append(stanza)
         return true
     }
 
-    /// Indicates whether the session may reply to a query. It may not if that would leave too little room for its own
-    /// stanzas.
+    /// Indicates whether the session may reply to a query. Replies stop while so many stanzas are unacknowledged that
+    /// little room is left for the session's own stanzas.
     var takesAnswers: Bool { self.waiting.count < Self.maximumAnswers }
 
-    /// Applies an acknowledgement.
-    /// - Returns: `false` if the count includes stanzas that were never sent.
+    /// Applies an acknowledgement from the server.
+    /// - Returns: `false` if the server claims to have received stanzas that were never sent.
     mutating func acknowledge(_ count: UInt32) -> Bool {
         let new = count &- self.acknowledged
         guard new <= UInt32(clamping: self.waiting.count) else { return false }

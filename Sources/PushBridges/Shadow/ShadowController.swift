@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 
 /// The operations below `/v1/apps/{app}/bridges/{kind}/{bridge}/shadow`, which report how the responses of a bridge in
-/// shadow mode differ from those of the old server.
+/// shadow mode differ from those of the server that it is to replace.
 struct ShadowController: Controller {
     let store: any AppStore & BridgeStore & ShadowStore
 
@@ -43,9 +43,9 @@ struct ShadowController: Controller {
     }
 }
 
-/// The report about a bridge in a response.
+/// The JSON of a bridge's shadow report in an API response.
 struct ShadowResponse: ResponseObject {
-    /// The report, or `nil` before the first request.
+    /// The report, or `nil` before the bridge has received a request.
     let report: ShadowReport?
 
     static let schemaName: String? = "ShadowReport"
@@ -61,7 +61,7 @@ struct ShadowResponse: ResponseObject {
     private var differences: [ShadowDifference] { self.report?.differences ?? [] }
 }
 
-/// A difference in a response.
+/// The members of a difference in an API response.
 extension ShadowDifference: ResponseObject {
     package static let members: [ResponseMember<Self>] = [
         .required("atMs", \.at),

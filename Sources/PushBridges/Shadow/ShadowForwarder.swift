@@ -10,52 +10,52 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Forwards the requests of a bridge in shadow mode to the old server, and stores the differences between its responses
-/// and the bridge's.
+/// Forwards the requests to a bridge in shadow mode to the old server, which the bridge is to replace, and stores the
+/// differences between their responses.
 struct ShadowForwarder: Sendable {
-    /// The maximum length of an old server's response, in bytes.
+    /// The maximum length of an old server's response, in bytes. A longer one counts as no response.
     static let maximumAnswer = 8 * 1024 * 1024
     /// The maximum length of the response to a request for one token, in bytes.
     static let shortAnswer = 64 * 1024
-    /// The header fields that are forwarded to the old server, besides the credential.
+    /// The names of the header fields that are forwarded to the old server, besides `authorization`.
     private static let forwarded = ["content-type", "user-agent", "x-goog-api-format-version", "x-firebase-client"]
 
     let client: RestrictedHTTPClient
-    /// The budget of the memory that responses take.
+    /// The memory budget for old servers' responses.
     let bytes: Budget
     let store: any ShadowStore
     let time: any TimeSource
     let logger: Logger
 
-    /// The response of an old server. Its memory counts on the account of its app until the client has received it.
+    /// The response of an old server. Its memory is charged to its app until the client has received it.
     struct Answer: Sendable {
         let status: Int
         let headers: HTTPHeaders
         let body: Data
-        /// The permit for the memory of the body.
+        /// The permit for the memory of ``body``.
         let held: BudgetPermit
     }
 
     /// Returns the maximum length of the response to a request, in bytes.
     ///
-    /// The old server has sent the pushes when it responds. If its response is too long, the client may cause a second
-    /// push.
-    /// - Parameter bytes: The maximum length of the part with an entry for each token.
+    /// The old server has sent the pushes when it responds. If its response is too long, the client may repeat the
+    /// request and so cause a second push.
+    /// - Parameter bytes: The maximum total length of the entries for the request's tokens.
     static func longestAnswer(withEntriesOf bytes: Int) -> Int {
         bytes < Self.maximumAnswer - Self.shortAnswer ? Self.shortAnswer + bytes : Self.maximumAnswer
     }
 
-    /// Forwards a request to the old server once there is memory for its longest response, and records a request that
-    /// gets no response.
+    /// Forwards a request to the old server once the memory for its longest response is reserved. Stores a difference
+    /// if there is no response.
     ///
-    /// The client's `authorization` is forwarded only if the secret is in the path. Otherwise it has an API key of the
-    /// provider.
+    /// The client's `authorization` field is forwarded only if the bridge's secret is in the path. Otherwise the field
+    /// contains an API key of the provider.
     /// - Parameters:
     ///   - target: The path and the query of the old server's API.
     ///   - longest: The maximum length of the response, in bytes.
-    /// - Returns: The response; `nil` if there is no old server.
-    /// - Throws: `BudgetRefusal` if there is no memory at present, and then the request was not sent;
-    ///   `PinnedClientFailure` without a response.
+    /// - Returns: The response, or `nil` if no old server is configured.
+    /// - Throws: `BudgetRefusal` without having sent the request if the memory cannot be reserved;
+    ///   `PinnedClientFailure` if there is no response.
     func ask(
         _ settings: ShadowSettings,
         target: String,
@@ -105,11 +105,11 @@ struct ShadowForwarder: Sendable {
         }
     }
 
-    /// Returns `true` for the status of a final response. A status below 200, such as 101, does not end a request, and
-    /// could change the protocol of the client's connection.
+    /// Returns `true` for the status of a final response. A status below 200, such as 101, does not complete a request,
+    /// and could switch the protocol of the client's connection.
     static func isHandedOn(_ status: Int) -> Bool { (200...599).contains(status) }
 
-    /// Returns the old server's response for the client. It holds its memory until it is written.
+    /// Returns the old server's response as one for the client. Its memory is released once the body is written.
     static func response(_ answer: Answer) -> Response {
         var headers: HTTPFields = [:]
         for name in ["content-type", "x-gorush-version", "retry-after"] {
@@ -125,7 +125,7 @@ struct ShadowForwarder: Sendable {
         return Response(status: .init(code: answer.status), headers: headers, body: body)
     }
 
-    /// Stores a comparison. An error is logged and not reported to the client.
+    /// Stores a comparison of two responses. An error is logged and not reported to the client.
     func keep(_ comparison: ShadowComparison, of bridge: BridgeRecord) async {
         do {
             try await self.store.addShadow(
@@ -151,7 +151,10 @@ extension ShadowComparison {
         self.differ("upstream", ours: "asked", theirs: why, at: at)
     }
 
-    /// Adds a difference, unless the maximum number is reached. Only reasons and names are kept of it.
+    /// Adds a difference with truncated strings, unless the maximum number of differences is reached.
+    /// - Parameters:
+    ///   - subject: The property that differs, such as `status`.
+    ///   - field: The token or the member of the request that it concerns, or `nil` for the whole request.
     mutating func differ(_ subject: String, field: String? = nil, ours: String, theirs: String, at: Timestamp) {
         guard self.differences.count < Self.maximumDifferences else { return }
         self.differences.append(
@@ -167,17 +170,18 @@ extension ShadowComparison {
 
     private static func short(_ text: String) -> String { text.bounded(bytes: ShadowDifference.maximumText) }
 
-    /// Returns a reason from an old server's response. Any other text is replaced, because it may repeat content.
+    /// Returns `text` if it looks like an error reason. Any other string is replaced, because it may repeat message
+    /// content.
     static func reason(_ text: String) -> String {
         let isReason = (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { $0.isAlphanumeric || $0 == 0x5f }
         return isReason ? text : text.isEmpty ? "no reason" : "another text"
     }
 }
 
-/// The setting `shadow` of a bridge. The bridge sends nothing, and the old server responds.
+/// The settings of shadow mode, in which a bridge sends no pushes and its client receives the old server's response.
 struct ShadowSettings: Hashable, Sendable {
-    /// The URL of the old server up to the path of its API, without a slash at its end. If it is `nil`, requests are
-    /// not forwarded.
+    /// The base URL of the old server's API, without a trailing slash. If it is `nil`, requests are not forwarded and
+    /// the bridge responds itself.
     let upstream: String?
 
     private enum Members {
@@ -193,11 +197,11 @@ struct ShadowSettings: Hashable, Sendable {
     .described("Shadow mode: the bridge sends nothing, and the old server responds. Default: the bridge sends.")
 }
 
-/// A URL in a bridge's settings.
+/// The URLs in the settings of bridges.
 enum BridgeURL {
-    /// Creates a member for a URL, which is read in its canonical form.
+    /// Creates a request member whose value is a URL in canonical form.
     ///
-    /// Only its form is checked here. Its address is checked before each request.
+    /// Only the form is checked here. The address is checked before each request.
     static func member(_ name: String) -> RequestMember<String> {
         Member.text(name, 1...WebhookAddress.maximumLength).map { (text, fields) throws(RequestError) in
             do throws(RequestError) {

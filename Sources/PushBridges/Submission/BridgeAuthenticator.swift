@@ -10,13 +10,13 @@ import PushProvider
 import PushSupport
 import PushTypes
 
-/// Authenticates requests of other systems' clients, by an API key in the header or by the bridge's secret in the path.
+/// Authenticates requests of other systems' clients, by an API key in the header or by a bridge's secret in the path.
 struct BridgeAuthenticator: Sendable {
-    /// The minimum length of a secret that admits requests, in bytes.
+    /// The minimum length of a secret, in bytes. Requests with a shorter one are rejected.
     static let minimumSecret = 16
-    /// The minimum length of a new secret, in bytes.
+    /// The minimum length of a new secret, in bytes. A shorter one that is already stored causes a warning in the log.
     static let goodSecret = 32
-    /// The prefix and the length of a generated secret.
+    /// The prefix and the length of a generated secret, in characters.
     private static let (madePrefix, madeLength) = ("mb_", 35)
 
     let runner: OperationRunner
@@ -26,10 +26,10 @@ struct BridgeAuthenticator: Sendable {
     /// The credential by which a request was admitted.
     enum Admission: Sendable {
         case key(APICaller)
-        /// The secret of a bridge of the app, in the path.
+        /// The secret of a bridge, which was in the path. The topic is the bundle id of the bridge's app.
         case secret(Topic)
 
-        /// The account on which the bytes of the body count.
+        /// The account to which the bytes of the request body are charged.
         var account: BudgetCaller {
             switch self {
             case .key(let caller): caller.account
@@ -37,10 +37,10 @@ struct BridgeAuthenticator: Sendable {
             }
         }
 
-        /// The API key, for the ledger, or `nil` for a secret.
+        /// A reference to the API key, for the ledger, or `nil` if a secret admitted the request.
         var key: KeyReference? { if case .key(let caller) = self { caller.reference } else { nil } }
 
-        /// Returns `true` if the request has a scope on an app.
+        /// Returns `true` if the credential grants a scope for an app.
         func allows(_ scope: APIScope, on app: Topic) -> Bool {
             switch self {
             case .key(let caller): caller.allows(scope) && caller.mayUse(app)
@@ -49,7 +49,7 @@ struct BridgeAuthenticator: Sendable {
         }
     }
 
-    /// Admits a request by its API key, which counts as a request of that key.
+    /// Authenticates a request by its API key, and counts it as a request of that key.
     /// - Throws: ``RequestError`` for a request without a valid key, ``RetryLaterError`` for one beyond the key's rate.
     func key(of request: Request, _ context: APIContext) async throws -> APICaller {
         guard let text = request.headers[.authorization].flatMap(Self.key(in:)),
@@ -71,11 +71,11 @@ struct BridgeAuthenticator: Sendable {
         secret.utf8.count == Self.madeLength && secret.hasPrefix(Self.madePrefix)
     }
 
-    /// Admits a request by the secret of a bridge, which counts for the bridges of its app.
+    /// Authenticates a request by the secret of a bridge, and counts it as a bridge request of the app.
     ///
-    /// A secret that was not generated can be guessed, so after too many wrong ones from a network its requests are
-    /// refused without a comparison. A generated secret is always compared, so that clients behind the same proxy as an
-    /// attacker are served.
+    /// A secret that the provider did not generate might be guessed. After too many wrong secrets from a network,
+    /// requests from there to such a bridge are rejected without a comparison. A generated secret is always compared,
+    /// so that clients behind the same proxy as an attacker are served.
     /// - Throws: ``RequestError`` for a wrong secret, ``RetryLaterError`` for a request beyond the rate.
     func checkSecret(_ secret: String, of bridge: BridgeRecord?, app: Topic?, _ context: APIContext) throws {
         let client = BudgetCaller(clientOf: context.channel)
@@ -100,8 +100,8 @@ struct BridgeAuthenticator: Sendable {
         try self.runner.connections.assign(context.channel, to: BudgetCaller(app: app))
     }
 
-    /// Reads the whole body of a request and responds with `body`. The bytes count on the account of the caller until
-    /// the response.
+    /// Reads the whole body of a request, at most `maximum` bytes, and passes it to `respond`. The bytes are charged to
+    /// the caller until the response is created.
     func withBody(
         of request: Request,
         maximum: Int,
@@ -116,9 +116,9 @@ struct BridgeAuthenticator: Sendable {
         return try await respond(body)
     }
 
-    /// Returns the API key in the value of `authorization`, or `nil` for any other credential.
+    /// Returns the API key in the value of the `authorization` field, or `nil` for any other credential.
     ///
-    /// In basic authentication it is the password, or the user name if the password is empty.
+    /// With basic authentication, the key is the password, or the user name if the password is empty.
     static func key(in header: String) -> String? {
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2 else { return nil }
@@ -136,7 +136,8 @@ struct BridgeAuthenticator: Sendable {
 }
 
 extension BridgeAuthenticator {
-    /// Runs `body`, counts its response, and turns errors into responses that clients of the other system understand.
+    /// Runs `body`, counts its response, and converts errors into responses that clients of the other system
+    /// understand.
     /// - Parameters:
     ///   - operation: The name of the operation at `/metrics`.
     ///   - bridge: The name of the bridge in the path, for the log. The path itself may contain a secret.
@@ -153,7 +154,7 @@ extension BridgeAuthenticator {
 }
 
 extension BudgetCaller {
-    /// Creates the caller for a client without a credential, by the address of its connection.
+    /// Creates the caller for a client without a credential, identified by the address of its connection.
     /// - Parameter app: The app that the request concerns, or `nil` before it is known.
     init(clientOf channel: any Channel, app: Topic? = nil) {
         // A stream of HTTP/2 has the address of its connection.

@@ -2,25 +2,27 @@ import ProviderModel
 import PushStore
 import PushTypes
 
-/// The tokens that another system names, sorted by their registrations in the store.
+/// The device tokens that another system's request names, grouped by their registrations in the store.
 ///
-/// Tokens that the push service has called invalid and tokens of another kind are refused before anything is sent.
-/// Pushes are sent to tokens without a registration.
+/// Tokens that the push service has reported as invalid, and tokens of another kind, are refused before anything is
+/// sent. Tokens without a registration are pushed to.
 struct NamedTokens: Hashable, Sendable {
-    /// The tokens that one notification is sent to.
+    /// A group of tokens to which one notification is sent.
     struct Group: Hashable, Sendable {
-        /// The environment. `nil` is production, except that a token of the sandbox then has one attempt there.
+        /// The environment. `nil` is production, followed by one attempt in the sandbox for a token that belongs there.
         var environment: PushEnvironment?
         var tokens: [DeviceToken]
     }
 
     private(set) var groups: [Group] = []
-    /// The tokens to which nothing is sent, with reasons of the push service.
+    /// The tokens to which nothing is sent, each with the corresponding reason of the push service.
     private(set) var refused: [DeviceToken: Reason] = [:]
 
+    /// Groups tokens by their registrations. A token without registrations is not refused.
     /// - Parameters:
-    ///   - wanted: The kind of tokens to which the push is sent, or `nil` for any.
-    ///   - environment: The environment that the request or the bridge names, or `nil` for that of each device.
+    ///   - wanted: The kind of tokens that the push is for, or `nil` for any kind.
+    ///   - environment: The environment that the request or the bridge names, or `nil` for the environment of each
+    ///     device.
     init(
         _ tokens: [DeviceToken],
         registrations: [DeviceToken: [NamedTokenRegistration]],

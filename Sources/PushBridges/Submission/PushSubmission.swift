@@ -6,20 +6,21 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Writes the pushes of other systems into the ledger, and waits for their outcomes.
+/// Writes pushes from other systems into the ledger, and waits for their outcomes.
 struct PushSubmission: Sendable {
-    /// The maximum number of tokens that are looked up together.
+    /// The maximum number of tokens that one query of the store looks up.
     private static let lookedUpAtOnce = 1000
 
     let parts: ProviderComponents
 
-    /// A notification in the ledger, to named tokens.
+    /// A notification to named tokens that is in the ledger.
     struct Accepted: Sendable {
         let notification: NotificationRecord
         let tokens: [DeviceToken]
     }
 
-    /// Returns the tokens, sorted by their registrations in the store.
+    /// Returns the tokens, grouped by their registrations in the store, as the initializer of ``NamedTokens``
+    /// describes.
     func sorted(
         _ tokens: [DeviceToken],
         of app: AppRecord,
@@ -47,7 +48,7 @@ struct PushSubmission: Sendable {
         return found
     }
 
-    /// Returns `true` if the app can send to an environment. `nil` stands for the environment of tokens without one.
+    /// Returns `true` if the app can send to an environment, where `nil` stands for production.
     func canSend(_ app: AppRecord, to environment: PushEnvironment?) async throws -> Bool {
         try await self.parts.store.environments(app: app.id).contains(environment ?? .production)
     }
@@ -59,9 +60,10 @@ struct PushSubmission: Sendable {
 
     /// Writes a notification into the ledger.
     /// - Parameters:
-    ///   - key: The API key of the request, or `nil` if a secret admitted it.
-    ///   - repetition: The idempotency key by which a repeated request is recognized, or `nil` for none.
-    /// - Returns: The notification, or the earlier one of a repeated request.
+    ///   - key: The API key of the request, or `nil` if a bridge's secret admitted it.
+    ///   - repetition: The idempotency key by which a repeated request is recognized, or `nil` for no such check.
+    /// - Returns: The notification, or the earlier one if the request is a repetition.
+    /// - Throws: ``RequestError`` if the notification is not valid or conflicts with another.
     func accept(
         _ request: NotificationRequest,
         of app: AppRecord,
@@ -86,10 +88,10 @@ struct PushSubmission: Sendable {
         }
     }
 
-    /// Waits for the final states of notifications, because other systems' clients wait for them in the response. The
-    /// longest time for all of them together is ``ProviderConfiguration/Limits/outcome``.
-    /// - Parameter channel: The connection of the client. Its end ends the wait.
-    /// - Returns: The states of each notification's tokens, in the order of the notifications.
+    /// Waits for the final states of notifications, which other systems' clients expect in the response. The maximum
+    /// time for all of them together is ``ProviderConfiguration/Limits/outcome``.
+    /// - Parameter channel: The connection of the client. If it is closed, the wait ends.
+    /// - Returns: The outcomes for each notification's tokens, in the order of the notifications.
     func verdicts(of accepted: [Accepted], on channel: any Channel) async throws -> [[DeviceToken: TokenOutcome]] {
         let end = ContinuousClock.now + self.parts.configuration.limits.outcome
         var verdicts: [[DeviceToken: TokenOutcome]] = []
@@ -102,7 +104,7 @@ struct PushSubmission: Sendable {
         return verdicts
     }
 
-    /// Returns the present state of each token of a notification.
+    /// Returns the current outcome for each token of a notification.
     func verdicts(of push: Accepted, now notification: NotificationRecord) async throws -> [DeviceToken: TokenOutcome] {
         let deliveries = try await self.parts.store.deliveries(
             of: notification.id,
@@ -129,26 +131,26 @@ struct PushSubmission: Sendable {
     }
 }
 
-/// The outcome for one token, which is reported to other systems' clients.
+/// The outcome for one token, as it is reported to other systems' clients.
 enum TokenOutcome: Hashable, Sendable {
     /// The push service accepted the push.
     case accepted(apnsID: String)
     /// The push is in the ledger, and has no final state yet.
     case pending(apnsID: String)
-    /// There was nothing to send, for example because the user does not want such notifications.
+    /// Nothing was or will be sent, for example because the user does not want such notifications.
     case skipped(apnsID: String)
-    /// The push service rejected the push with a reason.
+    /// The push service rejected the push. The string is its reason.
     case rejected(String)
     /// The push service rejected the token, but the token is still active in the store, because the configuration may
-    /// be at fault. Clients must not drop the token for it.
+    /// be at fault. The string is the reason. Clients must not remove the token.
     case unconfirmed(String)
-    /// The push could not be sent in time, or its response was lost.
+    /// The push could not be sent in time, or its response was lost. The string is the reason.
     case failed(String)
 
-    /// The reasons on which clients drop a token.
+    /// The rejection reasons for which clients remove a token.
     static let faultsOfTokens: Set<Reason> = [.badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered]
 
-    /// - Parameter delivery: The state of the recipient, or `nil` while it has none.
+    /// Creates the outcome from the delivery to the token, or from `nil` if no delivery exists yet.
     init(_ delivery: DeliveryRecord?, apnsID: String) {
         switch delivery?.state {
         case nil, .sending?: self = .pending(apnsID: apnsID)
@@ -159,12 +161,12 @@ enum TokenOutcome: Hashable, Sendable {
         }
     }
 
-    /// Indicates whether a client would drop the token for this outcome.
+    /// Indicates whether a client would remove the token because of this outcome.
     var accusesToken: Bool {
         guard case .rejected(let reason) = self else { return false }
         return Reason(rawValue: reason).map(Self.faultsOfTokens.contains) ?? false
     }
 
-    /// The outcome for a token that is still active in the store.
+    /// The outcome to report for a token that is still active in the store, which replaces ``rejected(_:)``.
     var unconfirmed: TokenOutcome { if case .rejected(let reason) = self { .unconfirmed(reason) } else { self } }
 }

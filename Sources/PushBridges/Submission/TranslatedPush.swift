@@ -2,14 +2,14 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// A push of another system as the members of a notification request, without the audience.
+/// A push of another system, translated into the members of a notification request without the audience.
 struct TranslatedPush: Hashable, Sendable {
     /// The members of the request's content: `payload`, `pushType`, `priority` and so on.
     var members: [String: JSONValue] = [:]
     /// The human-readable name of the notification.
     var name: String?
 
-    /// The content of a push that has passed the provider's checks.
+    /// A push that has passed the provider's checks.
     struct Checked: Hashable, Sendable {
         var content: NotificationContent
         var warnings: [ContentWarning]
@@ -34,7 +34,7 @@ struct TranslatedPush: Hashable, Sendable {
         return Checked(content: request.content, warnings: warnings, name: self.name)
     }
 
-    /// Returns a text, truncated to the maximum length of a notification's name, or `nil` if it is absent or empty.
+    /// Returns `text`, truncated to the maximum length of a notification's name, or `nil` if it is absent or empty.
     static func name(_ text: String?) -> String? {
         let name = text?.bounded(bytes: NotificationRequest.maximumName)
         return name?.isEmpty == true ? nil : name
@@ -43,13 +43,13 @@ struct TranslatedPush: Hashable, Sendable {
 
 /// Converts expirations from other systems' clients, which are in UNIX seconds.
 enum ForeignExpiration {
-    /// The year 2100. Later times are left out, because the push service stores nothing for longer than 30 days.
+    /// The year 2100. Later expirations are omitted, because the push service stores nothing for longer than 30 days.
     private static let latest: Int64 = 4_102_444_800
 
-    /// Returns the member `expiration` of a request, or `nil` to leave it out.
+    /// Returns the member `expiration` of a request, or `nil` to omit it.
     ///
-    /// A past time becomes 0, which means one attempt without storage, as for the push service. A negative time counts
-    /// as none.
+    /// A past time becomes 0, which requests one delivery attempt without storage from the push service. A negative
+    /// time is treated as absent.
     static func member(_ seconds: Int64?, now: Timestamp) -> JSONValue? {
         guard let seconds, seconds >= 0, seconds <= Self.latest else { return nil }
         return .integer(Timestamp(seconds: seconds) <= now ? 0 : seconds)
@@ -57,7 +57,7 @@ enum ForeignExpiration {
 }
 
 extension String {
-    /// Returns the longest prefix of whole scalars that has at most `count` bytes.
+    /// Returns the longest prefix of whole Unicode scalars that has at most `count` bytes in UTF-8.
     func bounded(bytes count: Int) -> String {
         guard self.utf8.count > count else { return self }
         var (scalars, length) = (String.UnicodeScalarView(), 0)

@@ -3,19 +3,20 @@ import HummingbirdCore
 import ProviderModel
 import PushWire
 
-/// The origins under which senders reach the provider: the configured one, or that of each request.
+/// The web origins under which Web Push senders reach the provider: the configured one, or else that of each request.
 struct PushOrigins: Sendable {
     private let configured: WebOrigin?
     private let isSecure: Bool
 
+    /// Creates the origins of a listener.
     /// - Parameters:
-    ///   - configured: The configured origin, or `nil` for that of each request.
+    ///   - configured: The configured origin, or `nil` to use the origin of each request.
     ///   - isSecure: Whether the listener itself speaks TLS.
     init(configured: String?, isSecure: Bool) {
         (self.configured, self.isSecure) = (configured.flatMap { WebOrigin($0) }, isSecure)
     }
 
-    /// Returns the origin of the addresses in a response, or `nil` for a request without a host.
+    /// Returns the origin for the URLs in the response to a request, or `nil` if the request has no host.
     func own(_ request: Request) -> WebOrigin? {
         if let configured { return configured }
         guard let host = request.head.authority else { return nil }
@@ -23,11 +24,11 @@ struct PushOrigins: Sendable {
         return WebOrigin("\(self.isSecure || forwarded == "https" ? "https" : "http")://\(host)")
     }
 
-    /// Returns the origins that a sender may name for a push resource. It has both schemes, because the scheme is not
-    /// known behind a proxy.
+    /// Returns the origins that the VAPID token of a sender may name as its audience. If none is configured, these are
+    /// the origin in the push resource's record with both schemes, because the scheme is not known behind a proxy.
     ///
-    /// The origin of the request does not count, because an attacker could obtain a sender's token for an origin of
-    /// their own and name that origin.
+    /// The origin of the current request is not accepted. An attacker could obtain a sender's token for the attacker's
+    /// own origin and name that origin in a request.
     func accepted(of resource: PushResourceRecord) -> [WebOrigin] {
         if let configured { return [configured] }
         guard let origin = resource.origin, let scheme = origin.firstRange(of: "://") else { return [] }

@@ -9,24 +9,25 @@ import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Ends push resources whose installations no longer have an active device: notifies their senders and removes them. It
-/// also removes expired messages.
+/// Notifies the senders of push resources whose installations no longer have an active device, and removes the
+/// resources. It also removes expired messages.
 final class PushResourceCleaner: Service {
-    /// The time between two rounds.
+    /// The pause between two rounds of cleaning.
     static let interval: Duration = .seconds(60)
-    /// The maximum number of push resources of one app in one round, and of messages in one transaction.
+    /// The maximum number of push resources of one app in one round, and the maximum number of messages in one
+    /// transaction.
     static let (perApp, messages) = (20, 1000)
-    /// The maximum number of push resources of one app in one round, and of messages in one transaction.
+    /// The number of failed attempts to notify a sender after which its push resource is removed without notification.
     private static let tries = 5
 
     private let store: any PushResourceStore & AppStore
     private let client: RestrictedHTTPClient
-    /// The budget of requests to hosts that unauthenticated clients name. The requests about an app's resources count
-    /// as one caller.
+    /// The budget of requests to hosts that unauthenticated clients name. All requests for the push resources of an app
+    /// are charged to that app as one caller.
     private let forwards: Budget
     private let time: any TimeSource
     private let logger: Logger
-    /// The number of failed attempts for each push resource.
+    /// The number of failed attempts to notify the sender, by the id of the push resource.
     private let failures = Mutex<[UUID: Int]>([:])
 
     init(
@@ -57,7 +58,7 @@ final class PushResourceCleaner: Service {
         }
     }
 
-    /// Carries out one round.
+    /// Carries out one round of cleaning. Senders that cannot be notified now are notified in a later round.
     func clean() async throws {
         let ended = try await self.store.endedPushResources(perApp: Self.perApp)
         var apps: [Int64: Topic] = [:]
@@ -65,7 +66,7 @@ final class PushResourceCleaner: Service {
         let told = await withTaskGroup(of: PushResourceRecord?.self) { group in
             for resource in ended {
                 let (count, app) = (resource.unsubscribeURL == nil ? 0 : 1, apps[resource.app])
-                // If the budget has no room, the sender is notified in a later round.
+                // If the budget is exhausted, the sender is notified in a later round.
                 guard let place = try? self.forwards.take(count, for: BudgetCaller(app: app)) else { continue }
                 group.addTask {
                     defer { place.end() }
@@ -84,11 +85,11 @@ final class PushResourceCleaner: Service {
         {}
     }
 
-    /// Notifies the sender of a push resource that the resource has ended.
+    /// Notifies the sender of a push resource that the resource no longer exists.
     ///
-    /// A name that cannot be looked up in its turn counts as an attempt, because slow names would delay the other
-    /// resources of their app otherwise.
-    /// - Returns: `true` if nothing is left to do.
+    /// A host name that cannot be resolved in its turn counts as a failed attempt. Otherwise, slow names would delay
+    /// the other push resources of their app.
+    /// - Returns: `true` if the push resource can now be removed.
     private func tell(_ resource: PushResourceRecord) async -> Bool {
         guard let url = resource.unsubscribeURL else { return true }
         do throws(PinnedClientFailure) {

@@ -10,8 +10,8 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The operations below `/v1/apps/{app}/installations/{installation}/push-resources`, which manage the addresses at
-/// which others reach an installation.
+/// The operations below `/v1/apps/{app}/installations/{installation}/push-resources`, which manage the addresses to
+/// which senders of Web Push post messages for an installation.
 struct PushResourcesController: Controller {
     let store: any AppStore & PushResourceStore & UserSecretStore
     let origins: PushOrigins
@@ -93,17 +93,17 @@ struct PushResourcesController: Controller {
         return .noContent
     }
 
-    /// Returns the app and the installation of a request, after a check that the installation is the caller's.
+    /// Returns the app and the installation of a request, after checking that the caller owns the installation.
     private func owner(_ request: OperationRequest) async throws -> (AppRecord, String) {
         let app = try await request.app(self.store)
         return (app, try request.ownInstallation(of: app, self.store))
     }
 }
 
-/// A push resource in a response.
+/// The JSON of a push resource in an API response.
 struct PushResourceResponse: ResponseObject {
     let resource: PushResourceRecord
-    /// The address, if this response shows it.
+    /// The address, which is a secret. It is `nil` except in the response that creates the push resource.
     var endpoint: String?
 
     private var name: String? { self.resource.name.isEmpty ? nil : self.resource.name }
@@ -119,24 +119,24 @@ struct PushResourceResponse: ResponseObject {
     ]
 }
 
-/// A random text that grants access to its bearer: the last part of a push resource's address, or the token of a
-/// message. The store has only its hash.
+/// A random string that grants access to its bearer: the last path component of a push resource's address, or the token
+/// of a message. The store contains only its hash.
 struct PushCapability: Hashable, Sendable {
-    /// The length in bytes: 160 bits.
+    /// The number of random bytes, which have 160 bits.
     private static let length = 20
 
-    /// The text: 27 characters of base64url.
+    /// The string form: 27 characters of base64url.
     let text: String
 
-    /// Generates a new random text.
+    /// Generates a random capability.
     init() { self.text = Base64URL.encode(RandomBytes.make(Self.length)) }
 
-    /// Reads a text. Returns `nil` for one of another form.
+    /// Parses a capability. Returns `nil` if the string is not base64url of the right length.
     init?(_ text: String) {
         guard text.utf8.count == 27, Base64URL.decode(text)?.count == Self.length else { return nil }
         self.text = text
     }
 
-    /// The SHA-256 of the text.
+    /// The SHA-256 digest of ``text``.
     var hash: [UInt8] { Array(SHA256.hash(data: Data(self.text.utf8))) }
 }

@@ -7,36 +7,37 @@ import PushWire
 
 /// The notification for a message that a sender has posted for an installation (docs/bridges-webpush.md).
 ///
-/// The content is encrypted for the app. The provider cannot read it.
+/// The body of the message is encrypted for the app. The provider cannot read it.
 struct ReceivedPush: Hashable, Sendable {
-    /// The longest time for which a message is kept, in seconds: 30 days.
+    /// The maximum time for which a message is stored, in seconds: 30 days.
     static let longestStorage: UInt32 = 2_592_000
-    /// The shortest time for which a message that does not fit into its push can be fetched, in seconds.
+    /// The minimum time for which a message that does not fit into its push can be fetched, in seconds.
     private static let leastStorage: UInt32 = 60
 
-    /// The names of a payload's members.
+    /// The names of the members that the bridge adds to a payload.
     enum Member {
-        /// The body, in base64url.
+        /// The body of the message, in base64url.
         static let body = "wp"
-        /// The app's own name of the push resource.
+        /// The name that the app has given to the push resource.
         static let name = "wpid"
-        /// The sender's public key and the salt of the coding `aesgcm`.
+        /// The sender's public key and the salt of the content coding `aesgcm`, in base64url.
         static let (publicKey, salt) = ("wpdh", "wpsalt")
-        /// The id of a body that does not fit into the push, and the token with which it is fetched.
+        /// The id of a message that does not fit into the push, and the token with which the app fetches it.
         static let (reference, token) = ("wpref", "wptoken")
     }
 
-    /// The id of the message, and of its notification.
+    /// The id of the message, which is also the id of its notification.
     let id: UUID
-    /// The time for which the message is kept, in seconds.
+    /// The time to live of the message, in seconds: at most ``longestStorage``.
     let ttl: UInt32
     let content: NotificationContent
-    /// The body to store because it does not fit into the push, or `nil` if it fits.
+    /// The message to store because its body does not fit into the push, or `nil` if it fits.
     let stored: PushMessageRecord?
 
+    /// Creates the notification for a message to a push resource.
     /// - Parameters:
-    ///   - token: The token with which a body that does not fit is fetched.
-    ///   - now: The present time, by the wall clock.
+    ///   - token: The token with which the app fetches a body that does not fit into the push.
+    ///   - now: The current time, by the wall clock.
     /// - Throws: An error if the payload cannot be encoded, which does not happen.
     init(
         _ request: WebPushRequest,
@@ -87,14 +88,15 @@ struct ReceivedPush: Hashable, Sendable {
         )
     }
 
-    /// The member `aps` for a message. The app's extension replaces the text.
+    /// The payload member `aps` for a message with a body. The app's extension replaces the alert.
     private static let alert: [String: JSONValue] = [
         "aps": .object(["alert": .object(["loc-key": .string("WP")]), "mutable-content": .integer(1)])
     ]
-    /// The payload of a message without a body.
+    /// The payload for a message without a body, which wakes the app in the background.
     private static let wake: [String: JSONValue] = ["aps": .object(["content-available": .integer(1)])]
 
-    /// Returns the collapse id of a topic. It differs between push resources.
+    /// Returns the collapse id for a Web Push topic. Equal topics of different push resources have different collapse
+    /// ids.
     static func collapseID(_ topic: String, of resource: PushResourceRecord) -> String {
         Base64URL.encode(SHA256.hash(data: Data("\(resource.id.uuidString)\n\(topic)".utf8)))
     }

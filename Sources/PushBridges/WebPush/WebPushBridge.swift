@@ -6,11 +6,11 @@ import PushSupport
 import ServiceLifecycle
 
 extension BridgeKind {
-    /// Push resources of Web Push that end at an installation of the app. The name is `receive`.
+    /// The kind of bridge that receives Web Push messages for installations. Its only bridge has the name `receive`.
     static let webPush = BridgeKind("webpush")
 }
 
-/// The push resources of installations: addresses at which others reach them by Web Push.
+/// The bridge for push resources: addresses of app installations to which senders post Web Push messages.
 struct WebPushBridge: BridgeFeature {
     static let kind = BridgeKind.webPush
 

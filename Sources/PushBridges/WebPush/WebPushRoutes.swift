@@ -12,23 +12,24 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The routes below `/push`: the addresses at which others reach an installation, and the messages that it fetches.
+/// The routes below `/push`, at which senders post messages for installations and apps fetch long messages.
 ///
 /// Any client that knows an address may post to it. No other credential is needed, unless the app has bound the address
-/// to a sender's key.
+/// to a sender's VAPID key.
 struct WebPushRoutes: Sendable {
     let store: any AppStore & PushResourceStore
     let acceptor: NotificationAcceptor
     let runner: OperationRunner
     let origins: PushOrigins
     let budgets: BudgetRegistry
-    /// The rules for the URLs at which senders want to be notified of the end of a push resource.
+    /// The rules for the URLs at which senders are notified of the end of a push resource.
     let addresses: AddressPolicy
     let time: any TimeSource
-    /// The push resources to which messages have been posted.
+    /// The hashes of existing addresses that have received messages. Requests to them are served even from networks
+    /// that have named too many unknown addresses.
     private let known = SharedCache<[UInt8], Void>(maximum: 65_536)
 
-    /// The origin of the notifications in the ledger.
+    /// The origin of this bridge's notifications in the ledger.
     static let origin = NotificationOrigin(.webPush, bridge: "receive")
 
     func addRoutes(to router: Router<APIContext>) {
@@ -47,8 +48,8 @@ struct WebPushRoutes: Sendable {
         try self.budgets[.addressMessages].spend(for: client)
         let receivedAt = self.time.now
         let hash = PushCapability(context.path("id"))?.hash
-        // A client that has sent too many messages to unknown addresses gets no information about addresses without
-        // messages.
+        // A client that has used too many unknown addresses cannot find out which addresses exist but have no messages
+        // yet.
         if hash.map(self.known.contains) != true { try self.budgets[.unknownTargets].check(for: client) }
         guard let hash, let target = try await self.store.pushResourceTarget(hash: hash),
             let app = try await self.store.app(id: target.resource.app)
@@ -61,7 +62,7 @@ struct WebPushRoutes: Sendable {
         do {
             try self.identify(request, target.resource)
         } catch {
-            // Requests of others to a bound address do not use the rate of its sender.
+            // Unauthenticated requests to a bound address do not count against the rate of its sender.
             try self.budgets[.unknownTargets].spend(for: client)
             throw error
         }
@@ -87,10 +88,10 @@ struct WebPushRoutes: Sendable {
             now: receivedAt
         )
         let sender = BudgetCaller(app: app.bundleID, client.identity.site)
-        // A connection becomes known only with a valid message, not with a body that never ends or is no message. It
-        // counts on the sender's network, because a client that has one address may have others.
+        // A connection is assigned to a sender only after a valid message, not for an endless or malformed body. It is
+        // charged to the sender's network, because a client that has one address may have others.
         try self.runner.connections.assign(context.channel, to: sender)
-        // A sender treats this rejection as a fault of the provider and sends the message again.
+        // A sender interprets this rejection as a failure of the provider and sends the message again.
         let place = try self.budgets[.pushMessages].take(for: sender)
         defer { place.end() }
         await self.note(request, target.resource)
@@ -102,11 +103,11 @@ struct WebPushRoutes: Sendable {
         )
     }
 
-    /// Checks that a request to a push resource that is bound to a sender is from that sender.
+    /// Checks that the VAPID credential of a request is that of the sender to which the push resource is bound, if any.
     private func identify(_ request: Request, _ resource: PushResourceRecord) throws {
         guard let key = resource.vapidKey else { return }
         let authorization = request.headers[values: .authorization].first
-        // The key for decryption and that of the sender may be in separate fields, which form one list.
+        // The decryption key and the sender's key may be in separate fields, which form one list.
         let cryptoKey = HTTPField.Name("crypto-key").flatMap { request.headers[$0] }
         guard authorization != nil else {
             let message = "this address accepts one sender only: identify with VAPID"
@@ -145,12 +146,13 @@ struct WebPushRoutes: Sendable {
                 acceptance: AcceptanceRecord(receivedAt: receivedAt, origin: Self.origin)
             )
         } catch let error as RequestError {
-            // A sender would take any other status for the end of the address.
+            // A sender would interpret any other status as the end of the push resource.
             throw RequestError(.unavailable, code: error.code, message: "the message cannot be sent now")
         }
     }
 
-    /// Stores the URL at which the sender is notified that the address has ended. An error does not fail the message.
+    /// Stores the URL at which the sender is notified of the end of the push resource. An error does not fail the
+    /// message.
     private func note(_ request: Request, _ resource: PushResourceRecord) async {
         guard let text = request.headers[values: .unsubscribeURL].first,
             let url = try? WebhookAddress(text, policy: self.addresses).url, url != resource.unsubscribeURL
@@ -160,7 +162,6 @@ struct WebPushRoutes: Sendable {
 
     // MARK: Fetching
 
-    /// Responds with a message that did not fit into its push.
     private func fetch(_ request: Request, _ context: APIContext) async throws -> Response {
         let client = BudgetCaller(clientOf: context.channel)
         try self.budgets[.addressMessages].spend(for: client)
@@ -181,19 +182,19 @@ struct WebPushRoutes: Sendable {
         RequestError(.notFound, code: "no_such_subscription", message: "there is no such subscription, or it has ended")
     }
 
-    /// Runs `body`, counts its response and turns an error into one. Neither messages nor their addresses are logged.
+    /// Runs `body`, counts its response, and converts its errors. Neither messages nor their addresses are logged.
     private func respond(_ operation: String, _ body: () async throws -> Response) async -> Response {
         await self.runner.respond(operation, at: ["operation": .string(operation)], failure: { .error($0) }, body)
     }
 }
 
 extension HTTPField.Name {
-    /// The header in which a proxy reports the scheme that its client used.
+    /// The header field in which a proxy reports the scheme that its client used.
     static var xForwardedProto: HTTPField.Name { .named("x-forwarded-proto") }
     static var ttl: HTTPField.Name { .named("ttl") }
-    /// The header with the URL at which a sender is notified that a push resource has ended.
+    /// The header field with the URL at which a sender is notified of the end of a push resource.
     static var unsubscribeURL: HTTPField.Name { .named("unsubscribe-url") }
 
-    /// Returns a header field name. The fallback is never used, because every name here is valid.
+    /// Creates the name of a header field. The fallback is never used, because every name here is valid.
     private static func named(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .location }
 }

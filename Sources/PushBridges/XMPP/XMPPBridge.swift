@@ -3,7 +3,7 @@ import ProviderModel
 import PushHTTP
 import ServiceLifecycle
 
-/// The push components of apps at XMPP servers.
+/// The bridge for push components, which connect to XMPP servers on behalf of apps.
 struct XMPPBridge: BridgeFeature {
     static let kind = BridgeKind.xmpp
     static let settings: (any BridgeSettings.Type)? = ComponentSettings.self

@@ -3,12 +3,12 @@ import PushHTTP
 package import PushSupport
 import PushTypes
 
-/// The members of a request about an app of the gateway.
+/// The JSON members of requests to register or change an app.
 package enum AdminAppRequest {
     fileprivate static let team = Member.identifier("teamId")
     fileprivate static let bundleID = Member.topic("bundleId")
     fileprivate static let broadcast = Member.bool("broadcast").described("Default: the gateway's setting.")
-    /// The length of device tokens, in bytes.
+    /// The member for the length of the app's device tokens, in bytes.
     fileprivate static let tokenLength = Member.integer(
         "tokenLength",
         0...Int64(TokenMinter.shortLength),
@@ -33,7 +33,8 @@ struct AdminAppsController: Controller {
     /// The registry of broadcast channels, from which an app's channels are deleted with the app.
     let channels: ChannelRegistry
     let environments: [EnvironmentCore]
-    /// The default of `broadcast` in a registration.
+    /// A Boolean value that indicates whether an app may use broadcasts if its registration omits the member
+    /// `broadcast`.
     let allowsBroadcastByDefault: Bool
 
     var operations: [AdminOperation] {
@@ -48,7 +49,6 @@ struct AdminAppsController: Controller {
         ]
     }
 
-    /// Responds with a page of the apps, in the order of their bundle ids.
     private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
         return try page.response("apps", self.registry.apps(after: page.after, limit: page.fetch)) { $0.bundleID.name }
@@ -73,13 +73,12 @@ struct AdminAppsController: Controller {
         }
     }
 
-    /// Responds with one app.
     private func show(_ request: OperationRequest) async throws -> Response {
         guard let app = try self.registry.app(Self.bundleID(request)) else { throw Self.noSuchApp }
         return try .json(app)
     }
 
-    /// Changes the rules of an app. Switching broadcasts off deletes all its channels (reference 4.1).
+    /// Changes the settings of an app. Switching its broadcasts off deletes all of its channels (reference 4.1).
     private func change(_ request: OperationRequest) async throws -> Response {
         let bundleID = try Self.bundleID(request)
         let fields = try await request.fields(AdminAppRequest.change)
@@ -95,7 +94,7 @@ struct AdminAppsController: Controller {
         return try .json(app)
     }
 
-    /// Removes an app. Devices keep its tokens, but pushes to them are rejected.
+    /// Removes an app. Devices keep its tokens, but pushes to them are rejected because the topic is unknown.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let bundleID = try Self.bundleID(request)
         guard try await self.registry.remove(app: bundleID) else { throw Self.noSuchApp }

@@ -5,9 +5,9 @@ import PushHTTP
 package import PushSupport
 import PushTypes
 
-/// The members of a request for a certificate of a provider.
+/// The JSON members of a request to issue a provider certificate.
 package enum AdminCertificateRequest {
-    /// A kind of key that the gateway generates.
+    /// The kinds of private key that the gateway can generate.
     package enum KeyType: String, CaseIterable, Sendable {
         case rsa, p256
     }
@@ -31,10 +31,10 @@ struct AdminCertificatesController: Controller {
     let authority: ProviderAuthority
     let time: any TimeSource
 
-    /// A certificate that was just issued. The gateway does not keep its private key.
+    /// The response with a newly issued certificate. The gateway does not keep the certificate's private key.
     private struct IssuedCertificateResponse: ResponseObject {
         let issued: ProviderAuthority.Issued
-        /// A `.p12` with certificate and key in base64, encrypted with AES; `nil` for a key that the caller holds.
+        /// An AES-encrypted `.p12` with the certificate and its key, in base64; `nil` if the caller generated the key.
         let archive: String?
 
         static let members: [ResponseMember<Self>] = [
@@ -63,7 +63,7 @@ struct AdminCertificatesController: Controller {
         return try page.response("certificates", certificates) { $0.serial }
     }
 
-    /// Issues a certificate, for a new key or for that of a signing request.
+    /// Issues a certificate for a new key or for the key of a signing request.
     private func issue(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(AdminCertificateRequest.object)
         let order = try Self.order(fields)
@@ -81,7 +81,7 @@ struct AdminCertificatesController: Controller {
         return try .json(IssuedCertificateResponse(issued: issued, archive: archive), status: .created)
     }
 
-    /// Revokes a certificate. Connections that it authenticated end with their next request.
+    /// Revokes a certificate. Connections that it authenticated are closed at their next request.
     private func revoke(_ request: OperationRequest) async throws -> Response {
         let serial = request.path("serial").lowercased()
         guard try await self.registry.revoke(certificate: serial, now: self.time.now) else {
@@ -90,7 +90,7 @@ struct AdminCertificatesController: Controller {
         return .noContent
     }
 
-    /// Returns the content of the certificate to issue. The subject's topic is always one of its topics.
+    /// Parses the description of a certificate to issue. Its topics always include the topic of the subject.
     private static func order(_ fields: JSONFields) throws -> ProviderAuthority.Order {
         let topic = try fields.required(AdminCertificateRequest.topic)
         var topics = try fields.value(AdminCertificateRequest.topics) ?? []
@@ -113,15 +113,15 @@ struct AdminCertificatesController: Controller {
         }
     }
 
-    /// Returns the kind of a topic in the form that Apple lists it in a certificate: `app`, or the push type of the
-    /// topic's suffix.
+    /// Returns the kind of a topic as Apple lists it in a certificate: `app`, or the push type whose suffix the topic
+    /// has, such as `voip`.
     private static func kind(of topic: Topic) -> String {
         TopicGrant(topic, isApp: false).suffixType?.rawValue ?? "app"
     }
 }
 
 extension ProviderAuthority.Issued {
-    /// Returns a `.p12` with the certificate and its key only; `nil` without the key.
+    /// Returns a `.p12` that contains only the certificate and its private key; `nil` if there is no private key.
     func archive(passphrase: String) throws -> [UInt8]? {
         guard let privateKeyPEM else { return nil }
         let bundle = NIOSSLPKCS12Bundle(

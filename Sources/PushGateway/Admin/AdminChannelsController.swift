@@ -3,7 +3,7 @@ import PushHTTP
 package import PushSupport
 import PushTypes
 
-/// The members of a request for a channel of the gateway.
+/// The JSON members of a request to create a broadcast channel.
 package enum AdminChannelRequest {
     fileprivate static let environment = Member.environment("environment")
     fileprivate static let bundleID = Member.topic("bundleId")
@@ -68,13 +68,13 @@ struct AdminChannelsController: Controller {
         return .noContent
     }
 
-    /// Returns the channel of an app with its storage policy.
+    /// Creates the response value for a channel, with the channel's storage policy from the registry.
     private func channel(_ id: String, _ app: Topic, _ environment: PushEnvironment) -> RegisteredChannel {
         let policy = self.channels.policy(of: id, app: app, in: environment) ?? .nothing
         return RegisteredChannel(environment: environment, name: ChannelName(bundleID: app, id: id), policy: policy)
     }
 
-    /// Returns the bundle id of a registered app.
+    /// Parses a bundle id. Throws the error for an unknown app unless an app is registered with it.
     private func app(_ text: String?) throws -> Topic {
         guard let app = text.flatMap({ Topic($0) }), self.registry.app(app) != nil else {
             throw RequestError.noSuch("app", by: "bundle id", at: "bundleId")
@@ -82,7 +82,6 @@ struct AdminChannelsController: Controller {
         return app
     }
 
-    /// Returns the environment with the name `text`.
     private static func environment(_ text: String?) throws -> PushEnvironment {
         guard let environment = text.flatMap(PushEnvironment.init(rawValue:)) else {
             throw RequestError.invalidEnvironment()

@@ -4,7 +4,7 @@ import Hummingbird
 import PushHTTP
 package import PushSupport
 
-/// The members of a request for the certificate of a device.
+/// The JSON members of requests to activate or reinstall a device.
 package enum AdminDeviceRequest {
     /// The maximum length of a device's name, in bytes.
     private static let maximumName = 100
@@ -54,7 +54,7 @@ struct AdminDeviceChangesController: Controller {
         ]
     }
 
-    /// Activates a device. With `restoreOf` it replaces another one, which is deleted.
+    /// Activates a device. With `restoreOf` in the body, it replaces the device with that id, which is deleted.
     private func activate(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(AdminDeviceRequest.activation)
         let (csr, name) = (try fields.required(Member.signingRequest), try fields.value(AdminDeviceRequest.name))
@@ -71,16 +71,14 @@ struct AdminDeviceChangesController: Controller {
         return try self.response(.created, id, certificate)
     }
 
-    /// Returns the device that a new one replaces.
     private func replaced(_ text: String) throws -> ActivatedDevice {
         guard let device = UUID(uuidString: text).flatMap(self.devices.device) else { throw Self.nothingToRestore }
         return device
     }
 
-    /// The error for a device to restore that does not exist.
     private static let nothingToRestore = RequestError.noSuch("device", at: "restoreOf")
 
-    /// Gives a device a new certificate. Its earlier tokens become invalid and its messages are discarded.
+    /// Issues a new certificate to a reinstalled device. Its earlier tokens become invalid; its messages are discarded.
     private func reinstall(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
         let fields = try await request.fields(AdminDeviceRequest.reinstallation)
@@ -95,7 +93,7 @@ struct AdminDeviceChangesController: Controller {
         return try self.response(.ok, id, certificate)
     }
 
-    /// Closes the connections of a device, and responds with their number. The device may connect again at once.
+    /// Closes the connections of a device, and responds with their number. The device may reconnect immediately.
     private func disconnect(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
         guard self.devices.device(id) != nil else { throw RequestError.noSuch("device") }
@@ -118,7 +116,7 @@ struct AdminDeviceChangesController: Controller {
         return .noContent
     }
 
-    /// Removes an app in one or all environments.
+    /// Removes an app from a device in the environment that the query names, or in all environments if it names none.
     private func removeApp(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
         let wanted = try request.environment()
@@ -142,7 +140,7 @@ struct AdminDeviceChangesController: Controller {
         return .noContent
     }
 
-    /// Returns the certificates of a device: its own, and those of the authorities that the two ends trust, in PEM.
+    /// Returns the response with a device's certificate and the certificates of both authorities, in PEM.
     private func response(_ status: HTTPResponse.Status, _ id: UUID, _ certificate: String) throws -> Response {
         let members = [
             "deviceId": id.uuidString,

@@ -35,7 +35,8 @@ struct AdminDevicesController: Controller {
         return try page.response("devices", entries) { $0.device.id.uuidString }
     }
 
-    /// Returns the filter of the query items `online`, `topic` and `name`, all of which a device must match.
+    /// Returns the filter for devices by the query items `online`, `topic` and `name`, all of which must match. The
+    /// second argument of the filter tells whether the device is connected. An absent item matches all devices.
     private static func filter(_ request: OperationRequest) throws -> (ActivatedDevice, Bool) -> Bool {
         let (topic, name) = (try request.text("topic"), try request.text("name")?.lowercased())
         let online: Bool? =
@@ -53,7 +54,6 @@ struct AdminDevicesController: Controller {
         }
     }
 
-    /// Responds with one device in full.
     private func show(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
         guard let device = self.devices.device(id) else { throw RequestError.noSuch("device") }
@@ -67,12 +67,12 @@ struct AdminDevicesController: Controller {
 /// A device in a list. Times are in milliseconds since 1970, as everywhere in the admin API.
 private struct DeviceEntry: ResponseObject {
     let device: ActivatedDevice
-    /// Indicates whether the device is connected, in any environment.
+    /// A Boolean value that indicates whether the device is connected in at least one environment.
     let isOnline: Bool
 
-    /// Indicates whether the device's certificate was revoked, so that the device cannot connect.
+    /// A Boolean value that indicates whether the device's certificate was revoked, so that the device cannot connect.
     private var isRevoked: Bool { self.device.revokedAt != nil }
-    /// The topics of the installed apps, in any environment.
+    /// The topics of the apps that are installed in at least one environment, in alphabetical order.
     private var topics: [String] { Set(self.device.installs.filter(\.isActive).map(\.topic.name)).sorted() }
 
     static let members: [ResponseMember<Self>] = [
@@ -127,7 +127,7 @@ private struct DeviceDetails: ResponseObject {
         ]
     }
 
-    /// An app that is or was installed.
+    /// An app that is or was installed on the device.
     struct Install: ResponseObject {
         let install: ActivatedDevice.Install
         /// The current token in hexadecimal; `nil` for an app that was removed.
@@ -144,6 +144,7 @@ private struct DeviceDetails: ResponseObject {
         ]
     }
 
+    /// Creates the response for a device, with the current token of each app.
     /// - Throws: An error of the encryption, for a token that cannot be sealed.
     init(_ device: ActivatedDevice, connections: [Connection], tokens: DeviceRegistry) throws {
         (self.device, self.connections) = (device, connections)

@@ -7,7 +7,7 @@ import PushTypes
 
 /// `/v1/events`, `/v1/notifications` and `/v1/counters`: the event log.
 struct AdminEventsController: Controller {
-    /// The maximum number of events in the timeline of one notification.
+    /// The maximum number of events in the timeline of one notification. If there are more, the oldest are omitted.
     private static let maximumTimeline = 1000
     /// The number of entries on a page if the request sets no `limit`.
     private static let pageSize: Int64 = 50
@@ -21,7 +21,7 @@ struct AdminEventsController: Controller {
     let devices: DeviceRegistry
     let environments: [EnvironmentCore]
 
-    /// The number of events of one name.
+    /// The number of events with one name in one environment.
     private struct Counter: ResponseObject {
         let environment: PushEnvironment?
         let name: Event.Name
@@ -63,7 +63,7 @@ struct AdminEventsController: Controller {
         return try .page("events", events)
     }
 
-    /// Responds with the newest events of a device, also of one that was deleted.
+    /// Responds with the newest events of a device, which may have been deleted.
     private func listOfDevice(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
         let limit = try request.limit(default: Self.pageSize)
@@ -72,8 +72,8 @@ struct AdminEventsController: Controller {
         return try .page("events", events)
     }
 
-    /// Streams the events with ids above the last one that the reader has received, which browsers send as
-    /// `last-event-id`.
+    /// Streams the events with ids above the last one that the client has received, which is in `last-event-id` or the
+    /// query item `after`. Without either, the stream begins with the next event.
     private func stream(_ request: OperationRequest) async throws -> Response {
         let last = try request.http.headers[.lastEventID] ?? request.text("after")
         guard let start = last.map(Int64.init) ?? self.events.lastID, start >= 0 else {
@@ -105,7 +105,7 @@ struct AdminEventsController: Controller {
         ])
     }
 
-    /// Responds with the number of events of each name since the start, without environments that are not served.
+    /// Responds with the number of events of each name since the start. Environments that are not served are left out.
     private func counters(_ request: OperationRequest) async throws -> Response {
         let served = Set(self.environments.map(\.environment))
         let counters = self.events.counts()
@@ -114,7 +114,7 @@ struct AdminEventsController: Controller {
         return try .page("counters", counters)
     }
 
-    /// Returns the filter of the query. A token is converted to its device, topic and environment.
+    /// Creates an event filter from the query items. A device token is converted to its device, topic and environment.
     private func filter(_ request: OperationRequest) throws -> EventFilter {
         var filter = EventFilter()
         filter.device = try request.device("device")

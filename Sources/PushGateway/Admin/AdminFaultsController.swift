@@ -2,7 +2,7 @@ import Hummingbird
 import PushHTTP
 import PushSupport
 
-/// `/v1/faults`: the configured faults. Changes last until the gateway ends.
+/// `/v1/faults`: the configured faults. Changes last until the gateway stops.
 struct AdminFaultsController: Controller {
     let plan: FaultPlan
     let time: any TimeSource
@@ -21,7 +21,6 @@ struct AdminFaultsController: Controller {
         try .page("faults", self.plan.entries(now: self.time.now))
     }
 
-    /// Adds a fault, and responds with its id.
     private func add(_ request: OperationRequest) async throws -> Response {
         let rule = try FaultRule(try await request.fields(FaultRule.object))
         let added = try self.plan.add(rule, source: .api, now: self.time.now)

@@ -3,8 +3,8 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// `/v1/feedback`: the entries that wait for providers at the feedback listener. Reading them here does not remove
-/// them.
+/// `/v1/feedback`: the feedback entries that providers have not read yet at the feedback listener. Reading them here
+/// does not remove them.
 struct AdminFeedbackController: Controller {
     let feedback: FeedbackRecorder
 

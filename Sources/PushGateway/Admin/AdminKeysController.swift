@@ -3,7 +3,7 @@ import Hummingbird
 import PushHTTP
 package import PushSupport
 
-/// The members of a request for a key of a team.
+/// The JSON members of a request to register or generate a provider key.
 package enum AdminKeyRequest {
     fileprivate static let team = Member.identifier("teamId")
     fileprivate static let keyID = Member.identifier("keyId")
@@ -33,10 +33,9 @@ struct AdminKeysController: Controller {
     let registry: ProviderRegistry
     let time: any TimeSource
 
-    /// A key in a response.
     private struct KeyResponse: ResponseObject {
         let key: RegisteredKey
-        /// The text of the `.p8` file of a generated key, in this response only.
+        /// The generated private key in `.p8` format, in this response only; `nil` for a key from the request.
         var privateKey: String?
 
         private var topics: [String]? { self.key.scope.topics?.topics.map(\.name).sorted() }
@@ -69,7 +68,7 @@ struct AdminKeysController: Controller {
         return try page.response("keys", keys) { $0.key.keyID }
     }
 
-    /// Registers a key. It responds with 200 for one that is registered already.
+    /// Registers a key, or generates one. Responds with status 200 for a key that is registered already.
     private func add(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(AdminKeyRequest.object)
         let team = try fields.required(AdminKeyRequest.team)
@@ -99,7 +98,7 @@ struct AdminKeysController: Controller {
         return .noContent
     }
 
-    /// The error for a team that has all the keys that Apple allows (reference 2.1).
+    /// The error for a team that has reached Apple's maximum number of keys (reference 2.1).
     private static var full: RequestError {
         .conflict(
             "too_many",
@@ -132,7 +131,6 @@ extension AdminKeysController {
         }
     }
 
-    /// Returns the key of the member `key`, or generates one.
     private static func material(_ fields: JSONFields) throws -> Material {
         if try fields.value(AdminKeyRequest.generate) == true {
             guard fields.members["key"] == nil else {
@@ -152,7 +150,7 @@ extension AdminKeysController {
         return Material(publicKey: publicKey)
     }
 
-    /// Parses a public key, or a `.p8` private key of which only the public part is kept.
+    /// Parses a public key, or a `.p8` private key, of which only the public key is used.
     private static func publicKey(pem: String) -> [UInt8]? {
         let key =
             (try? P256.Signing.PublicKey(pemRepresentation: pem))
@@ -160,7 +158,7 @@ extension AdminKeysController {
         return key.map { Array($0.x963Representation) }
     }
 
-    /// Returns the scope of a key. Members that do not belong to it are errors.
+    /// Parses the scope of a key. Members that do not apply to the scope are errors.
     private static func scope(_ fields: JSONFields) throws -> RegisteredKey.Scope {
         let name = try fields.value(AdminKeyRequest.scope) ?? .team
         let environment = try fields.value(AdminKeyRequest.environment)
@@ -195,7 +193,7 @@ struct AdminTokenKeysController: Controller {
         return [.post("/v1/token-keys", "rotateTokenKey", summary, self.rotate)]
     }
 
-    /// Creates a key. Tokens of earlier keys stay valid until their device has requested new ones.
+    /// Creates a token key. Tokens that earlier keys encrypted stay valid until their devices have requested new ones.
     private func rotate(_ request: OperationRequest) async throws -> Response {
         let id: UInt8? = try self.directory.use { directory in
             let count = Int(self.minter.currentKeyID)

@@ -11,7 +11,6 @@ extension Member {
             }
     }
 
-    /// Creates a member for a bundle id or topic.
     static func topic(_ name: String) -> RequestMember<Topic> {
         Self.text(name, maximum: 1024, as: .bundleID).parsed("invalid_bundle_id", self.topicRule) { Topic($0) }
     }
@@ -26,7 +25,6 @@ extension Member {
             }
     }
 
-    /// Creates a member for an environment.
     static func environment(_ name: String) -> RequestMember<PushEnvironment> {
         Self.choice(name, of: PushEnvironment.self, code: "invalid_environment", message: self.environmentRule)
     }

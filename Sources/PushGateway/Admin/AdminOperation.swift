@@ -7,8 +7,8 @@ import PushTypes
 
 /// An operation of the admin API.
 ///
-/// The API has neither credentials nor an audit: it listens on the loopback address only, and the event log records the
-/// changes of devices.
+/// The API has neither credentials nor an audit log: it listens on the loopback address only, and the event log records
+/// the changes of devices.
 typealias AdminOperation = APIOperation<Never>
 
 extension AdminOperation {
@@ -17,7 +17,7 @@ extension AdminOperation {
         .init(.get, path, id: id, summary, handler)
     }
 
-    /// An operation that changes something; `.body(.admin(…))` follows where it takes a body.
+    /// An operation that changes something; `.body(.admin(…))` adds a request body to it.
     static func post(_ path: String, _ id: String, _ summary: String, _ handler: @escaping Handler) -> Self {
         .init(.post, path, .unaudited, id: id, summary, handler)
     }
@@ -34,7 +34,7 @@ extension BodyDescription {
 }
 
 extension ParameterDescription {
-    /// The query item with the name of the last entry on the previous page, see ``AdminPage``.
+    /// The query item that begins a page after the entry of this name, see ``AdminPage``.
     static let after = ParameterDescription.query("after", "The member next of the page before.")
     /// The query item that ``OperationRequest/environment()`` reads.
     static let environment = ParameterDescription.query("environment", "Of this environment only.")
@@ -66,18 +66,19 @@ extension OperationRequest {
         return id
     }
 
-    /// Returns the bundle id or topic that the path holds for `{name}`; `nil` if it is not valid.
+    /// Returns the bundle id or topic in the path component `{name}`; `nil` if it is not valid.
     func topic(_ name: String) -> Topic? { Topic(self.path(name)) }
 }
 
 extension RequestError {
-    /// The error for a table of the gateway that is full.
+    /// Creates the error for a table that has reached its maximum of `limit` entries, which `entries` names in the
+    /// plural.
     static func full(_ entries: String, _ limit: Int) -> RequestError {
         .conflict("too_many", "there are \(limit) \(entries), and no room for more")
     }
 }
 
-/// The page of a list that a request names: `?limit=100&after=NAME`.
+/// The start and the length of the page of a list that a request queries: `?limit=100&after=NAME`.
 struct AdminPage: Sendable {
     /// The query items that ``init(_:)`` reads.
     static let parameters: [ParameterDescription] = [.limit(), .after]
@@ -87,19 +88,20 @@ struct AdminPage: Sendable {
     /// The name of the last entry on the previous page; `nil` for the first page.
     let after: String?
 
+    /// Reads the query items `limit` and `after`.
     /// - Throws: ``RequestError`` for a limit out of range.
     init(_ request: OperationRequest) throws {
         self.limit = try request.limit()
         self.after = request.query["after"]
     }
 
-    /// The number of entries to read: one more than the limit, to see whether there are more.
+    /// The number of entries to read: one more than the limit, to detect whether another page follows.
     var fetch: Int { self.limit + 1 }
 
-    /// Returns `{"NAME":[…],"next":"…"}`; `next` is present only if there are more entries.
+    /// Returns `{"NAME":[…],"next":"…"}`; `next` is present only if another page follows.
     ///
     /// - Parameters:
-    ///   - values: The entries of the page, and one more if there are more.
+    ///   - values: The entries of the page, and one more if another page follows.
     ///   - entryName: Returns the name of an entry.
     func response<Entry: JSONRepresentable>(
         _ name: String,

@@ -8,17 +8,17 @@ import Synchronization
 
 /// The admin API: apps, provider keys, devices and their events, over plain HTTP on the loopback address.
 struct AdminServer {
-    /// The controllers of the paths below `/v1`.
+    /// The controllers whose operations have paths below `/v1`.
     let controllers: [any Controller<Never>]
-    /// The sources of `/metrics`.
+    /// The gauges whose values `/metrics` reports.
     let gauges: GaugeRegistry
     let unauthenticated: UnauthenticatedConnectionBudget
     let connections: AdminConnections
-    /// The certificate at `/v1/authority`, in PEM.
+    /// The gateway authority's certificate in PEM, which `/v1/authority` returns.
     let authorityPEM: String
     let logger: Logger
 
-    /// Returns the HTTP server.
+    /// Creates the HTTP server, which calls `onPort` with its port once it is listening.
     func application(
         listening address: ListenAddress,
         limits: GatewayConfiguration.Limits,
@@ -43,7 +43,7 @@ struct AdminServer {
         )
     }
 
-    /// Returns a router that carries out operations for local clients, and ignores unknown query items.
+    /// Creates a router for the operations. It rejects requests from web pages and ignores unknown query items.
     static func router(_ operations: [AdminOperation], logger: Logger) -> Hummingbird.Router<APIContext> {
         let router = Hummingbird.Router(context: APIContext.self)
         router.add(middleware: ErrorMiddleware(logger: logger))
@@ -70,14 +70,13 @@ struct AdminServer {
     }
 }
 
-/// Counts the connections of the admin listener, and bounds them. Further ones wait until one is closed.
+/// Counts and limits the connections of the admin listener. Connections beyond the limit wait until one is closed.
 final class AdminConnections: AvailableConnectionsDelegate {
     /// The maximum number of open connections.
     static let maximum = 256
 
     private let open = Atomic<Int>(0)
 
-    /// The number of open connections.
     var count: Int { self.open.load(ordering: .relaxed) }
 
     func connectionOpened() { self.open.add(1, ordering: .relaxed) }
@@ -85,16 +84,17 @@ final class AdminConnections: AvailableConnectionsDelegate {
     func isAcceptingNewConnections() -> Bool { self.count < Self.maximum }
 }
 
-/// Rejects requests of web pages.
+/// Rejects requests from web pages.
 ///
 /// The admin API has no login, so a page in a browser on this machine must not reach it. Requests with an `Origin`, and
-/// requests for another host name than that of this machine (DNS rebinding), are rejected. So are requests with the API key
-/// of a provider, which are for another server: both have lists of apps and devices.
+/// requests for a host name that this machine does not have (DNS rebinding), are rejected. So are requests with a
+/// provider's API key, which are meant for another server: both servers have lists of apps and devices.
 private struct AdminGuard: RouterMiddleware {
     /// The host names of this machine, without a port.
     private static let ownNames = ["localhost", "127.0.0.1", "[::1]"]
 
-    /// - Throws: ``RequestError`` for a request that a web page may have sent.
+    /// Rejects a request that a web page may have sent, or passes it on to the operation.
+    /// - Throws: ``RequestError`` for a rejected request.
     func handle(
         _ request: Request,
         context: APIContext,

@@ -4,7 +4,7 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// The addresses of the listeners, which are known once they are open.
+/// Stores the addresses of the listeners, which are known once the listeners are bound.
 final class OpenListeners: Sendable {
     private let addresses = Mutex(GatewayAddresses())
 
@@ -31,7 +31,7 @@ struct AdminStatusController: Controller {
         ]
     }
 
-    /// Responds with numbers that are counted for this request, some of them on disk.
+    /// Responds with the current numbers, some of which are read from the database for each request.
     private func show(_ request: OperationRequest) async throws -> Response {
         let (open, configuration, services) = (self.openListeners.current, self.configuration, self.services)
         var environments: [JSONValue] = []
@@ -53,7 +53,7 @@ struct AdminStatusController: Controller {
         ])
     }
 
-    /// Returns the address of each open listener, as `HOST:PORT`.
+    /// Returns the address of each open listener, as `HOST:PORT`, by the name of the listener.
     private func addresses(_ environment: PushEnvironment, _ open: GatewayAddresses) -> [String: String] {
         guard let configured = self.configuration.listeners[environment], let ports = open.ports[environment]
         else {

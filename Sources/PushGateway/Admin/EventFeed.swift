@@ -4,9 +4,9 @@ import PushHTTP
 import PushSupport
 import ServiceLifecycle
 
-/// A stream of events as they happen, in the form of server-sent events (WHATWG HTML section 9.2).
+/// A live stream of events, in the form of server-sent events (WHATWG HTML section 9.2).
 ///
-/// Events that a reader missed, because it was disconnected or slow, are read from the log as long as the log keeps
+/// Events that a client missed, because it was disconnected or slow, are read from the log as long as the log keeps
 /// them.
 struct EventFeed: Sendable {
     typealias Write = @concurrent (ByteBuffer) async throws -> Void
@@ -17,21 +17,23 @@ struct EventFeed: Sendable {
     private static let page = 500
 
     let log: EventLog
-    /// The filter of the events to send.
+    /// The filter of the client. Events that do not match it are not sent.
     let filter: EventFilter
-    /// The id after which events are sent.
+    /// The id after which the feed begins: only events with higher ids are sent.
     let start: Int64
-    /// The id of the first event that the watcher can receive.
+    /// The id of the first event that is published to the watcher. The log contains all earlier events.
     private let first: Int64
 
-    /// - Parameter start: The id after which the reader wants events. An id that the log has not assigned yet comes
-    ///   from another log, such as that of a data directory that was removed; all events are sent for it.
+    /// Creates a feed for one client.
+    /// - Parameter start: The id after which the client wants events. An id that the log has not assigned yet comes
+    ///   from another log, such as that of a data directory that was removed; the feed then sends all events.
     init(log: EventLog, filter: EventFilter, start: Int64) {
         let last = log.lastID
         (self.log, self.filter, self.first) = (log, filter, last + 1)
         self.start = start > last ? 0 : start
     }
 
+    /// Returns the response that streams the events until the client disconnects or the gateway shuts down.
     /// - Throws: ``RequestError`` if too many streams are open.
     func response(to request: Request) throws -> Response {
         guard let watcher = self.log.stream.watch() else {
@@ -59,7 +61,7 @@ struct EventFeed: Sendable {
         )
     }
 
-    /// Writes events until the watcher ends, and comments at the interval ``keepAlive``.
+    /// Writes events until the watcher's stream finishes, and comments at the interval ``keepAlive``.
     @concurrent func run(_ watcher: EventStream.Watcher, write: Write) async throws {
         let keepAlive = self.keepAlive
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -75,7 +77,7 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// Writes events from the watcher, and reads those that the watcher missed from the log.
+    /// Writes the events that are published to the watcher. Those that the watcher missed are read from the log.
     @concurrent private func pass(_ groups: AsyncStream<[Event]>, write: Write) async throws {
         var last = try await self.replay(after: self.start, write: write)
         var next = self.first
@@ -102,7 +104,6 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// Writes events with a single write.
     @concurrent private func send(_ events: [Event], write: Write) async throws {
         guard !events.isEmpty else { return }
         var buffer = ByteBuffer()

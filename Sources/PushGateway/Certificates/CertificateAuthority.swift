@@ -6,7 +6,7 @@ import PushTypes
 import SwiftASN1
 import X509
 
-/// A certificate authority of the gateway's own: for its server certificate, devices, or providers.
+/// A certificate authority that the gateway operates: for its server certificate, for devices, or for providers.
 struct CertificateAuthority: Sendable {
     /// The lifetime of the authority's certificate: ten years, because each client has to be configured by hand to
     /// trust it.
@@ -17,7 +17,8 @@ struct CertificateAuthority: Sendable {
 
     var pem: String { get throws { PEMText.file(try self.certificate.serializeAsPEM().pemString) } }
 
-    /// Loads `name.pem` and `name.key` from the data directory, or creates them.
+    /// Loads the certificate and the key from `name.pem` and `name.key` in the data directory, or creates these files.
+    /// - Throws: ``GatewayError`` for a damaged file.
     init(name: String, commonName: String, in directory: borrowing DataDirectory, now: Date) throws {
         let keyFile = "\(name).key"
         let keyPEM = try directory.loadPEM(keyFile) { P256.Signing.PrivateKey().pemRepresentation }
@@ -103,25 +104,23 @@ struct CertificateAuthority: Sendable {
     }
 }
 
-/// Conversions for certificates, whose times are dates of Foundation.
+/// Conversions to and from `Date`, in which certificates have their times.
 extension Timestamp {
-    /// The time in whole seconds.
+    /// The date of this time, without the fraction of a second.
     var date: Date { Date(timeIntervalSince1970: Double(self.seconds)) }
 
     /// Creates the time of a date, rounded down to whole seconds.
     init(_ date: Date) { self.init(seconds: Int64(date.timeIntervalSince1970.rounded(.down))) }
 }
 
-/// The gateway's certificate authorities and its own certificate, in the data directory. Created on first start.
+/// The gateway's authorities and server certificate, which are created in the data directory at the first start.
 struct Authorities: Sendable {
-    /// The name of the gateway authority's files.
+    /// The base name of the files of the authority ``gateway``.
     static let gatewayName = "authority"
 
-    /// The authority of the gateway's own certificate, which providers and devices trust.
+    /// The authority that signs the gateway's server certificate. Providers and devices trust it.
     let gateway: CertificateAuthority
-    /// The authority of device certificates.
     let devices: CertificateAuthority
-    /// The authority of provider certificates.
     let providers: CertificateAuthority
     let server: ServerCertificate
 
@@ -152,15 +151,17 @@ struct DeviceCertificateIssuer: Sendable {
     /// The lifetime of a device certificate: ten years, because a device lasts until it is deleted.
     static let lifetime: TimeInterval = 3650 * 86_400
 
-    /// The message of an error of the code `invalid_csr`.
+    /// The message of errors with the code `invalid_csr`.
     static let signingRequestRule = "the signing request must be PKCS#10 in PEM, signed by its own key"
 
     let authority: CertificateAuthority
     let deviceAuthorityPEM: String
-    /// The authority of the gateway's own certificate.
+    /// The certificate, in PEM, of the authority that signs the gateway's server certificate.
     let authorityPEM: String
 
     /// Issues a certificate, in PEM, for the key of `signingRequest`, with the device id as common name.
+    /// - Returns: The certificate, and its serial number in lower-case hexadecimal.
+    /// - Throws: ``RequestError`` for a signing request that is damaged or not signed by its own key.
     func certificate(signingRequest: String, device: UUID, now: Timestamp) throws -> (pem: String, serial: String) {
         guard let publicKey = CertificateAuthority.publicKey(ofRequest: signingRequest) else {
             throw RequestError(.invalid, code: "invalid_csr", message: Self.signingRequestRule, path: "csr")

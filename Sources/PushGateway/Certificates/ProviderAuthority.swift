@@ -8,9 +8,9 @@ import X509
 
 /// Issues the certificates of providers, and identifies providers by them (reference 2.2).
 struct ProviderAuthority: Sendable {
-    /// The content of a certificate to issue.
+    /// The subject, topics, environments and key of a certificate to issue.
     struct Order: Sendable {
-        /// The subject's UID: the topic of a push without one.
+        /// The topic in the subject's UID, which applies to pushes that name no topic.
         var topic: Topic
         /// The topics of the extension …6.3.6; empty for a certificate without it, which is for ``topic`` alone.
         var topics: [CertificateTopic] = []
@@ -32,12 +32,12 @@ struct ProviderAuthority: Sendable {
     struct Issued: Sendable {
         var certificate: ProviderCertificate
         var certificatePEM: String
-        /// The key in PKCS#8; `nil` for a signing request. The gateway does not keep it.
+        /// The private key in PKCS#8 PEM, which the gateway does not keep; `nil` for the key of a signing request.
         var privateKeyPEM: String?
     }
 
     enum Failure: Error {
-        /// The request is not PKCS#10 in PEM, or not signed by its own key.
+        /// The failure for a signing request that is not PKCS#10 in PEM, or not signed by its own key.
         case badSigningRequest
     }
 
@@ -112,8 +112,8 @@ struct ProviderAuthority: Sendable {
 // MARK: Identification
 
 extension ProviderAuthority {
-    /// Identifies the provider that has shown a certificate, in DER, to a listener of `environment`.
-    /// - Returns: The identity, or the reason of the GOAWAY that ends the connection (reference 1.2, 1.9).
+    /// Identifies a provider by the certificate, in DER, that it presented to a listener of `environment`.
+    /// - Returns: The identity, or the reason for the GOAWAY that closes the connection (reference 1.2, 1.9).
     func identity(
         of der: [UInt8],
         environment: PushEnvironment,
@@ -130,7 +130,7 @@ extension ProviderAuthority {
 }
 
 extension CertificateIdentity {
-    /// Reads an identity; `nil` for a certificate without a topic.
+    /// Creates the identity from a certificate. Returns `nil` for a certificate without a topic.
     init?(_ certificate: Certificate) {
         let details = CertificateDetails(certificate)
         guard let topic = details.userID.flatMap({ Topic($0) }) else { return nil }
@@ -155,11 +155,12 @@ struct CertificateIdentity: Hashable, Sendable {
     var serial: String
     /// The environments to which the provider may connect: OIDs …6.3.1 and …6.3.2.
     var environments: Set<PushEnvironment>
-    /// The subject's UID: the topic of a push without one.
+    /// The topic in the subject's UID, which applies to pushes that name no topic.
     var defaultTopic: Topic
     /// All topics that the provider may push to: OID …6.3.6, else the default topic alone.
     var topics: Set<Topic>
-    /// The end of the certificate's validity. A connection can stay open beyond it.
+    /// The time at which the certificate expires, after which requests are rejected even on an open connection. By
+    /// default never.
     var expiresAt = Timestamp(milliseconds: .max)
 }
 
@@ -168,7 +169,7 @@ struct CertificateCheck: Sendable {
     let environment: PushEnvironment
     /// Returns the identity in a certificate in DER, or the reason to reject it.
     let identify: @Sendable ([UInt8]) -> Result<CertificateIdentity, Reason>
-    /// Returns whether an identity that was valid still is: neither revoked nor expired.
+    /// Returns whether an identity that was valid when its connection began still is: neither revoked nor expired.
     var isStillValid: @Sendable (CertificateIdentity) -> Bool = { _ in true }
 
     /// Returns the identity of a client, or the reason to reject it.

@@ -9,7 +9,7 @@ import X509
 
 /// The certificate of the gateway's TLS listeners, signed by its own authority and renewed at start.
 struct ServerCertificate {
-    /// The lifetime: 397 days, the longest that common clients accept.
+    /// The lifetime of the certificate: 397 days, the longest that common clients accept.
     static let lifetime: TimeInterval = 397 * 86_400
     /// The remaining validity below which the certificate is renewed at start: 30 days.
     static let renewal: TimeInterval = 30 * 86_400
@@ -96,14 +96,14 @@ struct ServerCertificate {
         return (key, pem)
     }
 
-    /// Returns the names, some of which may be addresses, with the loopback addresses.
+    /// Creates the subject alternative names from host names and IP addresses, and adds the loopback addresses.
     private static func alternativeNames(_ names: [String]) -> SubjectAlternativeNames {
         let loopback: [GeneralName] = ["127.0.0.1", "::1"].compactMap(Self.address)
         let others = names.map { Self.address($0) ?? .dnsName($0) }.filter { !loopback.contains($0) }
         return SubjectAlternativeNames(others + loopback)
     }
 
-    /// Returns an IP address; `nil` if `text` is a name.
+    /// Parses an IP address. Returns `nil` if `text` is a host name.
     private static func address(_ text: String) -> GeneralName? {
         switch try? SocketAddress(ipAddress: text, port: 0) {
         case .v4(let address):
@@ -118,7 +118,7 @@ struct ServerCertificate {
 }
 
 extension ServerCertificate {
-    /// Returns a configuration with TLS 1.2 or newer and this certificate.
+    /// Creates a TLS configuration with this certificate and a minimum version of TLS 1.2.
     func tlsConfiguration(protocols: [String]) throws -> TLSConfiguration {
         let chain = try NIOSSLCertificate.fromPEMBytes(Array(self.certificate.serializeAsPEM().pemString.utf8))
         let key = try NIOSSLPrivateKey(bytes: Array(self.privateKeyPEM.utf8), format: .pem)
@@ -132,14 +132,13 @@ extension ServerCertificate {
     }
 }
 
-/// The file names and keys of each kind of key. A gateway that is changed back to an earlier kind finds the certificate
-/// of that kind in its own file.
+/// The files, names and keys of each kind of key. Each kind has files of its own, so that a gateway whose configuration
+/// returns to an earlier kind finds the earlier certificate.
 extension ServerKeyType {
     fileprivate var certificateFile: String { self == .p256 ? "server.pem" : "server-rsa.pem" }
 
     fileprivate var keyFile: String { self == .p256 ? "server.key" : "server-rsa.key" }
 
-    /// The name of the kind in error messages.
     fileprivate var title: String { self == .p256 ? "P-256" : "RSA" }
 
     fileprivate func newKeyPEM() throws -> String {
@@ -149,7 +148,7 @@ extension ServerKeyType {
         }
     }
 
-    /// - Throws: An error for text that is not a private key of this kind.
+    /// Returns the public key of the private key in `pem`. Throws if `pem` is not a private key of this kind.
     fileprivate func publicKey(ofPEM pem: String) throws -> Certificate.PublicKey {
         switch self {
         case .p256: Certificate.PublicKey(try P256.Signing.PrivateKey(pemRepresentation: pem).publicKey)

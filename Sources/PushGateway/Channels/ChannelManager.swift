@@ -3,12 +3,12 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Creates and deletes channels, and responds when the change is on disk.
+/// Creates and deletes channels. Each response is sent when the change is on disk.
 struct ChannelManager: Sendable {
     let channels: ChannelRegistry
     let time: any TimeSource
     let logger: Logger
-    /// Removes the followers and the stored broadcast of a deleted channel.
+    /// Called with the name of a deleted channel, to remove the channel's followers and its stored broadcast.
     var channelDeleted: @Sendable (ChannelName) -> Void = { _ in }
 
     func perform(_ command: ChannelChange) async -> ProviderResponse {
@@ -37,8 +37,8 @@ struct ChannelManager: Sendable {
         return ProviderResponse(status: 201, requestID: command.requestID, channelID: id)
     }
 
-    /// Deletes a channel. Of two concurrent requests to delete it, the later one is rejected because the channel is
-    /// gone.
+    /// Deletes a channel. Of two concurrent requests to delete one channel, the later one is rejected because the
+    /// channel no longer exists.
     private func delete(_ id: String, _ command: ChannelChange) async throws -> ProviderResponse {
         guard try await self.channels.delete(id, app: command.bundleID, in: command.environment) else {
             return .rejected(.channelNotRegistered, requestID: command.requestID)
@@ -48,7 +48,7 @@ struct ChannelManager: Sendable {
     }
 }
 
-/// A change of channels that has passed every check.
+/// A request to create or delete a channel that has passed every check.
 struct ChannelChange: Hashable, Sendable {
     enum Action: Hashable, Sendable {
         case create(ChannelPolicy)

@@ -2,11 +2,11 @@ import Foundation
 import PushTypes
 import Synchronization
 
-/// The broadcast channels of all apps. They are in the database, and in memory to check every broadcast.
+/// The broadcast channels of all apps, in the database, and in memory for the check of every broadcast.
 ///
-/// Ids are random and of 128 bits, so that none occurs twice.
+/// Channel ids are random and have 128 bits, so that no two are equal.
 final class ChannelRegistry: Sendable {
-    /// The maximum number of channels of one app in one environment (reference 4.1).
+    /// The maximum number of channels of one app in one environment (reference 4.1); beyond it, none can be created.
     static let capacity = 10_000
     private static let idLength = 16
 
@@ -42,8 +42,8 @@ final class ChannelRegistry: Sendable {
         return self.apps.withLock { Array($0[app, default: [:]].keys) }.sorted()
     }
 
-    /// Creates a channel.
-    /// - Returns: Its id; `nil` if the app has too many channels.
+    /// Creates a channel with a random id.
+    /// - Returns: The id; `nil` if the app has ``capacity`` channels in this environment.
     func create(
         _ policy: ChannelPolicy,
         app bundleID: Topic,
@@ -73,7 +73,7 @@ final class ChannelRegistry: Sendable {
     }
 
     /// Deletes a channel.
-    /// - Returns: Whether it existed.
+    /// - Returns: Whether it existed. Of two concurrent calls, only one returns `true`.
     func delete(_ id: String, app bundleID: Topic, in environment: PushEnvironment) async throws -> Bool {
         guard self.policy(of: id, app: bundleID, in: environment) != nil else { return false }
         let name = ChannelName(bundleID: bundleID, id: id)
@@ -82,7 +82,7 @@ final class ChannelRegistry: Sendable {
         return self.apps.withLock { $0[app]?.removeValue(forKey: id) != nil }
     }
 
-    /// Deletes all channels of an app that was removed or may not use broadcasts any more (reference 4.1).
+    /// Deletes all channels of an app that was removed or may no longer use broadcasts (reference 4.1).
     /// - Returns: The deleted channels.
     func deleteAll(app bundleID: Topic) async throws -> [(environment: PushEnvironment, id: String)] {
         try await self.database.write { try $0.channels.deleteAll(app: bundleID) }

@@ -13,11 +13,11 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(self.host):\(self.port)" }
 
-    /// Indicates whether only this machine can reach the address.
+    /// A Boolean value that indicates whether the address is reachable from this machine only.
     var isLoopback: Bool { ["127.0.0.1", "::1", "localhost"].contains(self.host) }
 }
 
-/// A value for each listener of an environment.
+/// One value for each listener of an environment, such as its port.
 package struct PerListener<Value: Sendable>: Sendable {
     /// The provider API over HTTP/2: device pushes, broadcasts, channels.
     package var http2: Value
@@ -27,7 +27,7 @@ package struct PerListener<Value: Sendable>: Sendable {
     /// The legacy feedback service.
     package var feedback: Value
 
-    /// The values with the names of their listeners in logs, gauges and the admin API.
+    /// The values, each with the name that its listener has in logs, gauges and the admin API.
     var named: KeyValuePairs<String, Value> {
         ["http2": self.http2, "courier": self.deviceLink, "binary": self.binary, "feedback": self.feedback]
     }
@@ -50,7 +50,7 @@ extension PerListener<ListenAddress> {
         return Self(http2: 2197 + shift, deviceLink: 5223 + shift, binary: 2195 + shift, feedback: 2196 + shift)
     }
 
-    /// Returns the value 0 for all listeners, for which each listens on any free port.
+    /// The port 0 for every listener, which binds each to any free port.
     package static var free: Self { Self(http2: 0, deviceLink: 0, binary: 0, feedback: 0) }
 }
 
@@ -59,10 +59,10 @@ package struct GatewayConfiguration: Sendable {
     /// The addresses of the listeners of one environment.
     package typealias Listeners = PerListener<ListenAddress>
 
-    /// The folder of certificates, token keys and database; created on first start.
+    /// The path of the folder for certificates, token keys and the database. The gateway creates it at the first start.
     package var dataDirectory: String
-    /// The listeners of the environments that are served. Environments share apps, keys, certificates and devices.
-    /// Default both.
+    /// The listener addresses of each environment that is served. Environments share apps, keys, certificates and
+    /// devices. Default both.
     package var listeners: [PushEnvironment: Listeners] = [
         .sandbox: .usual(.sandbox), .production: .usual(.production),
     ]
@@ -74,16 +74,17 @@ package struct GatewayConfiguration: Sendable {
     package var serverKey = ServerKeyType.p256
     /// The limits of connections, messages and events.
     package var limits = Limits()
-    /// The strictness towards providers. Default lenient.
+    /// The rules by which requests of providers are checked. Default lenient.
     package var rules = ProviderRules.lenient
     /// The length of device tokens, in bytes, for apps that set none: 32 for apps whose providers accept no other
-    /// length, 0 for sealed tokens of varying length. Default 0.
+    /// length, 0 for encrypted tokens of varying length. Default 0.
     package var tokenLength = 0
-    /// Indicates whether the legacy listeners accept TLS 1.0 and 1.1, for clients that know nothing newer. Default no.
+    /// A Boolean value that indicates whether the legacy listeners accept TLS 1.0 and 1.1, for clients that know
+    /// nothing newer. Default no.
     package var allowsOldTLS = false
-    /// Faults from the start, each in its text form, such as `reason=TooManyRequests,percent=20`.
+    /// The faults that apply from the start, each in its text form, such as `reason=TooManyRequests,percent=20`.
     package var faults: [String] = []
-    /// The path of a JSON file with more faults.
+    /// The path of a JSON file with further faults that apply from the start; `nil` for none.
     package var faultsFile: String?
 
     package init(dataDirectory: String) { self.dataDirectory = dataDirectory }
@@ -104,7 +105,7 @@ package struct GatewayAddresses: Hashable, Sendable {
     package var ports: [PushEnvironment: Ports]
     package var admin: Int
 
-    /// The ports of the sandbox, or of the only environment that is served.
+    /// The sandbox ports; if the sandbox is not served, the ports of the environment that is.
     package var main: Ports {
         self.ports[.sandbox] ?? self.ports[.production] ?? Ports(http2: 0, deviceLink: 0, binary: 0, feedback: 0)
     }
@@ -115,29 +116,34 @@ package struct GatewayAddresses: Hashable, Sendable {
 extension GatewayConfiguration {
     /// The limits of a gateway, with their defaults.
     package struct Limits: Sendable {
-        /// The maximum number of open connections of a listener. Further ones are closed at once. Default 20,000.
+        /// The maximum number of open connections of each listener. Further ones are closed immediately. Default
+        /// 20,000.
         package var connections = 20_000
-        /// The longest time from TCP accept to the end of the TLS handshake. Default 10 s.
+        /// The maximum time from TCP accept to the end of the TLS handshake, after which a connection is closed.
+        /// Default 10 s.
         package var handshake: Duration = .seconds(10)
-        /// The longest time from the first frame of a request to its last. Default 30 s.
+        /// The maximum time from the first frame of a request to its last. Default 30 s.
         package var request: Duration = .seconds(30)
-        /// The limits of unauthenticated connections over all listeners: the bytes that they hold together, their number,
-        /// and the time of each. Default 8 MiB, 4,096, 60 s.
+        /// The limits of unauthenticated connections over all listeners: the memory that they use together in bytes,
+        /// their number, and the duration of each. Default 8 MiB, 4,096, 60 s.
         package var unauthenticated = UnauthenticatedConnectionStateMachine.Limits()
-        /// The longest time between two requests of a connection to the admin API. Default 60 s.
+        /// The maximum time between two requests of a connection to the admin API. Default 60 s.
         package var adminIdle: Duration = .seconds(60)
-        /// The longest time for requests to the admin API after shutdown has begun. Default 2 s.
+        /// The maximum time for which shutdown waits for running requests to the admin API. Default 2 s.
         package var adminDrain: Duration = .seconds(2)
-        /// The maximum number of messages that a device leaves unacknowledged. Further pushes are rejected with status
-        /// 429. Default 2,000.
+        /// The maximum number of unacknowledged messages of a device. Further pushes to the device are rejected with
+        /// status 429. Default 2,000.
         package var unacknowledged = 2000
-        /// The maximum number of events that are kept, of about 100 bytes each. Default 1,000,000.
+        /// The maximum number of events in the event log, of about 100 bytes each; the oldest are removed. Default
+        /// 1,000,000.
         package var events = 1_000_000
-        /// The maximum age of events that are kept, as in Apple's delivery log (reference 7.3). Default 7 days.
+        /// The age at which events are removed from the event log, as in Apple's delivery log (reference 7.3). Default
+        /// 7 days.
         package var eventAge: Duration = .seconds(7 * 86_400)
-        /// The interval at which a device that is not in use is woken for held messages. Default 15 min.
+        /// The interval at which a device that is not in use is woken for messages held to save power. Default 15 min.
         package var powerWindow: Duration = .seconds(15 * 60)
-        /// The maximum number of background notifications per hour, device and topic. Default `nil`: no limit.
+        /// The maximum number of background notifications per hour, device and topic; further ones are held. Default
+        /// `nil`: no limit.
         package var backgroundPerHour: Int?
         package var deviceLink = DeviceLinkServerStateMachine.Limits()
 
@@ -145,19 +151,19 @@ extension GatewayConfiguration {
     }
 }
 
-/// An error at the start of a gateway.
+/// An error that prevents the start of a gateway.
 package enum GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The address of a listener is in use or does not belong to this machine.
     case cannotListen(listener: String, address: String, why: String)
-    /// A file in the data directory has content that the gateway has not written.
+    /// A file in the data directory is damaged or was not written by the gateway.
     case badFile(path: String, why: String)
     /// Another gateway uses this data directory.
     case dataDirectoryInUse(String)
-    /// The admin API has no login and must not be reachable from other machines.
+    /// The admin API, which has no login, is configured with an address that other machines can reach.
     case adminNotLoopback(String)
     /// A fault in the configuration is invalid.
     case badFault(String, why: String)
-    /// The gateway ended before its listeners were open.
+    /// The gateway stopped before its listeners were open.
     case ended
 
     static func cannotListen(_ listener: String, _ address: ListenAddress, _ error: any Error) -> GatewayError {

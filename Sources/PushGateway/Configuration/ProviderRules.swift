@@ -1,6 +1,6 @@
 package import PushTypes
 
-/// The strictness of the gateway towards providers (docs/decisions/0011).
+/// The rules by which the gateway accepts or rejects requests of providers (docs/decisions/0011).
 ///
 /// ``strict`` is documented or observed behaviour of Apple; ``lenient``, the default, also accepts what existing
 /// clients send. Every rule can be set on its own.
@@ -10,59 +10,63 @@ package struct ProviderRules: Hashable, Sendable {
         /// The number of requests that are allowed in each window.
         package var requests: Int
         package var window: Duration
-        /// The maximum number of requests at once: the capacity of the bucket.
+        /// The maximum number of requests in one burst, which is the capacity of the bucket.
         package var burst: Int
 
-        /// - Parameter burst: Default `requests`.
+        /// Creates a rate.
+        /// - Parameter burst: The capacity of the bucket; `nil` for the same as `requests`.
         package init(requests: Int, window: Duration, burst: Int? = nil) {
             (self.requests, self.window) = (requests, window)
             self.burst = burst ?? requests
         }
     }
 
-    /// The maximum number of concurrent streams of a connection without certificate until its first accepted request. Apple
-    /// allows 1 (reference 1.3); clients that do not wait for SETTINGS need 1,000 (7.10 row 6). Default 1,000.
+    /// The maximum number of concurrent streams of a connection without certificate until its first accepted request.
+    /// Apple allows 1 (reference 1.3); clients that do not wait for SETTINGS need 1,000 (7.10 row 6). Default 1,000.
     package var firstStreamLimit = 1000
-    /// The maximum number of concurrent streams from the first accepted request on; with a certificate, from the start.
-    /// Default 1,000.
+    /// The maximum number of concurrent streams after the first accepted request. For a connection with a certificate
+    /// it applies from the start. Default 1,000.
     package var streamLimit = 1000
     /// The minimum time between two changes of the provider token on a connection. An earlier change is rejected with
     /// 429 (reference 2.1). The first token of a connection is not a change. Default: none.
     package var tokenUpdateInterval: Duration?
-    /// Indicates whether priority 10 of a push that only wakes the app is `BadPriority`; otherwise it counts as 5
-    /// (reference 7.5, row 12.2). A request without a priority is never rejected for it.
+    /// A Boolean value that indicates whether a push that only wakes the app is rejected with `BadPriority` if it
+    /// requests priority 10; otherwise it has priority 5. A request without a priority always passes (reference 7.5;
+    /// 11, row 2).
     package var refusesImmediateBackground = false
-    /// Indicates whether a payload that is not a JSON object is `BadRequestPayload`; otherwise it is delivered (row
-    /// 12.1).
+    /// A Boolean value that indicates whether a payload that is not a JSON object is rejected with `BadRequestPayload`;
+    /// otherwise it is delivered (reference 11, row 1).
     package var requiresJSONObject = false
-    /// Indicates whether a push type whose topic has another suffix, or none, is `TopicDisallowed` (reference 7.7).
+    /// A Boolean value that indicates whether a topic without the push type's suffix is rejected with `TopicDisallowed`
+    /// (reference 7.7).
     package var requiresMatchingSuffix = false
-    /// The accepted algorithms of provider tokens. A token with any other algorithm is `InvalidProviderToken`. Apple
-    /// documents ES256 only (reference 2.1).
+    /// The accepted algorithms of provider tokens. A token with any other algorithm is rejected with
+    /// `InvalidProviderToken`. Apple documents ES256 only (reference 2.1).
     var tokenAlgorithms: Set<ProviderTokenAlgorithm> = [.es256, .es512]
-    /// The push types that are `TopicDisallowed` on certificate connections (reference 1.6).
+    /// The push types that connections with a certificate reject with `TopicDisallowed` (reference 1.6).
     package var tokenOnlyTypes: Set<PushType> = []
-    /// Indicates whether the legacy commands 0 and 1 allow 256 bytes of payload; otherwise 2,048, as command 2 does
-    /// (reference 5.1).
+    /// A Boolean value that indicates whether payloads of the legacy commands 0 and 1 are limited to 256 bytes;
+    /// otherwise to 2,048, as for command 2 (reference 5.1).
     package var refusesLongSimplePayloads = false
-    /// The maximum rate of accepted pushes per device token. Further ones are `TooManyRequests` (reference 7.8). Default: no
-    /// limit.
+    /// The maximum rate of accepted pushes per device token. Further pushes are rejected with `TooManyRequests`
+    /// (reference 7.8). Default: no limit.
     package var deviceRate: Rate?
-    /// The number of rejections in a row after which the stream limit is 1, until a request is accepted (reference 1.3).
-    /// Default: never.
+    /// The number of consecutive rejections after which a connection may have only one stream at a time, until a
+    /// request is accepted (reference 1.3). Default `nil`: never.
     package var refusalsBeforeSlowdown: Int?
-    /// The number of rejections in a row after which the connection ends (reference 7.8). Default: never.
+    /// The number of consecutive rejections after which the connection is closed (reference 7.8). Default `nil`: never.
     package var refusalsBeforeEnd: Int?
-    /// The number of rejections for which a `BadDeviceToken` counts; 410 does not count (reference 1.9). Default 5.
+    /// The number of rejections as which a `BadDeviceToken` counts. A 410 does not count (reference 1.9). Default 5.
     package var badDeviceTokenWeight = 5
-    /// The time without requests after which the connection ends with `IdleTimeout`. Default: never.
+    /// The time without requests after which the connection is closed with `IdleTimeout`. Default `nil`: never.
     package var idleTimeout: Duration?
-    /// The header `retry-after` of responses 429 and 503, in seconds (row 12.4). Default: not sent.
+    /// The header `retry-after` of responses 429 and 503, in seconds (reference 11, row 4). Default: not sent.
     package var retryAfter: Int?
-    /// The reason for a key of the other environment: Apple's servers send ``Reason/badEnvironmentKeyInToken``, the
-    /// documentation has ``Reason/badEnvironmentKeyIdInToken`` (reference 1.9).
+    /// The reason to reject a key of the other environment: Apple's servers send ``Reason/badEnvironmentKeyInToken``,
+    /// the documentation has ``Reason/badEnvironmentKeyIdInToken`` (reference 1.9).
     package var wrongEnvironmentKey = Reason.badEnvironmentKeyInToken
-    /// Indicates whether a new app may use broadcasts if its registration does not set it (reference 4.1).
+    /// A Boolean value that indicates whether a new app may use broadcasts if its registration does not say so
+    /// (reference 4.1).
     package var allowsBroadcastByDefault = true
 
     package init() {}
@@ -90,7 +94,7 @@ package struct ProviderRules: Hashable, Sendable {
     }()
 }
 
-/// The algorithm that the header of a provider token names. The key is of P-256 with either.
+/// The algorithm that the header of a provider token names. The key is a P-256 key with either algorithm.
 enum ProviderTokenAlgorithm: String, Sendable {
     /// ES256, the only documented algorithm (reference 2.1).
     case es256 = "ES256"

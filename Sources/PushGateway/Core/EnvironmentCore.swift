@@ -3,7 +3,7 @@ import PushHTTP
 import PushTypes
 import PushWire
 
-/// The parts behind the listeners of one environment.
+/// The router and the listeners of one environment, with the components that they share.
 final class EnvironmentCore: Sendable {
     let environment: PushEnvironment
     private let database: GatewayDatabase
@@ -70,14 +70,14 @@ final class EnvironmentCore: Sendable {
         )
     }
 
-    /// Returns the number of rows of a table.
     func count(_ table: GatewayTables.Counted) async throws -> Int {
         let environment = self.environment
         return try await self.database.read { try $0.count(table, in: environment) }
     }
 }
 
-/// The directory of one environment. Credentials are those of all environments, and device tokens those of this one.
+/// Looks up the credentials, which all environments share, and the device tokens of one environment, for checks of
+/// pushes.
 private struct EnvironmentDirectory: PushDirectory {
     let providers: ProviderRegistry
     let devices: DeviceRegistry

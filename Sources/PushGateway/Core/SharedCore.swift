@@ -2,7 +2,7 @@ import Logging
 import PushSupport
 import PushTypes
 
-/// The parts that all environments of a gateway share.
+/// The components that all environments of a gateway share.
 struct SharedCore: Sendable {
     let services: RoutingServices
     let providers: ProviderRegistry
@@ -53,7 +53,8 @@ struct SharedCore: Sendable {
         )
     }
 
-    /// Returns the delay that a fault sets for a provider's feedback list; zero without such a fault.
+    /// Returns the delay that a fault rule sets for the entries of a provider's feedback list; zero without such a
+    /// rule.
     func feedbackDelay(for identity: CertificateIdentity, _ environment: PushEnvironment) -> Duration {
         let subject = FaultSubject(
             listener: .feedback,

@@ -2,23 +2,23 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The apps, provider keys and provider certificates. They are in the database, and in memory to check every push.
+/// The apps, provider keys and provider certificates, in the database, and in memory for the check of every push.
 ///
 /// A change is written to the database first and then applied in memory. A cache of the registry's values compares
 /// ``changes`` to detect that its values may be outdated.
 final class ProviderRegistry: TrustDirectory, Sendable {
-    /// The result of an addition.
+    /// The result of adding an app, a key or a certificate.
     enum Change: Hashable, Sendable {
         case added
         /// The same app, key or certificate is registered already.
         case alreadyThere
-        /// A different app, key or certificate with this name is registered.
+        /// A different app, key or certificate is registered under the same name.
         case conflict
         /// The maximum number of apps, keys or certificates is reached.
         case full
     }
 
-    /// The maximum number of apps, of keys, and of certificates.
+    /// The maximum number of apps, of keys, and of certificates; beyond it, adding one fails with ``Change/full``.
     static let capacity = 10_000
     /// The maximum number of keys of one team for one environment (reference 2.1).
     static let maximumTeamScopedKeys = 2
@@ -67,7 +67,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
 
     func app(_ bundleID: Topic) -> ProviderApp? { self.state.withLock { $0.apps[bundleID] } }
 
-    /// Returns the token length that the app of a topic has set; `nil` if none.
+    /// Returns the length of device tokens that is set for the app of a topic; `nil` for the gateway's default.
     func tokenLength(for topic: Topic) -> Int? { topic.owner { self.app($0) }?.tokenLength }
 
     func key(_ keyID: String) -> RegisteredKey? {
@@ -81,17 +81,19 @@ final class ProviderRegistry: TrustDirectory, Sendable {
 
     // MARK: Lists
 
-    /// Returns a page of the apps in the order of their bundle ids, after `last`.
+    /// Returns at most `limit` apps in the order of their bundle ids, after the bundle id `last`; `nil` for the first
+    /// page.
     func apps(after last: String?, limit: Int) -> [ProviderApp] {
         Self.page(self.state.withLock { Array($0.apps.values) }, by: { $0.bundleID.name }, after: last, limit: limit)
     }
 
-    /// Returns a page of the keys in the order of their ids, after `last`, revoked ones too.
+    /// Returns at most `limit` keys in the order of their ids, revoked ones too, after the id `last`; `nil` for the
+    /// first page.
     func keys(after last: String?, limit: Int) -> [RegisteredKey] {
         Self.page(self.state.withLock { Array($0.keys.values) }, by: { $0.keyID }, after: last, limit: limit)
     }
 
-    /// Returns a page of the certificates in the order of their serial numbers, after `last`, revoked ones too.
+    /// Returns at most `limit` certificates by serial number, revoked ones too, after `last`; `nil` for the first page.
     func certificates(after last: String?, limit: Int) -> [ProviderCertificate] {
         Self.page(self.state.withLock { Array($0.certificates.values) }, by: { $0.serial }, after: last, limit: limit)
     }
@@ -203,9 +205,10 @@ final class ProviderRegistry: TrustDirectory, Sendable {
     }
 }
 
-/// The look-ups by which a provider's credentials are checked.
+/// Looks up the registered data by which a provider's credentials are checked.
 protocol TrustDirectory: Sendable {
-    /// A number that changes with every change of apps, keys or certificates.
+    /// A number that changes with every change of apps, keys or certificates, by which caches detect that they are
+    /// outdated.
     var changes: UInt64 { get }
     /// Returns a registered key; `nil` also for a revoked one.
     func key(_ keyID: String) -> RegisteredKey?

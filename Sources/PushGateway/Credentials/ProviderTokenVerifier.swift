@@ -5,7 +5,7 @@ import PushTypes
 
 /// The claims of a provider token with a valid signature.
 struct VerifiedProviderToken: Hashable, Sendable {
-    /// The key that has signed it.
+    /// The registered key that signed the token.
     var key: RegisteredKey
     var issuedAt: Timestamp
     var algorithm = ProviderTokenAlgorithm.es256
@@ -20,15 +20,15 @@ struct VerifiedProviderToken: Hashable, Sendable {
 
 /// Verifies provider tokens as leniently as Apple does (reference 2.1, "what real clients send").
 enum ProviderTokenVerifier {
-    /// The maximum length of a token, in bytes. Real ones have under 300.
+    /// The maximum length of a token, in bytes; a longer one is invalid. Real ones have under 300.
     static let maximumLength = 4096
-    /// The maximum age of a token, and the maximum time by which it may be dated ahead.
+    /// The maximum age of a token, and the maximum time by which its issue time may lie in the future: an hour.
     static let tolerance: Duration = .seconds(3600)
 
-    /// Returns the claims of a token that a registered key has signed, whatever its time; `nil` for any other.
+    /// Returns the claims of a token that a registered key signed, whatever its issue time; `nil` for any other token.
     /// - Parameters:
     ///   - algorithms: The algorithms that are accepted.
-    ///   - key: Returns the registered key of an id; `nil` for none, or a revoked one.
+    ///   - key: Returns the registered key with an id; `nil` if there is none or it was revoked.
     static func signed(
         _ token: String,
         algorithms: Set<ProviderTokenAlgorithm>,
@@ -63,7 +63,7 @@ enum ProviderTokenVerifier {
         }
     }
 
-    /// Returns a signature in the raw form; `nil` if it has another.
+    /// Parses a signature in the raw form r‖s. Returns `nil` if it has another form.
     private static func raw(_ bytes: Data, _ algorithm: ProviderTokenAlgorithm) -> P256.Signing.ECDSASignature? {
         switch (bytes.count, algorithm) {
         case (64, _): return try? .init(rawRepresentation: bytes)
@@ -75,7 +75,7 @@ enum ProviderTokenVerifier {
         }
     }
 
-    /// Reads `iat` as an integer, a fraction or a string of either.
+    /// Parses `iat`, which may be an integer, a fraction, or a string with either.
     private static func seconds(_ value: JSONValue?) -> Int64? {
         switch value {
         case .integer(let seconds): seconds

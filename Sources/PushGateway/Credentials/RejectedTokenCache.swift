@@ -3,16 +3,16 @@ import Foundation
 import PushTypes
 import Synchronization
 
-/// Remembers provider tokens that were checked and are invalid, so that each costs one check of a signature.
+/// Remembers the provider tokens that were found invalid, so that each of them costs only one signature check.
 ///
-/// Shared by the connections of an environment. The oldest entry is replaced when the cache is full. Entries do not
-/// depend on the time; all are removed when the registered keys have changed.
+/// The connections of an environment share the cache. The oldest entry is replaced when the cache is full. Entries do
+/// not depend on the time; all are removed when the registered keys have changed.
 final class RejectedTokenCache: Sendable {
     /// The part of a check's outcome that does not depend on the time.
     enum Outcome: Hashable, Sendable {
-        /// The text is not a token, or was not signed by a registered key.
+        /// The header has no provider token, or the token was not signed by a registered key.
         case invalid
-        /// The signature is valid. The caller checks the time.
+        /// The signature is valid. The caller checks the issue time.
         case signed(VerifiedProviderToken)
 
         /// Returns the reason for which the token is invalid at `now`; `nil` if it is valid.
@@ -36,16 +36,16 @@ final class RejectedTokenCache: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
+    /// Creates an empty cache.
     /// - Parameter capacity: The maximum number of tokens. Default 4,096, of 300 bytes each.
     init(capacity: Int = 4096) { self.capacity = max(1, capacity) }
 
-    /// The number of tokens.
     var count: Int { self.state.withLock { $0.outcomes.count } }
 
-    /// Returns the outcome of an earlier check; `nil` if there is none.
+    /// Returns the outcome of an earlier check; `nil` if there is none, or if the registered keys have changed since.
     /// - Parameters:
     ///   - header: The value of the `authorization` field.
-    ///   - changes: The directory's ``TrustDirectory/changes``.
+    ///   - changes: The current value of the directory's ``TrustDirectory/changes``.
     func outcome(of header: String, changes: UInt64) -> Outcome? {
         let digest = Self.digest(header)
         return self.state.withLock { $0.changes == changes ? $0.outcomes[digest] : nil }

@@ -4,10 +4,10 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// Limits the checks of invalid provider tokens, per source over all connections.
+/// Limits the signature checks that find a provider token invalid, per source over all of its connections.
 ///
-/// A check of a signature costs the event loop 0.1 ms, and a source can open many connections. No token is rejected
-/// unchecked: a connection beyond the limit ends (``ConnectionAuthentication/mustEnd``), and the source's next
+/// A signature check occupies the event loop for 0.1 ms, and a source can open many connections. No token is rejected
+/// unchecked: a connection beyond the limit is closed (``ConnectionAuthentication/mustEnd``), and the source's next
 /// connection has one token checked again.
 final class SignatureCheckLimiter: Sendable {
     typealias Bucket = TokenBucket<Timestamp>
@@ -18,10 +18,10 @@ final class SignatureCheckLimiter: Sendable {
     /// Returns the bucket of one source: 1,000 invalid tokens in a row, 20 a second in the long run.
     private static func ofSource(now: Timestamp) -> Bucket { Bucket(rate: 20, burst: 1000, now: now) }
 
-    /// The maximum number of sources with a bucket.
+    /// The maximum number of sources with a bucket. If all buckets are in use, other sources count as over the limit.
     private static let maximumSources = 4096
 
-    /// An IPv4 address, or the first half of an IPv6 address; empty for other kinds.
+    /// The source of a connection: an IPv4 address or the first half of an IPv6 address; empty for other kinds.
     struct Source: Hashable, Sendable {
         private let bytes: [UInt8]
 
@@ -36,8 +36,8 @@ final class SignatureCheckLimiter: Sendable {
 
     private let sources = Mutex<[Source: Bucket]>([:])
 
-    /// Counts a token that was checked and is invalid.
-    /// - Returns: `false` if its source has had too many.
+    /// Counts a token that was checked and found invalid.
+    /// - Returns: `false` if the source has exceeded its limit.
     func take(_ source: Source, now: Timestamp) -> Bool {
         self.sources.withLock { sources in
             if sources[source] == nil, sources.count >= Self.maximumSources {

@@ -4,7 +4,7 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The devices and the generations of their tokens. They are in the database, and in memory to check every push.
+/// The devices and the generations of their tokens, in the database, and in memory for the check of every push.
 ///
 /// A change is written to the database first and then applied in memory, in the order of the transactions.
 final class DeviceRegistry: Sendable {
@@ -12,8 +12,8 @@ final class DeviceRegistry: Sendable {
         var devices: [UUID: ActivatedDevice] = [:]
         /// The identity behind each token of 32 bytes, because such a token does not contain it.
         var shortTokens: [DeviceToken: TokenMinter.Claims] = [:]
-        /// The completions that wait for a token that is being minted, so that two requests for one token get the same
-        /// token.
+        /// The completions to call when a token has been minted. Two concurrent requests for one token share an entry,
+        /// so that both receive the same token.
         var minting: [MinterKey: [@Sendable (Result<DeviceToken?, any Error>) -> Void]] = [:]
     }
 
@@ -23,7 +23,7 @@ final class DeviceRegistry: Sendable {
         var topic: TopicHash
     }
 
-    /// The maximum number of apps of one device, in both environments together.
+    /// The maximum number of apps of one device, in both environments together; further apps receive no device token.
     static let maximumInstalls = 1000
 
     let minter: TokenMinter
@@ -43,7 +43,7 @@ final class DeviceRegistry: Sendable {
         self.state = Mutex(state)
     }
 
-    /// The number of devices that are not deleted.
+    /// The number of activated devices, without deleted ones.
     var count: Int { self.state.withLock { $0.devices.values.count { $0.deletedAt == nil } } }
 
     /// Returns at most `limit` of the matching devices that are not deleted, in the order of their activation.
@@ -69,7 +69,7 @@ final class DeviceRegistry: Sendable {
         self.state.withLock { $0.devices[id] }.flatMap { $0.deletedAt == nil ? $0 : nil }
     }
 
-    /// Returns the state of a token: opens it (``TokenMinter/open(_:)``) or looks it up, and compares its generation.
+    /// Returns the state of a token, which is opened (``TokenMinter/open(_:)``) or looked up to compare its generation.
     func status(of token: DeviceToken, in environment: PushEnvironment) -> TokenStatus {
         let opened = token.bytes.count == TokenMinter.shortLength ? nil : self.minter.open(token)
         return self.state.withLock { state in
@@ -92,24 +92,24 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    /// Returns the topic of a hash on this device, also after the app was removed.
+    /// Returns the topic with this hash among the device's apps, including removed apps; `nil` if there is none.
     func topic(_ hash: TopicHash, on device: UUID, in environment: PushEnvironment) -> Topic? {
         self.state.withLock { $0.devices[device]?.install(hash, in: environment)?.topic }
     }
 
     // MARK: Tokens
 
-    /// Returns the device token of an app; `nil` if the app is not on the device.
+    /// Returns the device token of an app; `nil` if the app was never installed on the device or was removed.
     func currentToken(_ topic: TopicHash, on device: UUID, in environment: PushEnvironment) throws -> DeviceToken? {
         guard let install = self.device(device)?.install(topic, in: environment), install.isActive else { return nil }
         return try self.token(install, device: device)
     }
 
     /// Returns the device token of an app. Installs the app if it is new or was removed, and mints a new token if the
-    /// current one was minted with an earlier token key or has another length. Waits for the database only for a
-    /// change.
+    /// current one was minted with an earlier token key or has another length. Waits for the database only if it makes
+    /// a change.
     /// - Parameters:
-    ///   - length: ``TokenMinter/shortLength``, or 0 for a sealed token.
+    ///   - length: ``TokenMinter/shortLength``, or 0 for an encrypted token.
     ///   - completion: Called with the token; with `nil` if the device does not exist or has ``maximumInstalls`` apps.
     func token(
         _ topic: Topic,
@@ -211,7 +211,7 @@ final class DeviceRegistry: Sendable {
         return true
     }
 
-    /// Records that the device's system was installed anew: it has a new certificate, and its earlier tokens become
+    /// Records that the device's system was reinstalled: it has a new certificate, and its earlier tokens become
     /// invalid.
     /// - Returns: The changed device; `nil` if it does not exist.
     func reinstall(_ id: UUID, certificateSerial: String, now: Timestamp) async throws -> ActivatedDevice? {
@@ -237,7 +237,7 @@ final class DeviceRegistry: Sendable {
         try await self.set(.deletedAt, of: id, Event(.deleted, device: id, time: now)) != nil
     }
 
-    /// Removes an app from a device. The device receives nothing more for it.
+    /// Removes an app from a device. The device receives no further messages for it.
     /// - Parameter delay: The time for which the app's token stays valid, as Apple may learn of the removal late
     ///   (reference 7.7).
     /// - Returns: Whether the app was on the device.

@@ -4,28 +4,28 @@ import NIOPosix
 import PushTypes
 import Synchronization
 
-/// The log of events. Events are written to the database in blocks, at the latest after ``flushInterval``; the oldest
-/// are removed.
+/// The log of events. Events are written to the database in blocks, at the latest after ``flushInterval``. The oldest
+/// events are removed when the log exceeds its limits.
 ///
 /// A killed gateway loses the events of the last interval, but none of the changes that they describe.
 final class EventLog: Sendable {
-    /// The longest time for which an event is in memory only.
+    /// The maximum time for which an event is in memory only.
     static let flushInterval: TimeAmount = .milliseconds(250)
     /// The maximum number of events that are not on disk yet. Further ones are dropped.
     static let maximumUnwritten = 200_000
-    /// The number of ids that are reserved on disk ahead of the next one. Events get reserved ids only: a killed gateway may
-    /// have published events that it had not written, and the ids after its restart must be higher.
+    /// The number of event ids that are reserved on disk in advance. Only reserved ids are assigned: a killed gateway
+    /// may have published events that it had not written, and the ids after its restart must be higher.
     private static let reservation: Int64 = 300_000
-    /// The number of remaining reserved ids below which the next block reserves more.
+    /// The threshold of remaining reserved ids below which the next block reserves further ids.
     private static let minimumReserved: Int64 = 250_000
 
     private struct State {
         var nextID: Int64
         /// The last id that is reserved on disk.
         var reserved: Int64
-        /// The events that are not handed to the database yet.
+        /// The events that were not passed to the database yet.
         var fresh: [Event] = []
-        /// The events that are handed over and not committed yet.
+        /// The events that were passed to the database and are not committed yet.
         var writing: [Event] = []
         var isFlushScheduled = false
         var counts: [Int]
@@ -81,7 +81,7 @@ final class EventLog: Sendable {
         if schedule { self.scheduleFlush() }
     }
 
-    /// Returns the number of each event since the gateway was started.
+    /// Returns the number of events since the gateway was started, for each environment and name.
     func counts() -> [(environment: PushEnvironment?, name: Event.Name, count: Int)] {
         let counts = self.state.withLock { $0.counts }
         let environments: [PushEnvironment?] = [nil, .sandbox, .production]
@@ -92,15 +92,15 @@ final class EventLog: Sendable {
         }
     }
 
-    /// The events that were dropped because the disk did not keep up, and those that wait for it.
+    /// The number of events that were dropped because the disk was too slow, and of those that are not on disk yet.
     var backlog: (dropped: Int, waiting: Int) {
         self.state.withLock { ($0.dropped, $0.fresh.count + $0.writing.count) }
     }
 
-    /// The id of the newest event.
+    /// The id that was assigned last.
     var lastID: Int64 { self.state.withLock { $0.nextID } - 1 }
 
-    /// Returns the oldest `limit` matching events that are newer than `id`, oldest first.
+    /// Returns the matching events that are newer than `id`, oldest first; at most `limit`, beginning with the oldest.
     func events(_ filter: EventFilter, after id: Int64, limit: Int) async throws -> [Event] {
         let recent = self.state.withLock { $0.writing + $0.fresh }
         let before = recent.first?.id ?? .max
@@ -110,7 +110,6 @@ final class EventLog: Sendable {
         return stored + recent.lazy.filter { $0.id > id && filter.matches($0) }.prefix(limit - stored.count)
     }
 
-    /// Returns the number of events on disk.
     func stored() async throws -> Int { try await self.database.read { try $0.events.count() } }
 
     /// Returns the newest `limit` matching events, newest first.
@@ -124,7 +123,7 @@ final class EventLog: Sendable {
             + (try await self.database.read { try $0.events.events(filter, before: before, limit: rest) })
     }
 
-    /// Hands all events to the database, and reserves ids for more.
+    /// Passes all events in memory to the database, and reserves further ids.
     func flush() {
         let (events, reserved): ([Event], Int64?) = self.state.withLock { state in
             guard state.writing.isEmpty else { return ([], nil) }
@@ -162,13 +161,13 @@ final class EventLog: Sendable {
         }
     }
 
-    /// Writes the remaining events and ends the streams. No event may follow.
+    /// Writes the remaining events and finishes the event streams. No event may be added afterwards.
     func end() async throws {
         while self.backlog.waiting > 0 {
             self.flush()
             try await self.database.flush()
         }
-        // No further id is given, so the reservation can end at the last one: the ids of the next start follow without a gap.
+        // No further id is assigned, so the reservation ends at the last one: the next start continues without a gap.
         let last = self.lastID
         do {
             try await self.database.commit { try $0.events.reserve(upTo: last) }
@@ -178,10 +177,10 @@ final class EventLog: Sendable {
         self.stream.finish()
     }
 
-    /// Removes the events beyond ``limits``. Called at intervals.
+    /// Removes the events that exceed ``limits``. Called at intervals.
     func trim(now: Timestamp) async throws {
         let limits = self.limits
-        // Events are counted, because reserved ids may have none. As this visits each block, it is read outside the write.
+        // Events are counted, because reserved ids may have none. All blocks are read, hence outside of the write.
         let oldest = try await self.database.read { try $0.events.oldest(of: limits.events) }
         let since = Timestamp(milliseconds: now.milliseconds - Int64(limits.eventAge.components.seconds) * 1000)
         try await self.database.commit { try $0.events.trim(before: oldest, since: since) }

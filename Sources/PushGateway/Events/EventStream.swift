@@ -5,17 +5,16 @@ import Synchronization
 final class EventStream: Sendable {
     /// The maximum number of groups of events that wait for a slow watcher. Beyond it, the oldest groups are dropped.
     static let buffer = 1000
-    /// The maximum number of watchers at a time.
+    /// The maximum number of watchers at a time, beyond which ``watch()`` returns `nil`.
     static let maximumWatchers = 32
 
-    /// A subscriber to the groups of events. An empty group only signals that time has passed (``remind()``).
+    /// A subscriber to the groups of events. An empty group contains no news; ``remind()`` sends it at intervals.
     struct Watcher: Sendable {
         let events: AsyncStream<[Event]>
         fileprivate let continuation: AsyncStream<[Event]>.Continuation
 
-        /// Sends an empty group.
         func remind() { self.continuation.yield([]) }
-        /// Ends the stream after the events in the buffer.
+        /// Finishes the stream after the events in the buffer.
         func end() { self.continuation.finish() }
     }
 
@@ -28,11 +27,10 @@ final class EventStream: Sendable {
     private let state = Mutex(State())
     private let watching = Atomic<Int>(0)
 
-    /// The number of watchers.
     var count: Int { self.watching.load(ordering: .relaxed) }
 
-    /// Adds a watcher, until it ends or its stream is not read any more.
-    /// - Returns: `nil` if there are too many watchers.
+    /// Adds a watcher, which is removed when its stream finishes or is no longer read.
+    /// - Returns: The watcher; `nil` if there are ``maximumWatchers``, or after ``finish()``.
     func watch() -> Watcher? {
         let (stream, continuation) = AsyncStream.makeStream(
             of: [Event].self,
@@ -50,14 +48,14 @@ final class EventStream: Sendable {
         return Watcher(events: stream, continuation: continuation)
     }
 
-    /// Publishes events. Called in the order of their ids.
+    /// Publishes events to all watchers. Must be called in the order of the events' ids.
     func publish(_ events: [Event]) {
         guard self.watching.load(ordering: .relaxed) > 0 else { return }
         let watchers = self.state.withLock { Array($0.watchers.values) }
         for watcher in watchers { watcher.yield(events) }
     }
 
-    /// Ends the streams of all watchers. No watcher can be added after that.
+    /// Finishes the streams of all watchers. No watcher can be added afterwards.
     func finish() {
         let watchers = self.state.withLock { state in
             state.hasEnded = true

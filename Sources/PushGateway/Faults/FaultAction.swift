@@ -1,24 +1,24 @@
 import PushSupport
 import PushTypes
 
-/// The misbehaviour of a fault rule.
+/// The misbehaviour that a fault rule causes.
 enum FaultAction: Hashable, Sendable {
-    /// The response is late.
+    /// The response is delayed.
     case latency(FaultLatency)
-    /// The request is rejected; `retryAfter` in seconds. The binary listener sends the status of reference 5.2.
+    /// The request is rejected; `retryAfter` is in seconds. The binary listener sends a status instead (reference 5.2).
     case reject(Reason, retryAfter: Int?)
     /// The stream is reset with this error code (RFC 9113 section 7).
     case reset(FaultErrorCode)
     case goAway(GoAway)
-    /// There is neither a response nor an end.
+    /// The gateway neither responds nor closes the connection.
     case stall(Stall)
     /// The gateway reads from its peer, a provider or a device, at no more than this rate.
     case slow(bytesPerSecond: Int)
     /// A device's acknowledgement is ignored.
     case dropAcks
-    /// The listener shows a certificate that expired yesterday.
+    /// The listener presents a certificate that expired yesterday.
     case expiredCertificate
-    /// The limit of concurrent streams is announced when the connection starts, or after `after` requests.
+    /// A limit of concurrent streams is announced when the connection starts (`after` is 0), or after `after` requests.
     case streamLimit(Int, after: Int)
     /// Feedback entries are sent with this delay.
     case feedbackDelay(Duration)
@@ -27,27 +27,27 @@ enum FaultAction: Hashable, Sendable {
     /// The connection of a device is closed after `after` messages.
     case dropDevice(after: Int)
 
-    /// The content of a GOAWAY frame (RFC 9113 section 6.8).
+    /// The time and the fields of a GOAWAY frame (RFC 9113 section 6.8).
     struct GoAway: Hashable, Sendable {
-        /// The number of the request on the connection at which it is sent, from 1.
+        /// The number of requests on the connection, including the current one, at which the frame is sent.
         var after: Int
         var code = FaultErrorCode.none
-        /// The `reason` in the JSON of its debug data; `nil` for no debug data.
+        /// The `reason` in the JSON debug data of the frame; `nil` for no debug data.
         var text: String?
-        /// Indicates whether the current request still gets its response and the last stream id includes it. If not,
-        /// this request and later ones are not processed.
+        /// A Boolean value that indicates whether the current request still receives its response and the last stream
+        /// id includes it. If not, this request and later ones are not processed.
         var finishesStreams = true
     }
 
-    /// The extent of a stall.
+    /// The extent of a fault that withholds responses.
     enum Stall: String, CaseIterable, Hashable, Sendable {
-        /// Only the request gets no response.
+        /// Only the request receives no response.
         case request
-        /// Nothing more is read from the connection, and it gets no more responses.
+        /// Nothing more is read from the connection, and no more responses are sent on it.
         case connection
     }
 
-    /// The point at which the fault is decided.
+    /// The point in the processing at which the action is decided.
     var point: FaultPoint {
         switch self {
         case .latency, .reject, .reset, .goAway, .stall, .close: .request
@@ -71,7 +71,7 @@ enum FaultAction: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the action applies to a connection that has reached `ordinal` (``FaultSubject/ordinal``).
+    /// Returns whether the action takes effect at the request or message with the number `ordinal` on its connection.
     func isDue(at ordinal: Int) -> Bool {
         switch self {
         case .goAway(let goAway): ordinal >= goAway.after
@@ -111,7 +111,7 @@ struct FaultErrorCode: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension FaultAction {
-    /// The members of a rule that say what a fault does.
+    /// The JSON members of a rule that describe its action.
     enum Members {
         private static let counts: ClosedRange<Int64> = 1...1_000_000_000
         private static let longestDelay: Duration = .seconds(30 * 86_400)
@@ -151,7 +151,7 @@ extension FaultAction {
             Self.latency, Self.reason, Self.reset, Self.goAway, Self.stall, Self.slow, Self.dropAcks,
             Self.expiredCertificate, Self.streamLimit, Self.feedbackDelay, Self.close, Self.dropDevice,
         ]
-        /// The members that belong to one of ``actions``, with its name.
+        /// The members that refine an action, each with the name of the action that it belongs to.
         static let details: [(member: any AnyRequestMember, action: String)] = [
             (Self.retryAfter, Self.reason.name), (Self.code, Self.goAway.name), (Self.text, Self.goAway.name),
             (Self.streams, Self.goAway.name), (Self.after, Self.streamLimit.name),
@@ -229,7 +229,7 @@ extension FaultAction {
         return goAway
     }
 
-    /// The members in the order of the text form.
+    /// The JSON members of the action, in the order of the text form.
     var members: [(String, JSONValue)] {
         switch self {
         case .latency(let latency): [("latency", .string(latency.description))]

@@ -1,16 +1,16 @@
 import PushTypes
 
-/// The faults that apply to one subject. Several rules can contribute; for each property the first matching rule
-/// counts.
+/// The faults that apply to one request, message or connection. Several rules can contribute; for each property the
+/// first matching rule counts.
 struct FaultDecision: Hashable, Sendable {
-    /// A fault that takes effect before the request is processed.
+    /// A fault that takes effect before the request is processed: a delay, or no processing at all.
     enum Before: Hashable, Sendable {
         case wait(Duration)
-        /// The request never gets a response.
+        /// The request never receives a response.
         case stall
     }
 
-    /// The response in place of the right one. A push that is rejected or reset is not submitted.
+    /// The outcome that replaces the regular response. A push that is rejected or reset is not submitted.
     enum Substitute: Hashable, Sendable {
         case reject(Reason, retryAfter: Int?)
         case reset(FaultErrorCode)
@@ -18,11 +18,11 @@ struct FaultDecision: Hashable, Sendable {
         case drop
     }
 
-    /// The fault of the whole connection.
+    /// A fault that affects the whole connection.
     enum Connection: Hashable, Sendable {
         case goAway(FaultAction.GoAway)
         case close
-        /// Nothing more is read from the connection, and it gets no more responses.
+        /// Nothing more is read from the connection, and no more responses are sent on it.
         case stall
     }
 
@@ -31,12 +31,12 @@ struct FaultDecision: Hashable, Sendable {
     var before: Before?
     var response: Substitute?
     var connection: Connection?
-    /// The SETTINGS_MAX_CONCURRENT_STREAMS to announce.
+    /// The SETTINGS_MAX_CONCURRENT_STREAMS to announce; `nil` for no change.
     var streamLimit: Int?
-    /// The rate at which the gateway reads from its peer.
+    /// The rate at which the gateway reads from its peer; `nil` for no limit.
     var bytesPerSecond: Int?
     var showsExpiredCertificate = false
-    /// The delay of feedback entries, for ``FeedbackListener/delay``.
+    /// The delay of feedback entries (``FeedbackListener/delay``); `nil` for none.
     var feedbackDelay: Duration?
 
     /// Adds the action of a rule.

@@ -10,7 +10,7 @@ enum FaultLatency: Hashable, Sendable {
     case uniform(ClosedRange<Duration>)
     /// A normal distribution, cut off at zero and ``longest``.
     case normal(mean: Duration, deviation: Duration)
-    /// Percentiles with rising percent and duration.
+    /// Percentiles in ascending order of both percentage and duration.
     case percentiles([Percentile])
 
     /// A percentile of the distribution.
@@ -46,8 +46,8 @@ enum FaultLatency: Hashable, Sendable {
         }
     }
 
-    /// Returns the duration at a part of the range.
-    /// - Parameter part: 0 for the lower end, 1 for the upper.
+    /// Returns the duration at a fraction of the range.
+    /// - Parameter part: 0 for the lower bound, 1 for the upper.
     private static func point(_ part: Double, in range: ClosedRange<Duration>) -> Duration {
         range.lowerBound + (range.upperBound - range.lowerBound) * part
     }
@@ -97,13 +97,13 @@ extension FaultLatency: LosslessStringConvertible {
     }
 }
 
-/// Durations in the text form: a whole number and its unit, `ms`, `s`, `m`, `h` or `d`.
+/// Parses and formats durations in text form: a whole number and its unit, `ms`, `s`, `m`, `h` or `d`.
 enum FaultDuration {
     private static let units: [(name: String, milliseconds: Int64)] = [
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
     ]
 
-    /// Parses a duration; `nil` for any other text.
+    /// Parses a duration; returns `nil` for a string in another form.
     static func read(_ text: some StringProtocol) -> Duration? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let unit = Self.units.first(where: { $0.name == text.dropFirst(digits.count) }),
@@ -113,7 +113,7 @@ enum FaultDuration {
         return overflow ? nil : .milliseconds(milliseconds)
     }
 
-    /// Returns the text in the largest unit that leaves no fraction, rounded down to milliseconds.
+    /// Formats a duration in the largest unit that leaves no fraction, rounded down to milliseconds.
     static func text(_ duration: Duration) -> String {
         let milliseconds = Timestamp(milliseconds: 0).advanced(by: duration).milliseconds
         let unit = Self.units.first { milliseconds != 0 && milliseconds.isMultiple(of: $0.milliseconds) }

@@ -1,29 +1,29 @@
 import PushSupport
 import PushTypes
 
-/// The conditions of a fault: the requests, messages and connections to which it applies, and how often. A property
+/// The conditions under which a fault applies to a request, message or connection, and how often it applies. A property
 /// that is `nil` matches all.
 struct FaultMatch: Hashable, Sendable {
     /// The topic; a bundle id also matches the topics that are derived from it.
     var topic: Topic?
-    /// The token in lower-case hexadecimal, or its beginning.
+    /// The token in lower-case hexadecimal, or a prefix of it.
     var token: String?
     /// The key id or certificate serial number, compared without regard to letter case.
     var credential: String?
     var environment: PushEnvironment?
     var listener: FaultListener?
-    /// The share of the matching subjects, at random: 0 to 100.
+    /// The percentage of the matching subjects to which the fault applies, at random: 0 to 100. Default all.
     var percent: Double = 100
-    /// The number of matching subjects, counted from the first, after which the fault no longer applies.
+    /// The number of matching subjects, counted from the first, to which the fault can apply.
     var first: Int?
     /// The interval between the matching subjects to which the fault applies: 3 for every third one.
     var every: Int?
     /// The maximum number of times that the fault applies.
     var times: Int?
-    /// The time from which the fault does not apply any more.
+    /// The time from which the fault no longer applies.
     var until: Timestamp?
 
-    /// Returns whether `subject` matches, before chance and counts are considered.
+    /// Returns whether `subject` matches. Percentage and counts are not considered.
     func matches(_ subject: FaultSubject) -> Bool {
         if let listener, listener != subject.listener { return false }
         if let environment, environment != subject.environment { return false }
@@ -36,7 +36,7 @@ struct FaultMatch: Hashable, Sendable {
     /// Returns whether the fault applies to a matching subject.
     /// - Parameters:
     ///   - seen: The number of the subject among those that match, from 1.
-    ///   - hits: The times that the fault has applied before.
+    ///   - hits: The number of times that the fault has applied before.
     func applies(seen: Int, hits: Int, random: inout some RandomNumberGenerator) -> Bool {
         if let first, seen > first { return false }
         if let every, !seen.isMultiple(of: every) { return false }
@@ -46,9 +46,9 @@ struct FaultMatch: Hashable, Sendable {
 }
 
 extension FaultMatch {
-    /// The members of a rule that say to what a fault applies.
+    /// The JSON members of a rule that describe to what its fault applies.
     enum Members {
-        /// The minimum number of hexadecimal digits of a token.
+        /// The minimum number of hexadecimal digits in a rule's token or token prefix.
         private static let shortestToken = 8
         private static let counts: ClosedRange<Int64> = 1...1_000_000_000
 
@@ -94,7 +94,7 @@ extension FaultMatch {
         self.until = try fields.value(Members.until).map(Timestamp.init(milliseconds:))
     }
 
-    /// The members in the order of the text form.
+    /// The JSON members of the match, in the order of the text form.
     var members: [(String, JSONValue)] {
         var members: [(String, JSONValue)] = []
         if let listener { members.append(("door", .string(listener.rawValue))) }
@@ -113,7 +113,7 @@ extension FaultMatch {
     }
 }
 
-/// A listener with faults. The raw values are those of the member `door` of a rule.
+/// A listener to which faults can apply. The raw values are the values of a rule's member `door`.
 enum FaultListener: String, CaseIterable, Hashable, Sendable {
     case http2, binary, feedback
     case deviceLink = "courier"
@@ -133,7 +133,8 @@ enum FaultPoint: UInt8, CaseIterable, Hashable, Sendable {
     case feedback
 }
 
-/// The request, message or connection to which a fault could apply, as far as its listener knows it.
+/// The request, message or connection to which a fault could apply. A property is `nil` while its listener does not
+/// know it.
 struct FaultSubject: Hashable, Sendable {
     var listener: FaultListener
     var environment: PushEnvironment
@@ -146,7 +147,7 @@ struct FaultSubject: Hashable, Sendable {
 }
 
 extension FaultSubject {
-    /// Describes a message to a device.
+    /// Creates the subject for a message to a device; without a message, topic and token are not known.
     init(listener: FaultListener, environment: PushEnvironment, message: Message?, ordinal: Int = 1) {
         self.init(
             listener: listener,

@@ -5,12 +5,12 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// The fault rules of a gateway, with their counts.
+/// The fault rules of a gateway, and the number of matches of each.
 ///
-/// Rules from the API exist until they are removed or the gateway ends; those of a file or a flag exist again after the
-/// next start. Without rules, a decision costs one relaxed load.
+/// Rules from the API exist until they are removed or the gateway stops; those of a file or a flag exist again after
+/// the next start. If there are no rules, a decision costs one relaxed atomic load.
 final class FaultPlan: Sendable {
-    /// The maximum number of rules in the plan.
+    /// The maximum number of rules in the plan; adding more fails.
     static let limit = 100
 
     /// The source of a rule.
@@ -38,10 +38,9 @@ final class FaultPlan: Sendable {
     /// A bit for each ``FaultPoint`` that has a rule.
     private let points = Atomic<UInt8>(0)
 
-    /// Creates a plan without rules.
     init() {}
 
-    /// Creates a plan with the rules of flags and file.
+    /// Creates a plan with the rules of command-line flags and of the faults file.
     /// - Throws: ``RequestError`` with the path of the invalid rule, such as `faults[2]`.
     init(starting rules: [FaultRule], now: Timestamp) throws(RequestError) {
         for (index, rule) in rules.enumerated() {
@@ -78,6 +77,7 @@ final class FaultPlan: Sendable {
 
     /// Adds a rule.
     /// - Returns: The rule with its id.
+    /// - Throws: ``RequestError`` if the plan is full, the id is in use, or the rule has expired.
     func add(_ rule: FaultRule, source: Source, now: Timestamp) throws(RequestError) -> FaultRule {
         try self.state.withLock { (state) throws(RequestError) in
             self.removeExpired(from: &state, now: now)
@@ -120,7 +120,8 @@ final class FaultPlan: Sendable {
         }
     }
 
-    /// Returns the faults of a subject; chance is decided by the system's random number generator.
+    /// Returns the faults that apply to a subject; `nil` for none. Percentages are decided by the system's random
+    /// number generator.
     func decide(
         at point: FaultPoint,
         for subject: @autoclosure () -> FaultSubject,
@@ -130,7 +131,8 @@ final class FaultPlan: Sendable {
         return self.decide(at: point, for: subject(), random: &random, now: now())
     }
 
-    /// Returns the faults of a subject; `nil` for none. The subject is not evaluated unless a rule is about `point`.
+    /// Returns the faults that apply to a subject; `nil` for none. The subject is not evaluated unless a rule is about
+    /// `point`.
     func decide(
         at point: FaultPoint,
         for subject: @autoclosure () -> FaultSubject,
@@ -182,7 +184,7 @@ struct ListenerFaultPlan: Sendable {
     let expiredTLS: NIOSSLContext
     let time: any TimeSource
 
-    /// Returns the faults of a connection that is being accepted; `nil` for none.
+    /// Returns the faults of a connection that is being accepted, of which only the listener is known; `nil` for none.
     func decide() -> FaultDecision? {
         let subject = FaultSubject(listener: self.listener, environment: self.environment)
         return self.plan.decide(at: .connection, for: subject, now: self.time.now)
@@ -190,7 +192,7 @@ struct ListenerFaultPlan: Sendable {
 }
 
 extension GatewayConfiguration {
-    /// Parses the faults of flags and file.
+    /// Parses the faults of command-line flags and of the faults file.
     /// - Throws: ``GatewayError`` with the invalid fault.
     func faultRules() throws -> [FaultRule] {
         var rules: [FaultRule] = []

@@ -1,12 +1,12 @@
 package import PushSupport
 
-/// A misbehaviour of the gateway that was configured on purpose: the subjects to which it applies, and its action.
+/// A deliberate misbehaviour of the gateway: an action, and the subjects to which it applies.
 ///
 /// The JSON form is a flat object, `{"reason": "TooManyRequests", "topic": "com.example.MyApp", "percent": 20}`; the
 /// text form, for a command-line flag, has the same members:
 /// `reason=TooManyRequests,topic=com.example.MyApp,percent=20`.
 struct FaultRule: Hashable, Sendable {
-    /// The id; the plan assigns one if it is empty.
+    /// The id of the rule. ``FaultPlan`` assigns one if it is empty.
     var id = ""
     var match = FaultMatch()
     var action: FaultAction
@@ -28,6 +28,7 @@ extension FaultRule {
         try self.init(JSONFields(members: members, path: path, known: Self.object.known))
     }
 
+    /// Parses the members of a request body.
     /// - Throws: ``RequestError`` with the path of the invalid member.
     init(_ fields: JSONFields) throws(RequestError) {
         self.id = try fields.value(Self.idMember) ?? ""
@@ -47,17 +48,18 @@ extension FaultRule {
         }
     }
 
-    /// The object that ``init(members:path:)`` reads.
+    /// The JSON form of the rule, which ``init(members:path:)`` reads.
     var json: JSONValue { .object(Dictionary(self.members) { $1 }) }
 
-    /// The members in the order of the text form: first the action, then the match.
+    /// The JSON members of the rule, in the order of the text form: first the action, then the match.
     var members: [(String, JSONValue)] {
         self.action.members + self.match.members + (self.id.isEmpty ? [] : [("id", .string(self.id))])
     }
 }
 
-/// The text form, for the command line.
+/// The text form of a rule, for the command line.
 extension FaultRule: CustomStringConvertible {
+    /// Parses the text form of a rule.
     /// - Throws: ``RequestError`` with the path of the invalid member.
     init(text: String) throws(RequestError) { try self.init(members: try FaultText.members(text)) }
 
@@ -65,7 +67,7 @@ extension FaultRule: CustomStringConvertible {
 }
 
 extension FaultPoint {
-    /// The members of a rule whose values are not known yet at this point.
+    /// The members that a rule must not have at this point, because their values are not known yet.
     fileprivate var unknownMembers: [String] {
         switch self {
         case .connection: ["topic", "token", "credential"]
@@ -78,16 +80,16 @@ extension FaultPoint {
 
 /// The text form of a rule's members: `name=value`, separated by commas. A name alone stands for `true`.
 package enum FaultText {
-    /// The maximum length of a text, in bytes.
+    /// The maximum length of a text form, in bytes.
     static let maximumLength = 4096
-    /// The pattern of texts that need no quotes, see ``isPlain(_:)``.
+    /// The pattern of member values that need no quotes, see ``isPlain(_:)``.
     static let pattern = "^[A-Za-z0-9._-]+$"
-    /// The description of texts that need no quotes, for error messages.
+    /// The description, for error messages, of member values that need no quotes.
     static let rule = "use letters, digits, dots, hyphens and underscores"
-    /// The names of the members that are numbers.
+    /// The names of the members whose values are numbers.
     private static let numbers = Set(FaultRule.object.members.filter { $0.schema.isNumber }.map { $0.name })
 
-    /// Parses the text form.
+    /// Parses the text form of a rule into its members.
     package static func members(_ text: String) throws(RequestError) -> [String: JSONValue] {
         guard text.utf8.count <= Self.maximumLength else {
             throw RequestError(.invalid, code: "too_long", message: "a fault has at most \(Self.maximumLength) bytes")
@@ -118,12 +120,12 @@ package enum FaultText {
         }.joined(separator: ",")
     }
 
-    /// Returns whether a text needs no quotes: letters, digits, dots, hyphens and underscores.
+    /// Returns whether a value needs no quotes: letters, digits, dots, hyphens and underscores.
     static func isPlain(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0.isAlphanumeric || ".-_".utf8.contains($0) }
     }
 
-    /// Returns the value of a member. Text in place of a number stays text, so that the error names the member.
+    /// Parses a value of the member `name`. If it should be a number and is not, the error names the member.
     private static func value(_ text: Substring, of name: String) -> JSONValue {
         guard Self.numbers.contains(name) else { return .string(String(text)) }
         if let number = Int64(text) { return .integer(number) }

@@ -15,6 +15,7 @@ final class FeedbackList: Sendable {
     private let limit: Int
     private let state = Mutex(State())
 
+    /// Creates the list of one environment.
     /// - Parameter limit: The maximum number of entries of a topic, for providers that never read them. Further ones
     ///   are dropped. The next push to a dropped token adds it again. Default 50,000.
     init(database: GatewayDatabase, environment: PushEnvironment, limit: Int = 50_000) {
@@ -24,8 +25,8 @@ final class FeedbackList: Sendable {
     /// The number of entries that were dropped since the gateway started.
     var dropped: Int { self.state.withLock { $0.dropped } }
 
-    /// Adds a token to the list of its topic, or updates its entry, within the caller's transaction.
-    /// - Returns: `false` if the list is full.
+    /// Adds a token to its topic's list, or updates the token's entry, within the caller's transaction.
+    /// - Returns: `false` if the list is full and the entry was dropped.
     @discardableResult
     func add(_ entry: FeedbackEntry, in tables: GatewayTables) throws -> Bool {
         let table = tables.feedback(self.environment)
@@ -57,13 +58,13 @@ final class FeedbackList: Sendable {
         }
     }
 
-    /// Returns the newest entries of one topic or of all.
+    /// Returns the newest entries of one topic, or of all topics if `topic` is `nil`; newest first.
     func newest(topic: String?, limit: Int) async throws -> [FeedbackEntry] {
         let environment = self.environment
         return try await self.database.read { try $0.feedback(environment).newest(topic: topic, limit: limit) }
     }
 
-    /// Removes entries that a provider has read, unless their time has changed since.
+    /// Removes entries that a provider has read, except those whose time has changed since then.
     func clear(_ entries: [FeedbackEntry]) async throws {
         let environment = self.environment
         try await self.database.write { tables in

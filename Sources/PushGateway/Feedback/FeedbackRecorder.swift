@@ -4,14 +4,14 @@ import Synchronization
 
 /// Receives the tokens that providers should stop using (reference 6).
 protocol FeedbackSink: Sendable {
-    /// Adds a token to the list of its topic. Never blocks.
+    /// Adds a token, which is invalid from the time `since` on, to its topic's list. Never blocks.
     func add(_ token: DeviceToken, topic: Topic, in environment: PushEnvironment, since: Timestamp)
 }
 
 /// The feedback lists of both environments. The routers add to them with the next group commit and do not wait for it.
 final class FeedbackRecorder: FeedbackSink {
-    /// The maximum number of entries that wait for the disk. Further ones are dropped. The next push to a dropped token
-    /// adds it again.
+    /// The maximum number of entries that are not on disk yet. Further ones are dropped. The next push to a dropped
+    /// token adds it again.
     private static let maximumWaiting = 10_000
 
     private let sandbox: FeedbackList

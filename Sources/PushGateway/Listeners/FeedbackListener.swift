@@ -6,11 +6,11 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The listener of the feedback service, port 2196 (reference 6), with the parts that its connections share.
+/// The listener of the feedback service, port 2196 (reference 6), with the components that its connections share.
 ///
 /// The handshake fails for a client without a certificate, and for one with a certificate of another authority. The
 /// connection of a client whose certificate is not valid here, because of its environment or because it is revoked, is
-/// aborted without the closure alert of TLS, so that the client does not take it for an empty list.
+/// aborted without the closure alert of TLS, so that the client does not mistake it for an empty list.
 struct FeedbackListener: Sendable {
     let store: FeedbackList
     let certificates: CertificateCheck
@@ -23,7 +23,7 @@ struct FeedbackListener: Sendable {
     let readerQueue = FeedbackReaderQueue()
 
     /// Adds the connection's handler behind TLS; called by ``Listener`` for each new connection.
-    /// - Parameter fault: The fault of the connection, which ``Listener`` applies.
+    /// - Parameter fault: The fault of the connection, which ``Listener`` applies; `nil` for none.
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         let pipeline = channel.pipeline.syncOperations
         let closeHandler = FeedbackCloseHandler()
@@ -33,7 +33,7 @@ struct FeedbackListener: Sendable {
         try pipeline.addHandler(FeedbackServerHandler(listener: self, closeHandler: closeHandler))
     }
 
-    /// Returns the latest time of the entries that a client gets: entries with a later time are hidden from it.
+    /// Returns the time of the latest entries that a client may receive. Entries of later times stay hidden from it.
     func latest(for identity: CertificateIdentity) -> Timestamp {
         self.time.now.advanced(by: .zero - self.delay(identity))
     }

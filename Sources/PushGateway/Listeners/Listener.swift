@@ -5,22 +5,24 @@ import NIOSSL
 import PushHTTP
 import Synchronization
 
-/// A TLS listener: binds a port, limits and tracks connections, and closes them all in the end.
+/// A TLS listener: binds a port, limits and tracks connections, and closes all of them on shutdown.
 final class Listener: Sendable {
     /// The options in which the listeners differ.
     struct Options: Sendable {
-        /// Indicates whether to limit the time of the TLS handshake; `false` if the connection's handler does.
+        /// A Boolean value that indicates whether the listener limits the time of the TLS handshake; `false` if the
+        /// connection's own handler does.
         var watchesHandshake = true
-        /// Indicates whether the handshake fails for an untrusted client certificate; `false` if the handler checks it
-        /// later.
+        /// A Boolean value that indicates whether the handshake fails for an untrusted client certificate; `false` if
+        /// the handler checks it later.
         var checksCertificates = true
-        /// Indicates whether a client that has closed its write side still gets responses.
+        /// A Boolean value that indicates whether responses are still sent after the client has half-closed its
+        /// connection.
         var allowsHalfClosure = false
     }
 
     /// The name for logs and errors, such as `sandbox binary`.
     let name: String
-    /// The maximum number of open connections. Further ones are closed at once.
+    /// The maximum number of open connections. Further ones are closed immediately.
     let maximumConnections: Int
     private let handshakeDeadline: TimeAmount
     private let options: Options
@@ -30,9 +32,11 @@ final class Listener: Sendable {
     private let memory = MemoryTrimmer()
     private let open: ListenerConnections
 
+    /// Creates a listener; ``bind(_:initialize:)`` opens its port.
     /// - Parameters:
     ///   - name: The name for logs and errors.
-    ///   - unauthenticated: The account of connections without a credential, shared by all listeners.
+    ///   - unauthenticated: The budget of connections without a credential, which all listeners share; `nil` for none.
+    ///   - faults: The fault rules that are applied to new connections; `nil` for none.
     init(
         name: String,
         tls: TLSConfiguration,
@@ -49,12 +53,12 @@ final class Listener: Sendable {
         (self.unauthenticated, self.faults) = (unauthenticated, faults)
     }
 
-    /// The number of open connections.
     var connections: Int { self.open.count }
 
     /// Starts to listen.
-    /// - Parameter initialize: Adds the handlers behind TLS to each connection's pipeline.
-    /// - Returns: The port.
+    /// - Parameter initialize: Adds the handlers behind TLS to a connection's pipeline. The second argument is the
+    ///   fault of the connection; `nil` for none.
+    /// - Returns: The port, which the system chooses if `address` has the port 0.
     /// - Throws: ``GatewayError/cannotListen(listener:address:why:)``.
     func bind(
         _ address: ListenAddress,
@@ -74,7 +78,8 @@ final class Listener: Sendable {
     }
 
     /// Stops listening and returns once all connections are closed.
-    /// - Parameter draining: Whether connections may finish their work first.
+    /// - Parameter draining: `true` if connections finish their running requests first, `false` to close them
+    ///   immediately.
     func close(draining: Bool) async { await self.open.close(draining: draining) }
 
     /// Sets up a new connection: counts it, applies connection faults, adds TLS and the listener's own handlers.
@@ -130,8 +135,8 @@ private final class ReadThrottleHandler: ChannelDuplexHandler {
 
 /// Returns the memory of closed connections to the operating system.
 ///
-/// The C library of Linux keeps freed memory: ten thousand connections that were open at a time would cost 230 MB from
-/// then on.
+/// The C library of Linux keeps freed memory: after ten thousand concurrent connections it would keep 230 MB from then
+/// on.
 final class MemoryTrimmer: Sendable {
     /// Counts closed connections and decides whether to trim.
     struct Count: Sendable {
@@ -154,7 +159,7 @@ final class MemoryTrimmer: Sendable {
         mutating func willTrim() { self = Count() }
     }
 
-    /// The delay before memory is returned, so that connections that close together cause one walk through the heap.
+    /// The delay before memory is returned, so that connections that close together cause one pass over the heap.
     private static let delay = DispatchTimeInterval.seconds(2)
 
     /// `malloc_trim`, which is in no header that Swift sees, and only in the C library that needs it.

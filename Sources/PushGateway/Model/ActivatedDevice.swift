@@ -8,42 +8,43 @@ struct ActivatedDevice: Sendable {
     var name: String?
     var activatedAt: Timestamp
     var deletedAt: Timestamp?
-    /// The time at which it last connected or disconnected.
+    /// The time at which the device last connected or disconnected; `nil` if it never did.
     var lastSeenAt: Timestamp?
-    /// The serial number of its valid certificate, in lower-case hexadecimal.
+    /// The serial number of the device's only valid certificate, in lower-case hexadecimal; `nil` if any may be used.
     var certificateSerial: String?
-    /// The time at which its certificate was revoked; `nil` if it is valid.
+    /// The time at which the device's certificate was revoked; `nil` if it is valid.
     var revokedAt: Timestamp?
-    /// The number of installations of its system. Base tokens of earlier ones are invalid.
+    /// The number of reinstallations of the device's system. Each invalidates the device's base token, see
+    /// ``TokenMinter``.
     var epoch: UInt32 = 0
     var installs: [Install] = []
 
-    /// One app of a device in one environment, through all its installations there.
+    /// One app of a device in one environment, with the tokens of all its installations there.
     struct Install: Sendable {
-        /// The maximum number of earlier tokens whose ends are remembered. Older ones count as ended with the oldest of them.
+        /// The maximum number of earlier tokens whose end times are kept. For older ones, the oldest kept time applies.
         static let remembered = 32
 
         var environment: PushEnvironment
         var topic: Topic
         var hash: TopicHash
-        /// The number of the current token: a token of an earlier generation is invalid.
+        /// The generation of the current token. A token of an earlier generation is invalid.
         var generation: UInt32
         /// The id of the token key with which the current token was minted.
         var keyID: UInt8
         var mintedAt: Timestamp
-        /// The length of the current token: ``TokenMinter/shortLength``, or 0 for a sealed one.
+        /// The length of the current token: ``TokenMinter/shortLength``, or 0 for an encrypted one.
         var tokenLength = 0
-        /// The end of the current token; `nil` while the app is on the device.
+        /// The time from which the current token is invalid; `nil` while the app is on the device.
         var endedAt: Timestamp?
-        /// The ends of the tokens of earlier generations, oldest first.
+        /// The end times of the tokens of earlier generations, oldest first; at most ``remembered``.
         var earlier: [(generation: UInt32, endedAt: Timestamp)] = []
 
         var isActive: Bool { self.endedAt == nil }
 
-        /// Ends the current token at `time`, unless it ended before.
+        /// Invalidates the current token from `time` on, unless it is invalid from an earlier time.
         mutating func end(at time: Timestamp) { self.endedAt = min(self.endedAt ?? time, time) }
 
-        /// Returns the end of the token of a generation; `nil` for the current one while it is valid.
+        /// Returns the time from which a generation's token is invalid; `nil` for the current one while it is valid.
         func end(of generation: UInt32) -> Timestamp? {
             if generation == self.generation { return self.endedAt }
             return self.earlier.first { $0.generation >= generation }?.endedAt ?? self.mintedAt
@@ -54,7 +55,7 @@ struct ActivatedDevice: Sendable {
             .init(device: device, topic: self.hash, environment: self.environment, generation: self.generation)
         }
 
-        /// Returns `next` with the ends of this generation and of the earlier ones.
+        /// Returns `next` with the end times of this generation and of the earlier ones.
         func followed(by next: Self) -> Self {
             var next = next
             next.earlier = (self.earlier + [(self.generation, self.endedAt ?? next.mintedAt)]).suffix(Self.remembered)

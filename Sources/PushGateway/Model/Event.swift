@@ -1,9 +1,9 @@
 import Foundation
 import PushTypes
 
-/// An event of a notification or a device, in Apple's words where Apple has one (reference 7.3).
+/// An event of a notification or a device. It has Apple's name if Apple has one (reference 7.3).
 struct Event: Hashable, Sendable {
-    /// The kind of an event. The raw values are in the blocks of the database: never renumber.
+    /// The kind of an event. The raw values are stored in the database and must never change.
     enum Name: UInt8, CaseIterable, Sendable {
         case received = 1, delivered = 2, deliveredFromStorage = 3, storedOffline = 4, storedPower = 5, replaced = 6
         case expired = 7, unregistered = 8, unregisteredFromStorage = 9, disabled = 10, disabledFromStorage = 11
@@ -47,10 +47,10 @@ struct Event: Hashable, Sendable {
         }
     }
 
-    /// The number of the event, rising over restarts. ``EventLog`` assigns it.
+    /// The id of the event, which rises over restarts. ``EventLog`` assigns it.
     var id: Int64 = 0
     var name: Name
-    /// The environment; `nil` for an event of a device as a whole.
+    /// The environment; `nil` for an event that concerns the device in all environments.
     var environment: PushEnvironment?
     var device: UUID
     var time: Timestamp
@@ -71,7 +71,7 @@ struct Event: Hashable, Sendable {
     }
 }
 
-/// The properties by which events are selected. An event matches if it has all those that are not `nil`.
+/// The properties by which events are selected. An event matches if it has all properties that are not `nil`.
 struct EventFilter: Hashable, Sendable {
     var device: UUID?
     var environment: PushEnvironment?

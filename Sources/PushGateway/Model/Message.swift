@@ -3,12 +3,12 @@ import NIOCore
 import PushTypes
 import PushWire
 
-/// A notification for one device, from its acceptance until the device has it or it is discarded.
+/// A notification for one device, from its acceptance until the device has acknowledged it or it is discarded.
 final class Message: Sendable {
-    /// The number of the accepted push in the gateway: later pushes have higher numbers.
+    /// The sequence number of the message in the gateway. Later messages have higher numbers.
     let sequence: Int64
     let device: UUID
-    /// The app's device token; for a broadcast, the device's base token.
+    /// The app's device token; for a broadcast, the device's base token, which belongs to no app.
     let token: [UInt8]
     let notification: PushNotification
     let topicHash: TopicHash
@@ -45,10 +45,10 @@ final class Message: Sendable {
         )
     }
 
-    /// The number of bytes by which it counts against the limits of unacknowledged messages: payload and ``overhead``.
+    /// The number of bytes charged to the limits of unacknowledged messages: payload size plus ``overhead``.
     var cost: Int { self.notification.payload.readableBytes + Self.overhead }
 
-    /// The approximate number of bytes of token, ids and this object.
+    /// The approximate size of the token, the ids and this object, in bytes.
     private static let overhead = 512
 
     func isExpired(at now: Timestamp) -> Bool { self.expiresAt.map { $0 <= now } ?? false }

@@ -1,20 +1,20 @@
 import PushTypes
 
-/// An app that may be pushed to.
+/// A registered app, to which providers may push.
 struct ProviderApp: Hashable, Sendable {
     var bundleID: Topic
     var teamID: String
-    /// Indicates whether it may use broadcasts (reference 4.1).
+    /// A Boolean value that indicates whether the app may use broadcasts (reference 4.1).
     var allowsBroadcast = true
-    /// The length of its new device tokens, in bytes: 32, or 0 for sealed tokens of varying length; `nil` for the gateway's
-    /// setting.
+    /// The length of the app's new device tokens, in bytes: 32, or 0 for encrypted tokens of varying length; `nil` for
+    /// the gateway's setting.
     var tokenLength: Int?
 
     /// The valid values of ``tokenLength``.
     static let tokenLengths = [0, TokenMinter.shortLength]
 }
 
-/// A change of an app. A property that is `nil` does not change.
+/// A change of an app's settings. A property that is `nil` leaves its setting unchanged.
 struct ProviderAppChange: Hashable, Sendable {
     var allowsBroadcast: Bool?
     var tokenLength: Int??
@@ -29,7 +29,7 @@ struct ProviderAppChange: Hashable, Sendable {
 struct ProviderCertificate: Hashable, Sendable {
     /// The serial number in lower-case hexadecimal.
     var serial: String
-    /// The subject's UID, which is the topic of a push without one.
+    /// The topic in the subject's UID, which applies to pushes that name no topic.
     var topic: Topic
     /// All topics that the provider may push to.
     var topics: Set<Topic>
@@ -48,11 +48,12 @@ package enum KeyScopeName: String, CaseIterable, Sendable {
 struct RegisteredKey: Hashable, Sendable {
     /// The scope of a key (reference 2.1, key kinds).
     enum Scope: Hashable, Sendable {
-        /// All topics of the team in both environments: the old kind.
+        /// All topics of the team in both environments: the original kind of key.
         case team
         /// All topics of the team in one environment.
         case environment(PushEnvironment)
-        /// Some topics in one environment, on a connection with at most one other key.
+        /// Some topics in one environment. A connection that uses the key may use at most one other key, the related
+        /// one.
         case topics(TopicScope)
 
         var name: KeyScopeName {
@@ -80,16 +81,16 @@ struct RegisteredKey: Hashable, Sendable {
     struct TopicScope: Hashable, Sendable {
         var topics: Set<Topic>
         var environment: PushEnvironment
-        /// The key that may be used on the same connection.
+        /// The id of the other key that may be used on the same connection; `nil` for none.
         var relatedKeyID: String?
     }
 
     var teamID: String
     var keyID: String
-    /// The key in X9.63, 65 bytes.
+    /// The public key in X9.63 format, 65 bytes.
     var publicKey: [UInt8]
     var scope = Scope.team
-    /// The time of its revocation. Revoked keys are kept, so that their ids are not used again.
+    /// The time at which the key was revoked; `nil` if it is valid. Revoked keys are kept, so that no id is used again.
     var revokedAt: Timestamp?
 
     /// Returns whether the key may be used in an environment.
@@ -107,7 +108,7 @@ struct RegisteredKey: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the key has no list of topics, or lists the topic or its app.
+    /// Returns whether the key allows the topic: it has no list of topics, or the list contains the topic or its app.
     func lists(_ topic: Topic, ofApp bundleID: Topic) -> Bool {
         guard let scope = self.scope.topics else { return true }
         return scope.topics.contains(topic) || scope.topics.contains(bundleID)

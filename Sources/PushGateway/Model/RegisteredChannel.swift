@@ -12,10 +12,10 @@ struct ChannelName: Hashable, Sendable {
     var topic: Topic { Topic(self.bundleID.name + PushType.liveactivity.topicSuffix) ?? self.bundleID }
 }
 
-/// The storage of a channel for followers that are offline (reference 4.1).
+/// The policy for storing a channel's broadcasts for followers that are offline (reference 4.1).
 enum ChannelPolicy: Int, Hashable, Sendable {
     case nothing = 0
-    /// The most recent broadcast, for at most 8 hours.
+    /// Only the most recent broadcast is stored, for at most 8 hours.
     case newest = 1
 }
 
@@ -28,7 +28,7 @@ struct RegisteredChannel: Hashable, Sendable {
 
 /// A broadcast that has passed every check (reference 4.2).
 struct AcceptedBroadcast: Hashable, Sendable {
-    /// The longest time for which a broadcast is stored: 8 hours (reference 4.1).
+    /// The maximum time for which a broadcast is stored: 8 hours (reference 4.1).
     static let longestStorage: Duration = .seconds(8 * 3600)
 
     var channel: ChannelName
@@ -36,7 +36,7 @@ struct AcceptedBroadcast: Hashable, Sendable {
     /// The notification. Its id is the `apns-request-id`.
     var notification: PushNotification
 
-    /// Returns the end of storage of a broadcast that is accepted at `now`; `nil` if it must not be stored.
+    /// Returns the time until which a broadcast accepted at `now` is stored; `nil` if it must not be stored.
     func storageEnd(acceptedAt now: Timestamp) -> Timestamp? {
         guard self.policy == .newest, let end = self.notification.expiration.storageEnd(acceptedAt: now)
         else { return nil }

@@ -4,11 +4,11 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Mints and opens device tokens and base tokens: AES-GCM over the identity behind them, so that a token needs no
-/// look-up and tells other parties nothing.
+/// Mints and opens device tokens, which name an app on a device, and base tokens, which name the device alone. A token
+/// is the identity behind it, encrypted with AES-GCM, so that it needs no look-up and reveals nothing to other parties.
 ///
-/// Of several token keys the newest seals new tokens, and every one opens those that it sealed, so that a token from
-/// before a rotation is valid until its device has fetched a new one.
+/// Of several token keys the newest encrypts new tokens, and every key opens those that it encrypted, so that a token
+/// from before a rotation is valid until its device has fetched a new one.
 ///
 /// Layout: key id (1) ‖ nonce (12) ‖ sealed (kind, environment, generation, device id, topic hash, padding) ‖ tag (16).
 /// The nonce is an HMAC of the plain text, so that the same identity has the same token and no nonce is used for two
@@ -23,13 +23,13 @@ final class TokenMinter: Sendable {
         var device: UUID
         var topic: TopicHash
         var environment: PushEnvironment
-        /// The number of the token, which rises with each new one.
+        /// The generation of the token, which rises with each new token of the app on the device.
         var generation: UInt32
     }
 
     /// The length of a token key, in bytes.
     static let keyLength = 32
-    /// The length of a token that is looked up, in bytes.
+    /// The length of a token that contains no identity and is looked up, in bytes.
     static let shortLength = 32
     /// The maximum number of keys, including retired ones: the key id is one byte.
     static let maximumKeys = 255
@@ -62,13 +62,14 @@ final class TokenMinter: Sendable {
     /// The keys in the order of their ids, which start with 1.
     private let keys: Mutex<[Key]>
 
-    /// - Parameter keys: The token keys of 32 random bytes, oldest first. A key is kept as long as its tokens are valid.
+    /// Creates a minter.
+    /// - Parameter keys: The token keys of 32 random bytes, oldest first. A key is kept while its tokens are valid.
     init(keys: [[UInt8]]) { self.keys = Mutex(keys.prefix(Self.maximumKeys).map(Key.init)) }
 
-    /// The id of the key that seals new tokens.
+    /// The id of the newest key, which encrypts new tokens.
     var currentKeyID: UInt8 { UInt8(clamping: self.keys.withLock { $0.count }) }
 
-    /// Adds a key, which seals new tokens from now on.
+    /// Adds a key, which encrypts new tokens from now on.
     /// - Returns: `false` if there are ``maximumKeys`` already.
     func rotate(to key: [UInt8]) -> Bool {
         self.keys.withLock { keys in
@@ -82,13 +83,15 @@ final class TokenMinter: Sendable {
         self.keys.withLock { id > 0 && Int(id) <= $0.count ? $0[Int(id) - 1] : nil }
     }
 
-    /// Returns the sealed device token of an identity, which is the same each time.
-    /// - Parameter keyID: The key that seals it; the current one if this id does not exist.
+    /// Returns the encrypted device token of an identity; `nil` without any key. The same identity and key give the
+    /// same token.
+    /// - Parameter keyID: The key that encrypts it; the current one if this id does not exist.
     func deviceToken(_ claims: Claims, keyID: UInt8) throws -> DeviceToken? {
         try self.seal(Self.text(claims), keyID: keyID).flatMap(DeviceToken.init(bytes:))
     }
 
-    /// Returns the token of ``shortLength`` bytes of an identity, which is the same each time.
+    /// Returns the ``shortLength``-byte token of an identity; `nil` without any key. The same identity and key give the
+    /// same token.
     /// - Parameter keyID: The key of its HMAC; the current one if this id does not exist.
     func shortToken(_ claims: Claims, keyID: UInt8) -> DeviceToken? {
         guard let key = self.key(keyID) ?? self.key(self.currentKeyID) else { return nil }
@@ -102,13 +105,13 @@ final class TokenMinter: Sendable {
     }
 
     /// Returns the base token of a device (device link reference 5).
-    /// - Parameter epoch: The number of installations of the device's system.
+    /// - Parameter epoch: The number of times that the device's system was reinstalled.
     func baseToken(for device: UUID, epoch: UInt32) throws -> [UInt8]? {
         let epoch = withUnsafeBytes(of: epoch.bigEndian, Array.init)
         return try self.seal([Kind.base.rawValue] + Self.bytes(device) + epoch, keyID: self.currentKeyID)
     }
 
-    /// Opens a sealed token and returns the identity behind it; `nil` if none of the keys sealed it.
+    /// Decrypts a token and returns the identity behind it; `nil` if none of the keys encrypted it.
     func open(_ token: DeviceToken) -> Claims? {
         self.unseal(token.bytes)?.withUnsafeBytes { text in
             guard text.count >= 42, text[0] == Kind.app.rawValue, let environment = PushEnvironment(code: text[1]),
@@ -143,9 +146,9 @@ final class TokenMinter: Sendable {
     private static func bytes(_ uuid: UUID) -> [UInt8] { withUnsafeBytes(of: uuid.uuid, Array.init) }
 }
 
-/// The state of a device token, as ``DeviceRegistry/status(of:in:)`` finds it. All listeners use it.
+/// The state of a device token, which ``DeviceRegistry/status(of:in:)`` returns and all listeners check.
 enum TokenStatus: Hashable, Sendable {
-    /// The app is on the device.
+    /// The token is valid: the app is on the device.
     case active(device: UUID, topic: TopicHash)
     /// The token was valid once: the app was removed, or the token was replaced. A push to it is rejected with status
     /// 410.
@@ -154,7 +157,7 @@ enum TokenStatus: Hashable, Sendable {
     case unknown
 }
 
-/// A device token that is not valid any more.
+/// A device token that is no longer valid.
 struct UnregisteredToken: Hashable, Sendable {
     var token: DeviceToken
     var device: UUID
@@ -164,7 +167,7 @@ struct UnregisteredToken: Hashable, Sendable {
 }
 
 extension PushEnvironment {
-    /// The byte that stands for the environment in tokens and event blocks; 0 stands for none. Never renumber.
+    /// The byte that stands for the environment in tokens and event blocks, where 0 means none. It must never change.
     var code: UInt8 {
         switch self {
         case .sandbox: 1
@@ -182,7 +185,7 @@ extension PushEnvironment {
 struct FeedbackEntry: Hashable, Sendable {
     var topic: Topic
     var token: DeviceToken
-    /// The time at which the app was found to be removed. The wire format has whole seconds.
+    /// The time at which the gateway learned that the app was removed. The wire format has whole seconds.
     var time: Timestamp
 
     /// The entry in the form of the feedback protocol.

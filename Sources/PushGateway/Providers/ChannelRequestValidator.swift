@@ -11,7 +11,8 @@ struct ChannelRequestValidator: Sendable {
 
     let shared: ProviderSession.Shared
 
-    /// Checks a request. Returns the response to a request that only reads, or the broadcast or change to perform.
+    /// Checks a request. Returns the response if the request only reads, or the broadcast or change to perform. Throws
+    /// the reason of the first check that fails.
     func validate(
         _ request: ProviderRequest,
         path: ProviderPath,
@@ -156,7 +157,7 @@ extension ChannelRequestValidator {
     }
 
     /// Returns the expiration. A channel that stores nothing allows 0 only (reference 4.2); the default depends on the
-    /// policy (row 12.9).
+    /// policy (reference 11, row 9).
     private static func expiration(_ text: String?, _ policy: ChannelPolicy) throws(ProviderRejection) -> Expiration {
         guard let text else { return policy == .nothing ? .immediate : .servicePolicy }
         guard let expiration = Expiration(header: text), policy == .newest || expiration == .immediate else {
@@ -171,7 +172,7 @@ extension ChannelRequestValidator {
         return priority
     }
 
-    /// Checks the payload: a broadcast cannot start an activity (reference 3.4).
+    /// Checks that the payload does not start an activity, which a broadcast cannot do (reference 3.4).
     private func checkPayload(_ request: ProviderRequest) throws(ProviderRejection) {
         let object = try Self.object(request)
         guard self.shared.rules.requiresJSONObject else { return }

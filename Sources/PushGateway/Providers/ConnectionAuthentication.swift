@@ -5,18 +5,17 @@ import PushWire
 /// The authentication of one provider connection: by its certificate, or by the provider tokens of its requests
 /// (reference 2).
 ///
-/// The first valid token binds the connection to its team and to the kind of its key. A token that was verified before
-/// costs a comparison of bytes, of its age, and of the directory's ``TrustDirectory/changes``.
+/// The first valid token binds the connection to its team and to the kind of its key. For a token that was verified
+/// before, only its bytes, its age and the directory's ``TrustDirectory/changes`` are compared.
 struct ConnectionAuthentication: Sendable {
-    /// The maximum number of verified tokens that are remembered. One is in use at a time, or two with a related key.
+    /// The maximum number of remembered verified tokens. A connection uses one at a time, or two with a related key.
     static let maximumTokens = 4
 
-    /// A verified token.
     private struct Verified: Sendable {
         /// The value of the `authorization` field.
         var header: String
         var token: VerifiedProviderToken
-        /// The time at which it replaced an earlier token of the same key.
+        /// The time at which the token replaced an earlier token of the same key; `nil` for the key's first token.
         var changedAt: Timestamp?
         var grants = TopicGrantCache()
     }
@@ -27,24 +26,28 @@ struct ConnectionAuthentication: Sendable {
     private let rejectedTokens: RejectedTokenCache
     private let source: SignatureCheckLimiter.Source
     private let sources: SignatureCheckLimiter
-    /// The limit of this connection's own invalid tokens.
+    /// The bucket that limits the invalid tokens on this connection; `nil` before the first one.
     private var checks: SignatureCheckLimiter.Bucket?
-    /// Indicates whether too many invalid tokens were checked: no further request is processed.
+    /// A Boolean value that indicates whether too many invalid tokens were checked. No further request is processed
+    /// then.
     private(set) var mustEnd = false
-    /// The undocumented algorithm of a token that was accepted and is not in the log yet.
+    /// The undocumented algorithm of an accepted token, until it is logged; `nil` for none.
     private var unloggedAlgorithm: ProviderTokenAlgorithm?
     private var isCertificateRevoked = false
     private var certificateGrants = TopicGrantCache()
-    /// The verified tokens, the last used one first.
+    /// The verified tokens, most recently used first.
     private var verified: [Verified] = []
-    /// The key of the first valid token.
+    /// The key of the first valid token, which determines what other keys the connection may use; `nil` before.
     private var firstKey: RegisteredKey?
-    /// The value of ``TrustDirectory/changes`` for which the tokens and grants above are valid.
+    /// The value of ``TrustDirectory/changes`` for which the remembered tokens and topics are valid.
     private var changes: UInt64?
 
+    /// Creates the authentication of a new connection.
     /// - Parameters:
-    ///   - certificate: The valid certificate of the TLS handshake.
-    ///   - source: The address of the client.
+    ///   - certificate: The valid certificate of the TLS handshake; `nil` for a connection that authenticates by
+    ///     tokens.
+    ///   - rejected: The cache of invalid tokens, which all connections of the environment share.
+    ///   - source: The address of the client, to whose bucket in `sources` invalid tokens are charged.
     init(
         environment: PushEnvironment,
         certificate: CertificateIdentity? = nil,
@@ -93,7 +96,7 @@ struct ConnectionAuthentication: Sendable {
         for index in self.verified.indices { self.verified[index].grants = TopicGrantCache() }
     }
 
-    /// Returns the undocumented algorithm of a token that was accepted, once for each token.
+    /// Returns the undocumented algorithm of an accepted token, once for each token; `nil` for none.
     mutating func takeUndocumentedAlgorithm() -> ProviderTokenAlgorithm? { self.unloggedAlgorithm.take() }
 
     private mutating func remember(_ verified: Verified) {
@@ -107,7 +110,7 @@ struct ConnectionAuthentication: Sendable {
 // MARK: Tokens
 
 extension ConnectionAuthentication {
-    /// Verifies a token in the order of reference 2.1: the token by itself, then its use on this connection.
+    /// Verifies a token in the order of reference 2.1: first the token itself, then its use on this connection.
     private mutating func verify(
         _ authorization: String,
         directory: some TrustDirectory,
@@ -122,7 +125,7 @@ extension ConnectionAuthentication {
         }
     }
 
-    /// Checks a token by itself. One that is known to be invalid is not checked again.
+    /// Checks a token, without regard to this connection. One that is known to be invalid is not checked again.
     private mutating func checked(
         _ authorization: String,
         directory: some TrustDirectory,
@@ -162,7 +165,7 @@ extension ConnectionAuthentication {
         return nil
     }
 
-    /// Checks the interval between two tokens of a key.
+    /// Checks the time between two tokens of the same key.
     /// - Returns: The time of the change; `nil` for the key's first token.
     private func change(
         to token: VerifiedProviderToken,
@@ -183,7 +186,7 @@ extension ConnectionAuthentication {
 // MARK: Topics
 
 extension ConnectionAuthentication {
-    /// Returns the topic of a push, if the provider, authenticated before, may push to it.
+    /// Returns the topic of a push if the authenticated provider may push to it.
     /// - Parameter text: `apns-topic`; `nil` stands for the certificate's topic if it has only one (reference 2.2).
     mutating func grant(_ text: String?, directory: some TrustDirectory) -> Result<TopicGrant, Reason> {
         let text = text ?? self.onlyTopic?.name ?? ""
@@ -207,7 +210,7 @@ extension ConnectionAuthentication {
 
     private var onlyTopic: Topic? { self.certificate.flatMap { $0.topics.count == 1 ? $0.defaultTopic : nil } }
 
-    /// Returns whether the provider, authenticated before, may push to a topic.
+    /// Returns whether the authenticated provider may push to a topic.
     func covers(_ topic: Topic, directory: some TrustDirectory) -> Bool {
         if let certificate { return certificate.topics.contains(topic) }
         guard let key = self.verified.first?.token.key,
@@ -224,6 +227,7 @@ struct TopicGrant: Hashable, Sendable {
     /// The push type whose suffix the topic has after its app's bundle id; `nil` for none.
     var suffixType: PushType?
 
+    /// Creates the grant for a topic.
     /// - Parameter isApp: Whether an app of exactly this name is registered, whatever its suffix.
     init(_ topic: Topic, isApp: Bool) {
         self.topic = topic
@@ -235,9 +239,9 @@ struct TopicGrant: Hashable, Sendable {
     }
 }
 
-/// The topics that a credential may push to, so that the next push to one of them costs a comparison.
+/// Caches the topics that a credential may push to, so that the next push to one of them costs only a comparison.
 struct TopicGrantCache: Sendable {
-    /// The maximum number of topics. Beyond it, all are removed.
+    /// The maximum number of cached topics. When it is exceeded, all are removed.
     static let capacity = 256
 
     private var last: (text: String, grant: TopicGrant)?

@@ -6,8 +6,8 @@ import Synchronization
 
 /// Limits the accepted pushes per device token, over all provider connections of one environment (reference 7.8).
 ///
-/// Each token has a bucket that is full at its first push and fills again with time, so that a burst passes and a
-/// stream does not. If there are too many buckets, the full ones are removed, and if that is not enough, all.
+/// Each token has a bucket that is full at its first push and refills with time, so that a burst is accepted and a
+/// sustained stream is not. If there are too many buckets, the full ones are removed, and if that is not enough, all.
 final class DeviceRateLimiter: Sendable {
     private struct Key: Hashable {
         var device: UUID
@@ -21,6 +21,7 @@ final class DeviceRateLimiter: Sendable {
     private let capacity: Int
     private let buckets = Mutex<[Key: Bucket]>([:])
 
+    /// Creates a limiter.
     /// - Parameter capacity: The maximum number of buckets at a time.
     init(_ rate: ProviderRules.Rate, capacity: Int = 100_000) {
         self.rate = rate
@@ -28,14 +29,14 @@ final class DeviceRateLimiter: Sendable {
         self.capacity = capacity
     }
 
-    /// A description of the limit with its settings, for the log.
+    /// The description of the limit in the log, with its settings.
     var rule: String {
         "\(self.rate.burst) pushes to a device and topic at once, then \(self.rate.requests) in \(self.rate.window) "
             + "(gateway.rules.pushBurstPerDevice, gateway.rules.pushesPerDeviceAndMinute)"
     }
 
     /// Counts one more push to an app on a device, if the limit allows it.
-    /// - Returns: Whether it does.
+    /// - Returns: Whether the limit allows the push.
     func admits(device: UUID, topic: TopicHash, now: Timestamp) -> Bool {
         let key = Key(device: device, topic: topic)
         return self.buckets.withLock { buckets in

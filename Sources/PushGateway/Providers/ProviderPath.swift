@@ -26,7 +26,7 @@ enum ProviderPath: Hashable, Sendable {
         self = device ?? Self.other(path)
     }
 
-    /// Reads a path that begins with `/3/device/`, without a copy of the path; `nil` for another kind of path.
+    /// Parses a path that begins with `/3/device/`, without copying it; returns `nil` for another kind of path.
     private static func device(_ path: UnsafeBufferPointer<UInt8>) -> ProviderPath? {
         let length = Self.device.utf8CodeUnitCount
         guard path.count >= length else { return nil }

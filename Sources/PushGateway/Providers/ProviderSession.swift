@@ -4,10 +4,10 @@ import PushWire
 
 /// The state machine of one provider connection: checks every request and decides its response.
 ///
-/// It does no I/O. The handler that owns it performs the ``Evaluation`` and reports nothing back, because the response to an
-/// accepted push is decided with the push.
+/// It does no I/O. The handler that owns it performs the ``Evaluation`` and reports nothing back, because the response
+/// to an accepted push is decided together with the push.
 struct ProviderSession: Sendable {
-    /// The parts that the connections of one environment share.
+    /// The components that the connections of one environment share.
     struct Shared: Sendable {
         var environment: PushEnvironment
         var rules: ProviderRules
@@ -32,35 +32,35 @@ struct ProviderSession: Sendable {
 
     /// The decision about a request, which the handler performs.
     enum Decision: Sendable {
-        /// Submit the push. The response is sent once it is settled; ``rejection(_:of:)`` if it is rejected then.
+        /// Submit the push. Send the response once the push is settled, or ``rejection(_:of:)`` if it is rejected then.
         case submit(AcceptedPush, response: ProviderResponse)
-        /// Submit the broadcast. The response is sent as for ``submit(_:response:)``.
+        /// Submit the broadcast, and respond as for ``submit(_:response:)``.
         case broadcast(AcceptedBroadcast, response: ProviderResponse)
-        /// Create or delete a channel, and respond when that is on disk.
+        /// Create or delete a channel, and respond when the change is on disk.
         case manage(ChannelChange)
         case respond(ProviderResponse)
-        /// Log the rejection, report an unregistered token to the router (``PushSubmitter``), and respond.
+        /// Respond, log the rejection, and report an unregistered token to the router (``PushSubmitter``).
         case reject(ProviderRejection, response: ProviderResponse)
     }
 
-    /// A change of the connection after the response to a request.
+    /// An action on the connection that follows the response to a request.
     enum Instruction: Hashable, Sendable {
         case announce(streamLimit: Int)
-        /// Send GOAWAY with this reason in JSON. Accepted requests still get their responses.
+        /// Send GOAWAY with this reason in JSON. Accepted requests still receive their responses.
         case goAway(Reason)
         /// Send GOAWAY and process no further request: too many invalid provider tokens were checked.
         case endWithoutProcessing
     }
 
-    /// The result of the checks of a request: the decision, and what follows for the connection.
+    /// The result of checking a request: the decision, and the instruction for the connection.
     struct Evaluation: Sendable {
         var decision: Decision
         var instruction: Instruction?
-        /// The undocumented algorithm of an accepted provider token, once for each token, for the log.
+        /// The undocumented algorithm of an accepted provider token, to be logged once for each token; `nil` for none.
         var algorithm: ProviderTokenAlgorithm?
     }
 
-    /// The maximum weight of one rejection, so that a sum cannot overflow.
+    /// The maximum weight of one rejection, which prevents an overflow of the sum.
     private static let maximumWeight = 1000
 
     private let shared: Shared
@@ -69,9 +69,11 @@ struct ProviderSession: Sendable {
     private var ids = RequestIDGenerator()
     /// The limit of concurrent streams that was last announced.
     private(set) var streamLimit: Int
-    /// The sum of the weights of all rejections since the last accepted request.
+    /// The sum of the weights of all rejections since the last accepted request, on which the limits of
+    /// ``ProviderRules`` act.
     private var rejections = 0
 
+    /// Creates the session of a new connection.
     /// - Parameters:
     ///   - certificate: The valid certificate of the TLS handshake (``ProviderAuthority``); `nil` for a connection that
     ///     authenticates by tokens.
@@ -109,7 +111,7 @@ struct ProviderSession: Sendable {
         )
     }
 
-    /// The key id or the certificate's serial number by which the connection was authenticated last.
+    /// The key id or certificate serial number that authenticated the connection last; `nil` for none yet.
     var credential: String? { self.authentication.credential }
 
     /// Returns the response to a push or broadcast that was rejected after ``receive(_:now:)`` had accepted it.
@@ -137,7 +139,6 @@ struct ProviderSession: Sendable {
         }
     }
 
-    /// Checks a broadcast or a request of channel management.
     private mutating func channel(_ request: ProviderRequest, _ path: ProviderPath, _ now: Timestamp) -> Decision {
         let requestID = self.id(request.fields.requestID ?? request.fields.id)
         do throws(ProviderRejection) {
@@ -159,7 +160,7 @@ struct ProviderSession: Sendable {
         return .reject(rejection, response: response)
     }
 
-    /// Returns the request's own id byte for byte (reference 7.10 row 3) if it is valid, else a new one.
+    /// Returns the request's own id byte for byte (reference 7.10 row 3) if it is valid, otherwise a new one.
     private mutating func id(_ named: String?) -> String {
         if let named, RequestIDGenerator.isID(named) { return named }
         return self.ids.next()
@@ -180,8 +181,9 @@ struct ProviderSession: Sendable {
         return .announce(streamLimit: self.streamLimit)
     }
 
-    /// Counts a rejection (reference 1.3, 7.8). Rejections for an unregistered token (reference 1.9) and for too many
-    /// pushes to one device do not count, because the connection does not cause them.
+    /// Counts a rejection, and returns the instruction for a connection with too many of them, or `nil` (reference 1.3,
+    /// 7.8). Rejections for an unregistered token (reference 1.9) and for too many pushes to one device do not count,
+    /// because the connection does not cause them.
     private mutating func rejected(_ reason: Reason) -> Instruction? {
         let rules = self.shared.rules
         if reason == .badCertificate || reason == .badCertificateEnvironment { return .goAway(reason) }
@@ -197,14 +199,14 @@ struct ProviderSession: Sendable {
     }
 }
 
-/// The error response to a request of the provider API.
+/// The rejection of a request, with the details for the response, the log and the router.
 struct ProviderRejection: Error {
     var reason: Reason
-    /// The token that is not registered any more, with 410.
+    /// The unregistered token of a push that is rejected with status 410; `nil` for other rejections.
     var token: UnregisteredToken?
-    /// The gateway's own rule that rejects the request, for the log.
+    /// The name of the gateway's own rule that rejects the request, for the log; `nil` for a rule of Apple's protocol.
     var rule: String?
-    /// The recipient of the push, with 429.
+    /// The recipient of a push that is rejected with status 429; `nil` for other rejections.
     var recipient: (device: UUID, topic: Topic)?
 
     init(_ reason: Reason) { self.reason = reason }

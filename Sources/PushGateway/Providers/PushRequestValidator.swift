@@ -3,15 +3,15 @@ import NIOCore
 import PushTypes
 import PushWire
 
-/// The look-ups by which a push is checked: credentials and tokens.
+/// Looks up the credentials and tokens by which a push is checked.
 protocol PushDirectory: TrustDirectory {
     func status(of token: DeviceToken) -> TokenStatus
 }
 
 /// Checks a push request. The first failed check decides the response.
 ///
-/// The order of the checks (reference 1.12): method, path, repeated fields, provider token or certificate, topic, the
-/// fields `apns-id`, `apns-expiration`, `apns-priority`, `apns-push-type` and `apns-collapse-id`, push type against
+/// The checks run in this order (reference 1.12): method, path, repeated fields, provider token or certificate, topic,
+/// the fields `apns-id`, `apns-expiration`, `apns-priority`, `apns-push-type` and `apns-collapse-id`, push type against
 /// topic, device token, payload, rate of the device.
 struct PushRequestValidator: Sendable {
     let directory: any PushDirectory
@@ -19,6 +19,7 @@ struct PushRequestValidator: Sendable {
     /// The limit of pushes per device and topic; `nil` for none.
     let limiter: DeviceRateLimiter?
 
+    /// Returns the push if it passes all checks, and otherwise throws the rejection.
     /// - Parameters:
     ///   - path: The parsed path of `request`.
     ///   - apnsID: The id of the push: the request's own, or a new one.
@@ -98,7 +99,7 @@ struct PushRequestValidator: Sendable {
         return notification
     }
 
-    /// Checks that type, topic and credential match (reference 1.6).
+    /// Checks that push type, topic and credential are compatible (reference 1.6).
     private func checkType(_ type: PushType?, _ grant: TopicGrant, hasCertificate: Bool) throws(ProviderRejection) {
         if self.rules.requiresMatchingSuffix, let type, !Self.matches(type, grant) {
             throw ProviderRejection(.topicDisallowed)
@@ -141,7 +142,7 @@ struct PushRequestValidator: Sendable {
     }
 
     /// Returns the priority of a push that only wakes the app, which is never immediate (reference 7.5). Strict rules
-    /// reject a request for immediate delivery.
+    /// reject such a push if it requests immediate delivery.
     private func wakePriority(_ request: ProviderRequest, _ priority: Priority) throws(ProviderRejection) -> Priority {
         guard priority == .immediate else { return priority }
         guard !self.rules.refusesImmediateBackground || request.fields.priority == nil else {

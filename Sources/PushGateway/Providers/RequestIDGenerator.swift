@@ -1,6 +1,6 @@
-/// Generates ids for requests without one: version 4 UUIDs, in upper case as Apple's (reference 1.5).
+/// Generates ids for requests that have none: version 4 UUIDs, in upper case as Apple's (reference 1.5).
 ///
-/// They have to differ, but need not be unguessable. Two generators that the system's generator seeds, one for each
+/// The ids have to differ, but need not be unguessable. Two generators that the system's generator seeds, one for each
 /// half, are many times cheaper than the system's own.
 struct RequestIDGenerator: Sendable {
     private static let digits = Array("0123456789ABCDEF".utf8)
@@ -22,7 +22,7 @@ struct RequestIDGenerator: Sendable {
         return Self.text(high, low)
     }
 
-    /// Mixes the bits of a state by the finalizer of SplitMix64.
+    /// Mixes the bits of a state with the finalizer of SplitMix64.
     private static func mix(_ state: UInt64) -> UInt64 {
         var value = state
         value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9

@@ -4,11 +4,11 @@ import NIOCore
 /// Distinguishes pushes that only wake the app from those that the user sees or hears (reference 5.1, 7.5).
 enum WakePayload {
     private static let key: StaticString = "content-available"
-    /// The position of the hyphen in `content-available`.
+    /// The index of the hyphen in `content-available`.
     private static let hyphen = 7
     private static let visibleKeys = ["alert", "badge", "sound"]
 
-    /// Returns whether `payload` has `content-available` and nothing to show. Returns `false` for text that is not
+    /// Returns whether `payload` has `content-available` and nothing to show. Returns `false` for data that is not
     /// JSON.
     static func isOnlyWake(_ payload: ByteBuffer) -> Bool {
         // Most payloads lack the key, and a search is much cheaper than parsing.
@@ -19,8 +19,8 @@ enum WakePayload {
         return Self.visibleKeys.allSatisfy { aps[$0] == nil }
     }
 
-    /// Returns whether the payload may contain the key, which is found by its hyphen because hyphens are rare in
-    /// payloads.
+    /// Returns whether the payload may contain `content-available`. The search is for the hyphen, because hyphens are
+    /// rare in payloads.
     private static func mayWake(_ payload: ByteBuffer) -> Bool {
         payload.withUnsafeReadableBytes { bytes in
             guard let start = bytes.baseAddress else { return false }

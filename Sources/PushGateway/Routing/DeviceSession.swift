@@ -2,7 +2,7 @@ import Foundation
 import PushTypes
 import PushWire
 
-/// The connection of a device as the router uses it.
+/// The connection of a device, to which the router sends packets.
 protocol DeviceConnection: AnyObject, Sendable {
     /// Sends packets in the order of the calls. Called on any thread; never blocks.
     func send(_ packets: [DevicePacket])
@@ -12,7 +12,7 @@ protocol DeviceConnection: AnyObject, Sendable {
 /// A packet for a device.
 enum DevicePacket: Sendable {
     case message(Message, id: UInt32)
-    /// Nothing was stored for these topics while the device was offline.
+    /// Informs the device that nothing was stored for these topics while it was offline.
     case nothingStored([TopicHash])
 }
 
@@ -21,7 +21,7 @@ struct DeviceSession: Sendable {
     /// The identity of a session.
     struct ID: Hashable, Sendable {
         let device: UUID
-        /// The number that distinguishes the session from the device's earlier ones.
+        /// The number that distinguishes the session from earlier sessions of the device.
         let number: UInt64
     }
 
@@ -43,33 +43,38 @@ struct DeviceSession: Sendable {
         var id: UInt32
         var message: Message
         var isFromStorage: Bool
-        /// The push that waits for the acknowledgement; `nil` once it is settled or waits for the store.
+        /// The push whose result depends on the acknowledgement; `nil` once the result is sent or waits for the store.
         var submission: PendingSubmission?
-        /// Indicates whether the message is stored, or will be with the next group.
+        /// A Boolean value that indicates whether the message is stored, or is in the next ``StoreBatch``.
         var isStored: Bool
-        /// The acknowledgement window in which the message was sent (``AcknowledgementWindows/current``).
+        /// The number of the acknowledgement window in which the message was sent, see
+        /// ``AcknowledgementWindows/current``.
         var window: Int
 
-        /// Returns whether the message belongs to a topic; every message belongs to `nil`.
+        /// Returns whether the message has this topic; always `true` for `nil`.
         func isFor(_ topic: TopicHash?) -> Bool { topic.map { $0 == self.message.topicHash } ?? true }
     }
 
     let id: ID
     private(set) var topics: [(hash: TopicHash, interest: Interest)] = []
     var channels: Set<ChannelName> = []
-    /// Indicates whether the device is in use.
+    /// A Boolean value that indicates whether the device is in use.
     var isActive = true
     var unacknowledged = UnacknowledgedMessages()
-    /// The last window to which the session was added (``AcknowledgementWindows/add(_:last:)``).
+    /// The number of the last acknowledgement window to which the device was added, see ``AcknowledgementWindows``;
+    /// `nil` for none.
     var lastWindow: Int?
-    /// The time of the last acknowledgement, or of the first message that is not acknowledged.
+    /// The time of the last acknowledgement, or of the first unacknowledged message if that is later. A device that
+    /// makes no progress for too long is disconnected.
     var progressedAt = Timestamp(milliseconds: .min)
     var loads = PendingLoads()
-    /// Indicates whether the store has messages that wait for power, for use of the device, or for another filter.
+    /// A Boolean value that indicates whether messages in the store wait for a wake-up, for use of the device, or for
+    /// another filter.
     var hasHeld = false
-    /// Indicates whether the store has messages that wait for acknowledgements.
+    /// A Boolean value that indicates whether messages in the store wait until the device has acknowledged earlier
+    /// ones.
     var hasBacklog = false
-    /// The time at which a device that is not in use is woken for power-aware notifications.
+    /// The time at which a device that is not in use is woken next for power-aware notifications.
     var nextWindow = Timestamp(milliseconds: .max)
     /// The times at which background notifications were delivered within the last hour, per topic.
     private(set) var background: [TopicHash: [Timestamp]] = [:]
@@ -106,11 +111,11 @@ struct DeviceSession: Sendable {
     }
 }
 
-/// The messages that a device has not acknowledged, by message id, and their cost.
+/// The unacknowledged messages of a device, by message id, and their total cost.
 struct UnacknowledgedMessages: Sendable {
     typealias Entry = DeviceSession.InFlight
 
-    /// The maximum capacity that is kept when all entries are gone.
+    /// The maximum capacity, in entries, that is kept when the last entry is removed; above it, the memory is freed.
     private static let keptCapacity = 32
 
     private var entries: [UInt32: Entry] = [:]
@@ -123,7 +128,6 @@ struct UnacknowledgedMessages: Sendable {
     /// The entries in the order in which they were sent.
     var inOrder: [Entry] { self.entries.values.sorted { $0.id < $1.id } }
 
-    /// The sequence numbers of all messages.
     var sequences: Set<Int64> { Set(self.entries.values.lazy.map(\.message.sequence)) }
 
     subscript(id: UInt32) -> Entry? { self.entries[id] }
@@ -143,8 +147,8 @@ struct UnacknowledgedMessages: Sendable {
         return entry
     }
 
-    /// Marks a message as stored, so that its push waits for the store and not for the device.
-    /// - Returns: The push; `nil` if none waits.
+    /// Marks a message as stored, so that its push is accepted once the store has it, without an acknowledgement.
+    /// - Returns: The push whose result is outstanding; `nil` for none.
     mutating func markStored(_ id: UInt32) -> PendingSubmission? {
         guard let submission = self.entries[id]?.submission else { return nil }
         self.entries[id]?.submission = nil
@@ -153,22 +157,22 @@ struct UnacknowledgedMessages: Sendable {
     }
 }
 
-/// The reads of the store for one session that have not returned, and the events since they began, which their results do
-/// not reflect.
+/// The unfinished reads of the store for one session, and the events since they began, which the results do not
+/// reflect.
 struct PendingLoads: Sendable {
-    /// The number of reads that have not returned.
+    /// The number of unfinished reads.
     private(set) var count = 0
-    /// Indicates whether a read of the device's messages has not returned.
+    /// A Boolean value that indicates whether a read of the device's messages is unfinished.
     private var isLoadingMessages = false
-    /// The next read of the device's messages, which begins when the current one has returned.
+    /// The next read of the device's messages, which begins when the current one has finished; `nil` for none.
     private var next: StoreLoad?
     private var acknowledged: Set<Int64> = []
     private var unfollowed: Set<ChannelName> = []
-    /// The sequence number of the newest message that was received, by topic.
+    /// The sequence number of the newest message that was received during the reads, by topic.
     private var newest: [TopicHash: Int64] = [:]
 
-    /// Begins a read, unless the device's messages are being read already. They are then read once more, however often
-    /// this is requested.
+    /// Begins a read. If the device's messages are being read already, one further read follows, however often it is
+    /// requested.
     /// - Returns: Whether to read now.
     mutating func begin(_ load: StoreLoad) -> Bool {
         if case .messages(let isFirst) = load.part {
@@ -185,8 +189,8 @@ struct PendingLoads: Sendable {
         return true
     }
 
-    /// Ends a read that has returned.
-    /// - Returns: The read that was requested meanwhile and has begun now; `nil` for none.
+    /// Removes a finished read.
+    /// - Returns: The read that was requested meanwhile and begins now; `nil` for none.
     mutating func end(_ load: StoreLoad) -> StoreLoad? {
         self.count -= 1
         if case .messages = load.part {
@@ -209,9 +213,9 @@ struct PendingLoads: Sendable {
 
     mutating func followed(_ channel: ChannelName) { self.unfollowed.remove(channel) }
 
-    /// Records that a channel is not followed any more.
+    /// Records that a channel is no longer followed.
     /// - Parameter limit: The maximum number of channels to remember.
-    /// - Returns: Whether it is remembered; `nil` if nothing is being read.
+    /// - Returns: Whether the channel is remembered; `nil` if no read is unfinished.
     mutating func unfollowed(_ channel: ChannelName, limit: Int) -> Bool? {
         guard self.count > 0 else { return nil }
         guard self.unfollowed.count < limit else { return false }

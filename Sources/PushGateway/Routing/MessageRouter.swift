@@ -7,19 +7,18 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The core behind all listeners of one environment: takes accepted pushes, stores them, and sends them to connected
+/// Routes the messages of one environment: accepts pushes from all listeners, stores them, and sends them to connected
 /// devices.
 ///
 /// One lock guards the ``RoutingStateMachine``; nothing blocks under it. A push is accepted when its device has
 /// acknowledged it or when it is on disk, whichever is earlier (docs/decisions/0008).
 final class MessageRouter: PushSubmitter, Sendable {
-    /// The length of a window. A push waits for its device between one and two windows before it is stored.
+    /// The length of an acknowledgement window. A push waits for its device for one to two windows before it is stored.
     static let window: TimeAmount = .milliseconds(50)
 
     private struct State {
         var machine: RoutingStateMachine
-        /// The connections from ``connected(_:isActive:connection:)`` to ``disconnected(_:)``, by the numbers of their
-        /// sessions.
+        /// The connections from ``connected(_:isActive:connection:)`` to ``disconnected(_:)``, by session number.
         var connections: [UInt64: any DeviceConnection] = [:]
     }
 
@@ -46,7 +45,7 @@ final class MessageRouter: PushSubmitter, Sendable {
         }
     }
 
-    /// Takes a broadcast. Never blocks. The owner gets one result, as for a push.
+    /// Accepts a broadcast. Never blocks. The owner receives one result, as for a push.
     func submit(_ accepted: AcceptedBroadcast, owner: any SubmissionDelegate, ticket: UInt32) {
         self.perform { state, actions in
             let broadcast = SequencedBroadcast(accepted, sequence: self.services.sequences.next(), at: actions.now)
@@ -77,8 +76,8 @@ final class MessageRouter: PushSubmitter, Sendable {
 
     // MARK: Devices
 
-    /// The number of connected devices, and the number of messages that they have not acknowledged, with the sum of
-    /// their ``Message/cost`` in bytes.
+    /// The number of connected devices, and the number and the total ``Message/cost``, in bytes, of the messages that
+    /// they have not acknowledged.
     var load: (sessions: Int, unacknowledged: Int, bytes: Int) {
         self.state.withLock { state in
             let machine = state.machine
@@ -94,8 +93,9 @@ final class MessageRouter: PushSubmitter, Sendable {
     /// Returns the session of a device; `nil` if it is not connected.
     func session(of device: UUID) -> DeviceSession? { self.state.withLock { $0.machine.sessions.session(of: device) } }
 
-    /// Begins the session of a device that was authenticated. Its earlier connection, if there is one, is closed.
-    /// - Returns: The session; `nil` if the device was deleted meanwhile. ``disconnected(_:)`` must follow.
+    /// Begins the session of an authenticated device. Its earlier connection, if there is one, is closed.
+    /// - Returns: The session, for which ``disconnected(_:)`` must be called; `nil` if the device was deleted
+    ///   meanwhile.
     func connected(_ device: UUID, isActive: Bool, connection: any DeviceConnection) -> DeviceSession.ID? {
         guard self.services.devices.device(device) != nil else { return nil }
         self.services.devices.updateLastSeen(device, at: self.now)
@@ -132,7 +132,6 @@ final class MessageRouter: PushSubmitter, Sendable {
         }
     }
 
-    /// Returns whether a fault drops an acknowledgement.
     private func dropsAck(of message: @autoclosure () -> Message?, now: Timestamp) -> Bool {
         let decision = self.services.faults.decide(
             at: .acknowledgement,
@@ -142,7 +141,7 @@ final class MessageRouter: PushSubmitter, Sendable {
         return decision?.response == .drop
     }
 
-    /// - Returns: Whether the device follows the channel now: there is a limit of channels per device.
+    /// Adds a device to a channel's followers. Returns `false` if its session is over or it follows too many channels.
     func follow(_ channel: ChannelName, _ session: DeviceSession.ID) -> Bool {
         self.perform { state, _ in state.machine.follow(channel, session) }
     }
@@ -151,8 +150,8 @@ final class MessageRouter: PushSubmitter, Sendable {
         self.perform { state, _ in state.machine.unfollow(channel, session) }
     }
 
-    /// Discards the messages of an app that was removed from a device.
-    /// - Parameter topic: `nil` if the device was deleted or installed anew: that ends its connection.
+    /// Discards the messages for an app that was removed from a device.
+    /// - Parameter topic: The app; `nil` for all apps of a deleted or reinstalled device, whose connection is closed.
     func removed(_ topic: Topic?, from device: UUID) { self.perform { $0.machine.removed(topic, from: device, &$1) } }
 
     /// Closes the connection of a device.
@@ -167,16 +166,16 @@ final class MessageRouter: PushSubmitter, Sendable {
 
     // MARK: Time
 
-    /// Removes expired messages, and delivers held messages that are due. Called at intervals.
+    /// Removes expired messages, and delivers held messages to devices that can be woken. Called at intervals.
     func tick() { self.perform { $0.machine.tick(&$1) } }
 
-    /// Closes all connections and stores the unacknowledged messages. Returns when all is written.
+    /// Closes all connections and stores the unacknowledged messages. Returns when all of it is written.
     func end() async throws {
         self.perform { $0.machine.endAllSessions(&$1) }
         try await self.flush()
     }
 
-    /// Returns when all changes so far are written.
+    /// Waits until all changes so far are written.
     func flush() async throws {
         while self.state.withLock({ $0.machine.hasUnwrittenChanges }) { try await self.services.database.flush() }
     }
@@ -245,7 +244,8 @@ final class MessageRouter: PushSubmitter, Sendable {
         Self.settle(submissions, rejection: .tooManyRequests)
     }
 
-    /// Reports the results to the owners, with one call for each run of pushes of the same owner.
+    /// Reports results to the owners of pushes, with one call for consecutive pushes of the same owner. The pushes are
+    /// accepted if `rejection` is `nil`.
     private static func settle(_ submissions: [PendingSubmission], rejection: Reason? = nil) {
         var rest = submissions[...]
         while let owner = rest.first?.owner {
@@ -256,21 +256,22 @@ final class MessageRouter: PushSubmitter, Sendable {
     }
 }
 
-/// The counters of messages and sessions, shared by all environments of a gateway.
+/// Generates the numbers of messages and sessions, which all environments of a gateway share.
 final class MessageSequence: Sendable {
     private let last: Atomic<Int64>
     private let lastSession = Atomic<UInt64>(0)
 
-    /// - Parameter last: The highest number that is in use already.
+    /// Creates the generator, whose first message number is `last` + 1.
+    /// - Parameter last: The highest message number in use.
     init(last: Int64) { self.last = Atomic(last) }
 
-    /// Returns the first of `count` new numbers in a row.
+    /// Returns the first of `count` new consecutive message numbers.
     func next(_ count: Int = 1) -> Int64 { self.last.add(Int64(count), ordering: .relaxed).oldValue + 1 }
 
     func nextSession() -> UInt64 { self.lastSession.add(1, ordering: .relaxed).newValue }
 }
 
-/// The parts that the routers of all environments work with.
+/// The components that the routers of all environments share.
 struct RoutingServices: Sendable {
     let database: GatewayDatabase
     let devices: DeviceRegistry

@@ -1,24 +1,25 @@
 import PushTypes
 
-/// Decides whether a connected device gets a message at once, or later to save its power (reference 7.2, 7.5, 7.6).
+/// Decides whether a connected device receives a message immediately, or later to save power (reference 7.2, 7.5, 7.6).
 struct PowerRules: Hashable, Sendable {
-    /// The interval at which a device that is not in use is woken for held messages.
+    /// The interval at which a device that is not in use is woken for messages with the result ``Decision/hold``.
     var window = GatewayConfiguration.Limits().powerWindow
-    /// The maximum number of background notifications per hour, device and topic. Of those beyond it, the newest is
+    /// The maximum number of background notifications per hour, device and topic. Of further ones, only the newest is
     /// held. Default `nil`: no limit.
     var backgroundPerHour: Int?
 
     enum Decision: Hashable, Sendable {
         case deliver
-        /// The message is stored as for an offline device: the topic is not in the filter.
+        /// The message is stored as for an offline device, because its topic is not in the device's filter.
         case offline
         /// The message waits until the device is in use, is woken for held messages, or sends another filter.
         case hold
-        /// The device does not want the topic.
+        /// The message is discarded, because the device ignores its topic.
         case discard
     }
 
-    /// - Parameter isWindow: Whether a device that is not in use is woken now.
+    /// Returns the decision about a message for a connected device.
+    /// - Parameter isWindow: Whether a device that is not in use is being woken now, at the end of ``window``.
     func decision(for message: Message, _ session: DeviceSession, now: Timestamp, isWindow: Bool) -> Decision {
         // A device gets the broadcasts of the channels that it follows, whether its filter has their topic or not.
         let implied: DeviceSession.Interest? = message.channel == nil ? nil : .enabled

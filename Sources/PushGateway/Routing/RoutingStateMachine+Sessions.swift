@@ -2,9 +2,9 @@ import Foundation
 import PushTypes
 import PushWire
 
-/// The sessions of devices, from connection to end.
+/// The handling of device sessions, from connection to disconnection.
 extension RoutingStateMachine {
-    /// Begins the session of a device that was authenticated. Its earlier session, if there is one, is closed.
+    /// Begins the session of an authenticated device. Its earlier session, if there is one, is closed.
     mutating func connected(_ id: DeviceSession.ID, isActive: Bool, _ actions: inout Actions) {
         if let earlier = self.sessions.session(of: id.device) {
             actions.closing.append(earlier.id)
@@ -21,7 +21,7 @@ extension RoutingStateMachine {
         actions.events.append(Event(name, device: device, time: actions.now, environment: self.environment))
     }
 
-    /// Ends the session of a connection. Of its unacknowledged messages, the newest of each topic is stored.
+    /// Ends the session of a closed connection. Of its unacknowledged messages, the newest of each topic is stored.
     /// - Returns: Whether the session was the device's current one.
     mutating func disconnected(_ id: DeviceSession.ID, _ actions: inout Actions) -> Bool {
         guard let index = self.index(of: id) else { return false }
@@ -29,7 +29,7 @@ extension RoutingStateMachine {
         return true
     }
 
-    /// Ends all sessions with the gateway. All unacknowledged messages are stored, because the devices have not caused the end.
+    /// Ends all sessions at shutdown. All unacknowledged messages are stored, because the devices did not disconnect.
     mutating func endAllSessions(_ actions: inout Actions) {
         for device in self.sessions.devices {
             guard let session = self.sessions.session(of: device) else { continue }
@@ -71,14 +71,14 @@ extension RoutingStateMachine {
         if !stored.isEmpty, !keepsAll { self.batch.changes.append(.keepNewest(session.device)) }
     }
 
-    /// Handles the filter of a device: the stored messages of its topics are read.
+    /// Applies the filter of a device, and reads the stored messages of its topics.
     mutating func subscribed(_ id: DeviceSession.ID, to filter: DeviceLinkFilter) {
         guard let index = self.index(of: id) else { return }
         self.sessions[index].setFilter(filter)
         self.loadHeld(.messages(isFirst: true), at: index)
     }
 
-    /// Records whether a device is in use. Held messages are read once it is.
+    /// Records whether a device is in use. When it is used again, its held messages are read.
     mutating func stateChanged(_ id: DeviceSession.ID, isActive: Bool, now: Timestamp) {
         guard let index = self.index(of: id), self.sessions[index].isActive != isActive else { return }
         self.sessions[index].isActive = isActive
@@ -87,7 +87,7 @@ extension RoutingStateMachine {
         if isActive, self.sessions[index].hasHeld { self.loadHeld(.messages(isFirst: false), at: index) }
     }
 
-    /// Removes expired messages, delivers held messages to devices that are due to be woken, and disconnects devices
+    /// Removes expired messages, delivers held messages to devices whose wake-up time has come, and disconnects devices
     /// that have used up a limit and do not acknowledge. Called at intervals.
     mutating func tick(_ actions: inout Actions) {
         self.batch.changes.append(.purge)
@@ -101,8 +101,8 @@ extension RoutingStateMachine {
         }
     }
 
-    /// Returns whether the device has acknowledged nothing for too long, while it, or all devices together, may be sent
-    /// no more.
+    /// Returns whether the device is to be disconnected: it has acknowledged nothing for too long, while its own limit
+    /// or the total limit prevents further messages.
     private func isStuck(_ index: Int, now: Timestamp) -> Bool {
         let (unacknowledged, limits) = (self.sessions[index].unacknowledged, self.limits)
         guard !unacknowledged.isEmpty, now.since(self.sessions[index].progressedAt) >= limits.silence else {
@@ -114,8 +114,8 @@ extension RoutingStateMachine {
             || unacknowledged.bytes + margin > min(limits.unacknowledgedBytes, self.freeBytes)
     }
 
-    /// Discards the messages of an app that was removed from a device, those in flight and those in the store.
-    /// - Parameter topic: `nil` if the device was deleted or installed anew: that ends its connection.
+    /// Discards the messages for an app that was removed from a device, both in flight and stored.
+    /// - Parameter topic: The app; `nil` for all apps of a deleted or reinstalled device, whose connection is closed.
     mutating func removed(_ topic: Topic?, from device: UUID, _ actions: inout Actions) {
         self.batch.changes.append(.discard(device: device, topic: topic))
         guard let index = self.sessions.index(of: device) else { return }
@@ -135,9 +135,9 @@ extension RoutingStateMachine {
     }
 }
 
-/// Broadcasts, and the devices that follow channels (reference 4).
+/// The handling of broadcasts, and of the devices that follow channels (reference 4).
 extension RoutingStateMachine {
-    /// The device id in the events of a broadcast as a whole.
+    /// The device id in events that concern a broadcast and not one device.
     static let allDevices = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
     /// Sends a broadcast to all connected followers, and stores it for offline followers if the channel's policy allows
@@ -184,7 +184,7 @@ extension RoutingStateMachine {
     }
 
     /// Adds a device to the followers of a channel.
-    /// - Returns: Whether it follows the channel now: there is a limit of channels per device.
+    /// - Returns: `false` if the session is over or the device follows too many channels.
     mutating func follow(_ channel: ChannelName, _ id: DeviceSession.ID) -> Bool {
         guard let index = self.index(of: id) else { return false }
         if self.sessions[index].channels.contains(channel) { return true }

@@ -4,27 +4,27 @@ import PushWire
 
 /// Decides what happens to a message: it is delivered to its connected device, stored, discarded or rejected.
 ///
-/// Every method for an event adds to the ``Actions`` that it is given. ``MessageRouter`` owns the lock, the connections
-/// and the store, and performs them.
+/// Every method for an event adds to the ``Actions`` that it is passed. ``MessageRouter`` owns the lock, the
+/// connections and the store, and performs the actions.
 struct RoutingStateMachine: Sendable {
     struct Limits: Hashable, Sendable {
-        /// The maximum number of messages that a device leaves unacknowledged. Further pushes are rejected, and stored
-        /// messages stay stored.
+        /// The maximum number of unacknowledged messages of a device. Further pushes are rejected, and stored messages
+        /// stay stored.
         var unacknowledged = GatewayConfiguration.Limits().unacknowledged
-        /// The maximum sum of ``Message/cost`` that a device leaves unacknowledged. Default 8 MiB: at least 1,000 messages
-        /// with the largest payload.
+        /// The maximum sum of ``Message/cost`` of a device's unacknowledged messages. Default 8 MiB: at least 1,000
+        /// messages with the largest payload.
         var unacknowledgedBytes = 8 * 1024 * 1024
-        /// The maximum sum of ``Message/cost`` that all devices together leave unacknowledged. One device has at most
-        /// as much of it as is free, so that devices which acknowledge nothing leave room for others. Default 256 MiB.
+        /// The maximum sum of ``Message/cost`` of the unacknowledged messages of all devices. One device uses at most
+        /// as much as is free, so that devices that acknowledge nothing leave room for others. Default 256 MiB.
         var totalBytes = 256 * 1024 * 1024
-        /// The longest time without an acknowledgement for a device that has used up a limit. After it, the device is
+        /// The maximum time without an acknowledgement for a device that has used up a limit. After it, the device is
         /// disconnected. Default 60 s.
         var silence: Duration = .seconds(60)
         /// The maximum number of channels that one device follows. Default 100.
         var channels = 100
     }
 
-    /// The result of an event, after ``complete(_:)``. All of it is to be done at once.
+    /// The actions that an event causes. The caller performs all of them after ``complete(_:)``.
     struct Actions: Sendable {
         /// The time of the event.
         let now: Timestamp
@@ -40,10 +40,10 @@ struct RoutingStateMachine: Sendable {
         var failed: [PendingSubmission] = []
         /// The events to log.
         var events: [Event] = []
-        /// The next group for the store; ``written(_:_:isInstalled:_:)`` or ``writeFailed(_:_:)`` must follow. `nil`
-        /// while a group is being written, or when there is nothing to write.
+        /// The next group of changes and reads for the store; ``written(_:_:isInstalled:_:)`` or ``writeFailed(_:_:)``
+        /// must follow. `nil` while a group is being written, or when there is nothing to write.
         var batch: StoreBatch?
-        /// Indicates whether ``windowPassed()`` is to be called after ``MessageRouter/window``.
+        /// A Boolean value that indicates whether ``windowPassed()`` is to be called after ``MessageRouter/window``.
         var schedulesWindow = false
     }
 
@@ -53,9 +53,9 @@ struct RoutingStateMachine: Sendable {
     var sessions = SessionTable()
     var followers = ChannelFollowers()
     private var windows = AcknowledgementWindows()
-    /// The changes and reads that no group has taken yet.
+    /// The changes and reads that wait until the current group is written, and then form the next one.
     var batch = StoreBatch()
-    /// The sum of ``Message/cost`` that all devices have not acknowledged.
+    /// The sum of ``Message/cost`` of the unacknowledged messages of all devices.
     var unacknowledgedBytes = 0
     private var isWriting = false
     private var isWindowScheduled = false
@@ -64,10 +64,11 @@ struct RoutingStateMachine: Sendable {
         (self.environment, self.limits, self.power) = (environment, limits, power)
     }
 
-    /// Indicates whether some changes are not on disk yet.
+    /// A Boolean value that indicates whether some changes or reads of the store are not finished yet.
     var hasUnwrittenChanges: Bool { self.isWriting || !self.batch.isEmpty }
 
-    /// Adds the consequences of the new state to the result of an event. Called once after each event.
+    /// Adds the next group for the store and the next acknowledgement window to an event's actions. Called once after
+    /// each event.
     mutating func complete(_ actions: inout Actions) {
         if !self.isWriting, !self.batch.isEmpty {
             self.isWriting = true
@@ -80,7 +81,8 @@ struct RoutingStateMachine: Sendable {
         }
     }
 
-    /// Handles a group that is on disk: its pushes are accepted, and the messages that it read are delivered.
+    /// Handles a committed group `batch`: its pushes are accepted, and the messages that it read are delivered.
+    /// `isInstalled` returns whether the app of a message is still on the device.
     mutating func written(
         _ batch: StoreBatch,
         _ outcome: StoreBatch.Outcome,
@@ -93,14 +95,15 @@ struct RoutingStateMachine: Sendable {
         for loaded in outcome.loaded { self.loaded(loaded, isInstalled: isInstalled, &actions) }
     }
 
-    /// Handles a group that could not be written: its pushes fail, and devices for which it read have to connect again.
+    /// Handles a group `batch` that could not be written: its pushes fail, and the connections that it read for are
+    /// closed.
     mutating func writeFailed(_ batch: StoreBatch, _ actions: inout Actions) {
         self.isWriting = false
         actions.closing = batch.loads.map(\.session).filter { self.index(of: $0) != nil }
         actions.failed = batch.submissions
     }
 
-    /// Handles the end of the window that ``Actions/schedulesWindow`` began.
+    /// Handles the end of an acknowledgement window: stores the messages that were not acknowledged in time.
     mutating func windowPassed() {
         self.isWindowScheduled = false
         self.storeLateMessages()
@@ -108,9 +111,9 @@ struct RoutingStateMachine: Sendable {
 
     // MARK: Pushes
 
-    /// Delivers, stores, discards or rejects pushes, in their order. Each push is accepted once its device or the store
-    /// has it.
-    /// - Parameter firstSequence: The sequence number of the first push; those of the others follow.
+    /// Delivers, stores, discards or rejects pushes, in their order. Each push is accepted once its device has
+    /// acknowledged it or it is stored.
+    /// - Parameter firstSequence: The sequence number of the first push. Those of the following pushes are consecutive.
     mutating func submit(_ submissions: [Submission], firstSequence: Int64, _ actions: inout Actions) {
         for (offset, submission) in submissions.enumerated() {
             self.submit(submission, sequence: firstSequence + Int64(offset), &actions)
@@ -133,8 +136,8 @@ struct RoutingStateMachine: Sendable {
         self.route(message, submission, at: index, &actions)
     }
 
-    /// Returns whether only the limits keep a message from its device. It is then rejected, because in the store it would
-    /// replace a message that the device is still to get.
+    /// Returns whether only the limits prevent the delivery of a message. Such a message is rejected, because in the
+    /// store it would replace a message that the device has not received yet.
     private func rejects(_ message: Message, at index: Int, now: Timestamp) -> Bool {
         let hasRoom =
             self.hasRoom(for: message, at: index)
@@ -143,10 +146,10 @@ struct RoutingStateMachine: Sendable {
         return self.power.decision(for: message, self.sessions[index], now: now, isWindow: false) == .deliver
     }
 
-    /// The bytes that all devices may still leave unacknowledged.
+    /// The number of bytes by which the unacknowledged messages of all devices may still grow.
     var freeBytes: Int { self.limits.totalBytes - self.unacknowledgedBytes }
 
-    /// Returns whether the device may leave one more message unacknowledged.
+    /// Returns whether the limits of the device allow one more unacknowledged message of this size.
     func hasRoom(for message: Message, at index: Int) -> Bool {
         self.sessions[index].unacknowledged.count < self.limits.unacknowledged
             && self.sessions[index].unacknowledged.bytes + message.cost <= self.limits.unacknowledgedBytes
@@ -168,7 +171,7 @@ struct RoutingStateMachine: Sendable {
     }
 
     /// Stores a message that cannot be delivered now, if it may be stored. It replaces the stored messages of its
-    /// topic, apart from those in flight to the device.
+    /// topic, except those that are in flight to the device.
     private mutating func store(
         _ message: Message,
         _ submission: Submission,
@@ -195,7 +198,6 @@ struct RoutingStateMachine: Sendable {
         return Set(entries.map(\.message.sequence))
     }
 
-    /// Sends a message to its device.
     mutating func send(
         _ message: Message,
         _ submission: Submission?,
@@ -228,7 +230,6 @@ struct RoutingStateMachine: Sendable {
         actions.packets.append((session, .message(message, id: id)))
     }
 
-    /// Adds the event of a message.
     func log(_ name: Event.Name, _ message: Message, _ actions: inout Actions) {
         actions.events.append(Event(name, message, self.environment, time: actions.now))
     }
@@ -262,7 +263,7 @@ extension RoutingStateMachine {
         }
     }
 
-    /// Handles acknowledgements: the messages leave the store, and those that wait for room are read next.
+    /// Handles acknowledgements: the messages are removed from the store, and those that waited for them are read next.
     mutating func acknowledged(_ id: DeviceSession.ID, _ acks: [DeviceLinkAcknowledgement], _ actions: inout Actions) {
         guard let index = self.index(of: id) else { return }
         let removesOlder = self.sessions[index].hasBacklog || self.sessions[index].hasHeld
@@ -296,7 +297,7 @@ extension RoutingStateMachine {
         self.loadBacklog(at: index)
     }
 
-    /// Reads the messages that wait for room in the store, once half of the limit is free.
+    /// Reads the stored messages that exceeded the limits, once at least half of each limit is free.
     mutating func loadBacklog(at index: Int) {
         guard self.sessions[index].hasBacklog,
             self.sessions[index].unacknowledged.count <= self.limits.unacknowledged / 2,
@@ -314,7 +315,7 @@ extension RoutingStateMachine {
         if self.sessions[index].loads.begin(load) { self.batch.loads.append(load) }
     }
 
-    /// Reads a device's messages, some of which were held.
+    /// Reads a device's stored messages, including those that were held.
     mutating func loadHeld(_ part: StoreLoad.Part, at index: Int, isWindow: Bool = false) {
         self.sessions[index].hasHeld = false
         self.load(part, at: index, isWindow: isWindow)
@@ -343,7 +344,7 @@ extension RoutingStateMachine {
     }
 
     /// Delivers one stored message, holds it, or removes it.
-    /// - Returns: Whether the store had something for its topic.
+    /// - Returns: Whether a message counts as stored for the topic, even if a newer one has replaced it.
     private mutating func offer(
         _ message: Message,
         at index: Int,

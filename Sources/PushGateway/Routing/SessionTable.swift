@@ -1,9 +1,9 @@
 import Foundation
 
-/// The sessions of the connected devices, one for each.
+/// The current session of each connected device.
 ///
-/// They are elements of an array, where one property of a session can be read or changed without a copy of the session,
-/// which a dictionary's values would need.
+/// The sessions are elements of an array, where one property can be read or changed without copying the session. A
+/// dictionary's values would be copied.
 struct SessionTable: Sendable {
     private var indexes: [UUID: Int] = [:]
     private var sessions: [DeviceSession] = []
@@ -13,7 +13,7 @@ struct SessionTable: Sendable {
     var devices: [UUID] { self.sessions.map(\.device) }
     var unacknowledged: Int { self.sessions.reduce(0) { $0 + $1.unacknowledged.count } }
 
-    /// Returns the index of a device's session; valid until any session is removed.
+    /// Returns the index of a device's session, which is valid until any session is removed; `nil` if it has none.
     func index(of device: UUID) -> Int? { self.indexes[device] }
 
     subscript(index: Int) -> DeviceSession {
@@ -65,22 +65,22 @@ struct ChannelFollowers: Sendable {
     }
 }
 
-/// The windows of time in which devices may acknowledge before their messages are stored.
+/// Counts the windows of time in which devices may acknowledge before their messages are stored.
 ///
-/// A device that was sent something in one window is checked when the next one has passed, so that a push waits for its
-/// device between one and two windows.
+/// A device to which a message was sent in one window is checked when the next window has passed, so that a push waits
+/// for its device for one to two windows.
 struct AcknowledgementWindows: Sendable {
     /// The number of windows that have passed.
     private(set) var current = 0
-    /// The devices that were sent something in this window.
+    /// The devices to which a message was sent in the current window.
     private var recent: [UUID] = []
-    /// The devices that were sent something in the window before this one.
+    /// The devices to which a message was sent in the previous window.
     private var waiting: [UUID] = []
 
     var isEmpty: Bool { self.recent.isEmpty && self.waiting.isEmpty }
 
-    /// Adds a device to this window.
-    /// - Parameter last: The last window to which it was added. A device is added once.
+    /// Adds a device to the current window, unless it was added already.
+    /// - Parameter last: The last window to which the device was added, which is updated.
     mutating func add(_ device: UUID, last: inout Int?) {
         guard last != self.current else { return }
         last = self.current

@@ -1,19 +1,20 @@
 import Foundation
 import PushTypes
 
-/// A change of the store that the router writes with its next group.
+/// A change that the router writes to the store with its next group.
 enum StoreChange: Sendable {
     /// Stores a message that is in flight to its device, without removing other messages.
     case put(Message)
-    /// Stores a message in place of the older ones of its topic, apart from those in flight, which have these sequence
-    /// numbers.
+    /// Stores a message and removes the older ones of its topic, except those in flight, which have the sequence
+    /// numbers `keeping`.
     case putNewest(Message, keeping: Set<Int64>)
-    /// Removes, of each topic of a device that is offline now, all messages but the newest.
+    /// Removes all messages of an offline device except the newest of each topic.
     case keepNewest(UUID)
     case remove(Message)
-    /// Removes the older messages of this message's topic, except those with these sequence numbers.
+    /// Removes the messages of the same topic that are older than this one, except those with the sequence numbers
+    /// `keeping`.
     case removeOlder(Message, keeping: Set<Int64>)
-    /// Removes the messages of an app that is gone; of all apps and the subscriptions too if `topic` is `nil`.
+    /// Removes a device's messages for a removed app. If `topic` is `nil`, removes all its messages and subscriptions.
     case discard(device: UUID, topic: Topic?)
     case putBroadcast(SequencedBroadcast)
     case advance(device: UUID, channel: ChannelName, sequence: Int64)
@@ -24,17 +25,18 @@ enum StoreChange: Sendable {
     case purge
 }
 
-/// A read for a session, after the changes before it.
+/// A read of the store for a session, which runs after the changes in the same group.
 struct StoreLoad: Hashable, Sendable {
     enum Part: Hashable, Sendable {
-        /// The messages that are stored for the device; the first read after a filter also returns its subscriptions.
+        /// The messages that are stored for the device; the first read after the device sent its filter also returns
+        /// its subscriptions.
         case messages(isFirst: Bool)
         case channel(ChannelName)
     }
 
     var session: DeviceSession.ID
     var part: Part
-    /// Indicates whether the device is woken for messages that were held.
+    /// A Boolean value that indicates whether the device is being woken for messages that were held.
     var isWindow = false
 }
 
@@ -45,7 +47,7 @@ struct LoadedMessages: Sendable {
     var subscriptions: [ChannelName] = []
 }
 
-/// The changes and reads of one group, and the pushes that are accepted when it is committed.
+/// One group: changes and reads of the store in one transaction, and the pushes that are accepted when it is committed.
 struct StoreBatch: Sendable {
     /// The result of a committed group: the events to log, and the messages that were read.
     struct Outcome: Sendable {
@@ -74,6 +76,7 @@ extension GatewayTables {
         return outcome
     }
 
+    /// Performs one change.
     /// - Returns: The events of messages that the change has removed.
     private static func perform(
         _ change: StoreChange,

@@ -1,10 +1,10 @@
 import PushTypes
 
-/// An accepted push on its way to the router, and the connection that waits for its result.
+/// An accepted push that is passed to the router, and the connection that waits for its result.
 struct Submission: Sendable {
     var push: AcceptedPush
     var owner: any SubmissionDelegate
-    /// The number by which the owner knows the push: a stream id, or a serial number.
+    /// The number that identifies the push to its owner: a stream id of HTTP/2, or a serial number.
     var ticket: UInt32
 
     var pending: PendingSubmission {
@@ -12,37 +12,36 @@ struct Submission: Sendable {
     }
 }
 
-/// A push whose owner waits for the result. The state machine carries it and never calls the owner.
+/// A push whose owner waits for the result. The state machine stores it and never calls the owner.
 struct PendingSubmission: Sendable {
     var owner: any SubmissionDelegate
     var ticket: UInt32
-    /// The push's `apns-id`.
     var id: String
 }
 
-/// The result of a submission: the push is with its device, on disk, or need not be stored; or it is rejected.
+/// The result of a submitted push: accepted (acknowledged, on disk, or not to be stored), or rejected.
 struct SubmissionResult: Hashable, Sendable {
     var ticket: UInt32
     /// The push's `apns-id`.
     var id = ""
-    /// The reason of a rejected push; `nil` if it is accepted. ``Reason/internalServerError`` where it could not be
-    /// stored, ``Reason/tooManyRequests`` where too much is in flight to the device.
+    /// The reason for which the push is rejected; `nil` if it is accepted. ``Reason/internalServerError`` if it could
+    /// not be stored, ``Reason/tooManyRequests`` if too many messages are in flight to the device.
     var rejection: Reason?
 
     var isAccepted: Bool { self.rejection == nil }
 }
 
-/// The connection from which a push was received, which gets its result.
+/// The connection from which a push was received, and which receives the push's result.
 protocol SubmissionDelegate: AnyObject, Sendable {
     /// Called on any thread, in any order, once for each ticket.
     func settled(_ results: [SubmissionResult])
 }
 
-/// Takes accepted pushes: the router behind the provider listeners of one environment.
+/// Accepts the pushes of the provider listeners of one environment. The router implements it.
 protocol PushSubmitter: Sendable {
-    /// Takes pushes in their order. Never blocks.
+    /// Accepts pushes in their order. Never blocks.
     func submit(_ submissions: [Submission])
-    /// Reports a push to a token that is not registered any more: an event, and an entry for the feedback service
-    /// (reference 6).
+    /// Reports a push to a token that is no longer registered: logs an event, and adds an entry for the feedback
+    /// service (reference 6).
     func rejected(_ token: UnregisteredToken, apnsID: String)
 }

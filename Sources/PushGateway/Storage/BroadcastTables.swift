@@ -3,10 +3,11 @@ import GRDB
 import NIOCore
 import PushTypes
 
-/// The tables of one environment that broadcasts need: the newest broadcast of each channel, and the channels that
-/// devices follow.
+/// The tables for broadcasts of one environment: the newest broadcast of each channel, and the channels that devices
+/// follow.
 struct BroadcastTables {
-    /// A channel that a device follows, with the last broadcast of it that the device has.
+    /// A channel that a device follows, with the sequence number of the last broadcast that the device has received on
+    /// it.
     struct Subscription: Hashable, Sendable {
         var channel: ChannelName
         var lastSequence: Int64
@@ -51,7 +52,6 @@ struct BroadcastTables {
         )
     }
 
-    /// Removes all subscriptions of a device.
     func unsubscribeAll(_ device: UUID) throws {
         try self.database.run(
             "DELETE FROM subscription WHERE device = ? AND environment = ?",
@@ -59,7 +59,7 @@ struct BroadcastTables {
         )
     }
 
-    /// Records that the device has the broadcast `sequence`.
+    /// Records `sequence` as the last broadcast on the channel that the device has received.
     func advance(_ device: UUID, on channel: ChannelName, to sequence: Int64) throws {
         try self.database.run(
             """

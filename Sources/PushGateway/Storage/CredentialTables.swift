@@ -134,6 +134,6 @@ struct CredentialTables {
         try self.database.run("UPDATE certificate SET revokedAt = ? WHERE serial = ?", [now.milliseconds, serial])
     }
 
-    /// Returns topics as the text that `Row.topics(_:)` reads.
+    /// Encodes topics as the string that `Row.topics(_:)` parses.
     private static func text(_ topics: Set<Topic>) -> String { topics.map(\.name).sorted().joined(separator: " ") }
 }

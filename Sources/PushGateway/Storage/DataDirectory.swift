@@ -8,7 +8,7 @@ struct DataDirectory: ~Copyable {
     let path: String
     private let lock: DirectoryLock
 
-    /// Creates the folder if it does not exist, makes it private, and locks it.
+    /// Creates the folder if it does not exist, makes it private, and locks it. Throws ``GatewayError`` if that fails.
     init(_ path: String) throws {
         guard DurableFile.makePrivateFolder(path) else {
             throw GatewayError.badFile(path: path, why: "the folder cannot be created: \(DurableFile.lastError)")
@@ -27,7 +27,7 @@ struct DataDirectory: ~Copyable {
 
     func file(_ name: String) -> String { "\(self.path)/\(name)" }
 
-    /// Returns the content of a file. If it does not exist, calls `make`, and saves and returns its result.
+    /// Returns the contents of a file. If the file does not exist, saves the result of `make` in it and returns that.
     func load(_ name: String, orMake make: () throws -> Data) throws -> Data {
         let path = self.file(name)
         if FileManager.default.fileExists(atPath: path) {
@@ -42,16 +42,16 @@ struct DataDirectory: ~Copyable {
         return content
     }
 
-    /// Returns the content of a PEM file, as ``load(_:orMake:)`` does. It ends with a line break, which is added to a file
-    /// without one, so that files can be concatenated.
+    /// Returns the contents of a PEM file, as ``load(_:orMake:)`` does. Adds a final line break if the file has none,
+    /// so that files can be concatenated.
     func loadPEM(_ name: String, orMake make: () throws -> String) throws -> String {
         let text = String(decoding: try self.load(name) { Data(PEMText.file(try make()).utf8) }, as: UTF8.self)
         if PEMText.file(text) != text { try self.save(name, Data(PEMText.file(text).utf8)) }
         return PEMText.file(text)
     }
 
-    /// Parses the content of a file.
-    /// - Parameter expected: The content that the file must have, for the error.
+    /// Parses the contents of a file.
+    /// - Parameter expected: The description of the expected contents, for the error.
     func parse<Value>(_ name: String, _ expected: String, _ parse: () throws -> Value) throws -> Value {
         do {
             return try parse()
@@ -60,7 +60,7 @@ struct DataDirectory: ~Copyable {
         }
     }
 
-    /// Writes a file durably, with permissions 0600. A crash or a power failure leaves the old content or the new one.
+    /// Writes a file durably, with permissions 0600. A crash or power failure leaves the old or the new contents.
     func save(_ name: String, _ content: Data) throws {
         let path = self.file(name)
         guard DurableFile.replace(path, Array(content)) else {
@@ -71,12 +71,13 @@ struct DataDirectory: ~Copyable {
 
 /// The data directory of a running gateway, for one caller at a time.
 ///
-/// ``close()`` releases the lock of the folder. Nothing can write to it after that.
+/// ``close()`` releases the lock of the folder. Nothing can be written to the folder after that.
 final class SharedDataDirectory: Sendable {
     private let directory: Mutex<DataDirectory?>
 
     init(_ directory: consuming DataDirectory) { self.directory = Mutex(directory) }
 
+    /// Calls `body` with the directory, once no other caller uses it.
     /// - Throws: ``GatewayError/ended`` after ``close()``.
     func use<Value: Sendable>(_ body: (borrowing DataDirectory) throws -> Value) throws -> Value {
         try self.directory.withLock { directory in

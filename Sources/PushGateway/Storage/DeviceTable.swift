@@ -26,7 +26,6 @@ struct DeviceTable {
         }
     }
 
-    /// Writes the row of a new device.
     func insert(_ device: ActivatedDevice) throws {
         try self.database.run(
             """
@@ -41,8 +40,8 @@ struct DeviceTable {
         )
     }
 
-    /// Writes the current generation of an app's token. The previous generation ends at the time at which this one was
-    /// minted.
+    /// Writes the current generation of an app's token. The previous generation becomes invalid at the time at which
+    /// this one was minted.
     func save(_ install: ActivatedDevice.Install, on device: UUID) throws {
         try self.database.run(
             """
@@ -67,7 +66,7 @@ struct DeviceTable {
         )
     }
 
-    /// Records a new installation of the device's system: another certificate, and no app yet.
+    /// Records that the device's system was reinstalled: another certificate, and no app yet.
     func reinstall(_ device: UUID, certificateSerial: String, at now: Timestamp) throws {
         try self.database.run(
             "UPDATE device SET certificateSerial = ?, revokedAt = NULL, epoch = epoch + 1 WHERE id = ?",
@@ -79,7 +78,7 @@ struct DeviceTable {
         )
     }
 
-    /// The columns of a device that hold one time.
+    /// A column of the device table that contains a time.
     enum TimeColumn: String, Sendable {
         case lastSeenAt, revokedAt, deletedAt
 
@@ -99,7 +98,7 @@ struct DeviceTable {
         )
     }
 
-    /// Ends the current token of an app that was removed from the device: it is valid until `end`.
+    /// Sets the time `end` from which the current token of a removed app is invalid.
     func end(_ topic: Topic, on device: UUID, in environment: PushEnvironment, at end: Timestamp) throws {
         try self.database.run(
             """

@@ -3,11 +3,11 @@ import GRDB
 import NIOCore
 import PushTypes
 
-/// The table of event blocks.
+/// The table of event blocks, each of which contains many events.
 struct EventTable {
     let database: Database
 
-    /// Returns the last id that is reserved; 0 for none.
+    /// Returns the highest id that is reserved; 0 for none.
     func lastReserved() throws -> Int64 {
         // A newest block with events is of a version that reserved none: it may have given more ids than it wrote.
         let sql = "SELECT max(id) + iif(count = 0, -1, count + 49999) FROM eventBlock"
@@ -23,7 +23,7 @@ struct EventTable {
         return try Int64.fetchOne(self.database, sql: sql, arguments: [limit]) ?? 0
     }
 
-    /// Reserves the ids up to `id`, so that those after a restart are higher. The last block, which has no events, stores it.
+    /// Reserves the ids up to `id`, so that those after a restart are higher. An empty last block has the number.
     func reserve(upTo id: Int64) throws {
         try self.database.run("DELETE FROM eventBlock WHERE id = (SELECT max(id) FROM eventBlock) AND count = 0", [])
         try self.database.run("INSERT INTO eventBlock (id, lastTime, count, events) VALUES (?, 0, 0, x'')", [id + 1])
@@ -57,7 +57,7 @@ struct EventTable {
         }
     }
 
-    /// Returns the oldest `limit` matching events with ids above `after` and below `before`, oldest first.
+    /// Returns the matching events with ids above `after` and below `before`, oldest first, at most `limit`.
     func events(_ filter: EventFilter, after: Int64, before: Int64, limit: Int) throws -> [Event] {
         // A block that begins before `after` may reach beyond it.
         let rows = try Row.fetchCursor(
@@ -83,7 +83,6 @@ struct EventTable {
         return found
     }
 
-    /// Returns the number of events on disk.
     func count() throws -> Int { try self.database.integer("SELECT coalesce(sum(count), 0) FROM eventBlock") ?? 0 }
 
     /// Removes the blocks whose events all have ids below `oldest` or are older than `since`.
@@ -99,9 +98,9 @@ struct EventTable {
     }
 }
 
-/// The encoding of many events as one blob, so that one row replaces a thousand.
+/// Encodes many events as one blob, so that one row replaces a thousand.
 ///
-/// The fields of an event, with their bytes: name (1), environment (1; 0 for none), time (8, milliseconds), device
+/// The fields of an event, with their lengths in bytes: name (1), environment (1; 0 for none), time (8, ms), device
 /// (16), topic (2 + n), apns-id (1 + n). A length of 0 stands for `nil`. Ids are consecutive from the block's first.
 enum EventBlockCoding {
     /// The maximum number of events in one block.
@@ -123,7 +122,7 @@ enum EventBlockCoding {
         return buffer
     }
 
-    /// Returns the events up to the first that cannot be read.
+    /// Decodes the events of a block, up to the first that cannot be read.
     static func decode(_ blob: Data, firstID: Int64) -> [Event] {
         var buffer = ByteBuffer(bytes: blob)
         var events: [Event] = []

@@ -18,8 +18,8 @@ struct FeedbackTable {
         return true
     }
 
-    /// Sets the time of a token that is listed.
-    /// - Returns: Whether it is listed.
+    /// Sets the time of a token that is listed, unless the entry has a later one.
+    /// - Returns: Whether the token is listed.
     func update(_ entry: FeedbackEntry) throws -> Bool {
         try self.database.run(
             "UPDATE feedback SET time = max(time, ?4) WHERE environment = ?1 AND topic = ?2 AND token = ?3",
@@ -30,8 +30,8 @@ struct FeedbackTable {
 
     /// Returns the next entries of a topic in the order of their tokens.
     /// - Parameters:
-    ///   - token: The last one of the page before; `nil` for the first page.
-    ///   - latest: Entries later than this are left out.
+    ///   - token: The last token of the previous page; `nil` for the first page.
+    ///   - latest: The maximum time of the entries. Later ones are left out.
     func page(_ topic: Topic, after token: DeviceToken?, until latest: Timestamp, limit: Int) throws -> [FeedbackEntry]
     {
         try self.entries(

@@ -2,17 +2,17 @@ import Foundation
 import GRDB
 import PushSupport
 
-/// The gateway's SQLite file: the only way to its tables.
+/// The gateway's SQLite database, which performs all reads and writes of its tables.
 ///
-/// It uses a write-ahead log with `synchronous = NORMAL`. Acknowledged changes survive a killed process; a power failure can
-/// lose the last transactions.
+/// It uses a write-ahead log with `synchronous = NORMAL`. Acknowledged changes survive a killed process; a power
+/// failure can lose the last transactions.
 final class GatewayDatabase: Sendable {
     /// The name of the file in the data directory.
     static let file = "gateway.sqlite"
 
     private let pool: DatabasePool
     private let group: GroupCommit
-    /// The semaphore of the pool's connections for reading. A read waits for a connection without blocking a thread.
+    /// Limits concurrent reads to the pool's connections. A read waits for one without blocking a thread.
     private let readers: CountingSemaphore
 
     /// Opens the file, creating it with permissions 0600, and brings its schema up to date.
@@ -57,12 +57,12 @@ final class GatewayDatabase: Sendable {
         try await self.readers.run { try await self.pool.read { try work(GatewayTables(database: $0)) } }
     }
 
-    /// Writes in a transaction of its own. Returns when it is committed.
+    /// Writes in a separate transaction, and returns when it is committed.
     func write<Value: Sendable>(_ work: @escaping @Sendable (GatewayTables) throws -> Value) async throws -> Value {
         try await self.pool.write { try work(GatewayTables(database: $0)) }
     }
 
-    /// Writes in the next group's transaction, see ``GroupCommit``. Never blocks.
+    /// Writes in the transaction of the next group (``GroupCommit``). Never blocks.
     func commit<Value: Sendable>(
         _ work: @escaping @Sendable (GatewayTables) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -70,22 +70,22 @@ final class GatewayDatabase: Sendable {
         self.group.add(work, completion: completion)
     }
 
-    /// Writes in the next group's transaction. Returns when it is committed.
+    /// Writes in the transaction of the next group, and returns when it is committed.
     func commit<Value: Sendable>(_ work: @escaping @Sendable (GatewayTables) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { waiter in
             self.group.add(work) { waiter.resume(with: $0) }
         }
     }
 
-    /// Returns when everything that was handed to ``commit(_:completion:)`` before is committed.
+    /// Waits until all writes passed to ``commit(_:completion:)`` before are committed.
     func flush() async throws { try await self.commit { _ in } }
 
-    /// The number of transactions that wrote a group since the start.
+    /// The number of transactions since the start that wrote a group.
     var commits: Int { self.group.commits }
 
-    /// The number of writes that no transaction has taken yet.
+    /// The number of writes that are not in a transaction yet.
     var commitBacklog: Int { self.group.waiting }
 
-    /// Closes the database once the running reads have ended. Later calls throw.
+    /// Closes the database once the running reads have finished. Later calls throw.
     func close() async throws { try await runBlocking { try self.pool.close() } }
 }

@@ -48,8 +48,8 @@ enum GatewaySchema {
 
         """
 
-    /// The primary key of a message includes its sequence number, because several messages that were sent to a
-    /// connected device are kept beside each other.
+    /// The table of messages. Its primary key includes the sequence number, because several messages of one topic that
+    /// were sent to a connected device are kept together.
     private static let messages = """
         CREATE TABLE message (
             device BLOB NOT NULL, environment TEXT NOT NULL, topic TEXT NOT NULL, sequence INTEGER NOT NULL,

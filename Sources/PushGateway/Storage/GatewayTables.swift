@@ -3,9 +3,9 @@ import GRDB
 import NIOCore
 import PushTypes
 
-/// The tables of the gateway as one transaction sees them.
+/// The tables of the gateway within one transaction.
 ///
-/// Code outside of this folder gets a value of this type from ``GatewayDatabase`` and knows nothing of SQLite.
+/// Code outside of this folder receives a value of this type from ``GatewayDatabase`` and does not depend on SQLite.
 struct GatewayTables {
     let database: Database
 
@@ -31,7 +31,6 @@ struct GatewayTables {
         case message, subscription, channel, feedback
     }
 
-    /// Returns the number of rows of one environment.
     func count(_ table: Counted, in environment: PushEnvironment) throws -> Int {
         let sql = "SELECT count(*) FROM \(table.rawValue) WHERE environment = ?"
         return try self.database.integer(sql, [environment.rawValue]) ?? 0
@@ -66,12 +65,11 @@ extension Database {
     }
 }
 
-/// Columns that hold the gateway's types. Each method returns `nil` for a value that the gateway would not have
-/// written.
+/// Reads columns as the gateway's types. Each method returns `nil` for a value that the gateway would not have written.
 extension Row {
     func topic(_ column: String) -> Topic? { (self[column] as String?).flatMap { Topic($0) } }
 
-    /// Returns the topics of a list that is separated by spaces, which no topic contains.
+    /// Parses a list of topics that are separated by spaces. A topic contains no space.
     func topics(_ column: String) -> Set<Topic> {
         Set((self[column] as String? ?? "").split(separator: " ").compactMap { Topic($0) })
     }
@@ -82,10 +80,10 @@ extension Row {
 
     func token(_ column: String) -> DeviceToken? { (self[column] as Data?).flatMap { DeviceToken(bytes: Array($0)) } }
 
-    /// Returns an id that is stored as text.
+    /// Parses an id that is stored as a string.
     func textID(_ column: String) -> UUID? { (self[column] as String?).flatMap(UUID.init(uuidString:)) }
 
-    /// Returns an id that is stored as 16 bytes.
+    /// Parses an id that is stored as 16 bytes.
     func binaryID(_ column: String) -> UUID? {
         (self[column] as Data?).flatMap { data in
             data.count == 16 ? data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) } : nil
@@ -99,7 +97,7 @@ extension Row {
     /// Returns the priority of a message; ``Priority/immediate`` for a value that is not a priority.
     func priority() -> Priority { self.integer("priority").flatMap(Priority.init(rawValue:)) ?? .immediate }
 
-    /// Returns the columns that messages and broadcasts have in common.
+    /// Returns the columns that messages and broadcasts have in common; `nil` if one of them has an invalid value.
     func stored() -> (sequence: Int64, payload: ByteBuffer, acceptedAt: Timestamp, expiresAt: Timestamp)? {
         guard let sequence = self["sequence"] as Int64?, let payload = self["payload"] as Data?,
             let acceptedAt = self.timestamp("acceptedAt"), let expiresAt = self.timestamp("expiresAt")

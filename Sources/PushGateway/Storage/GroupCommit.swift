@@ -1,20 +1,20 @@
 import GRDB
 import Synchronization
 
-/// Writes to SQLite in groups: the work that arrives while one transaction runs shares the next one.
+/// Writes to SQLite in groups: the writes that arrive while one transaction runs share the next one.
 ///
-/// Work is done in the order in which it was added, each piece as a whole or not at all. The completion of a piece is
-/// called on the database's queue, once the transaction that contains it has been committed.
+/// Writes run in the order in which they were added, each completely or not at all. The completion of a write is called
+/// on the database's queue, once the transaction that contains the write has been committed.
 final class GroupCommit: Sendable {
-    /// A piece of work.
     private struct Step: Sendable {
-        /// Does the work and returns the function to call after the end of the transaction.
+        /// Performs the write and returns the function to call after the end of the transaction.
         var run: @Sendable (GatewayTables) -> Finish
-        /// Reports the error for which there was no transaction.
+        /// Reports the error because of which the write was not performed.
         var fail: @Sendable (any Error) -> Void
     }
 
-    /// Reports the end of the transaction: the error, or `nil` for a commit.
+    /// The function that reports the end of the transaction to a write, with the error or with `nil` if it was
+    /// committed.
     private typealias Finish = @Sendable ((any Error)?) -> Void
 
     private struct State {
@@ -28,13 +28,11 @@ final class GroupCommit: Sendable {
 
     init(_ database: any DatabaseWriter) { self.database = database }
 
-    /// The number of transactions since the start.
     var commits: Int { self.state.withLock { $0.commits } }
 
-    /// The number of pieces of work that no transaction has taken yet.
     var waiting: Int { self.state.withLock { $0.waiting.count } }
 
-    /// Adds a piece of work to the next group. Never blocks.
+    /// Adds a write to the next group. Never blocks.
     func add<Value: Sendable>(
         _ work: @escaping @Sendable (GatewayTables) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -81,7 +79,7 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Runs a piece of work so that a failure undoes only its own changes.
+    /// Performs a write so that its failure undoes only its own changes.
     private static func inSavepoint<Value>(
         _ tables: GatewayTables,
         _ work: (GatewayTables) throws -> Value

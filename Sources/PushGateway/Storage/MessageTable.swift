@@ -4,8 +4,8 @@ import NIOCore
 import PushTypes
 import PushWire
 
-/// The stored messages of one environment: per device and topic the newest (reference 7.1), and beside it those that
-/// were sent to a connected device and are not acknowledged.
+/// The stored messages of one environment. For each device and topic it contains the newest message (reference 7.1),
+/// and those that were sent to a connected device and are not acknowledged.
 struct MessageTable {
     let database: Database
     let environment: PushEnvironment
@@ -95,7 +95,7 @@ struct MessageTable {
         ).compactMap(Self.message)
     }
 
-    /// Removes and returns the messages of a device, or of one topic of it.
+    /// Removes and returns the messages of a device for one topic, or for all topics if `topic` is `nil`.
     func take(device: UUID, topic: Topic?) throws -> [Message] {
         let taken = try self.messages(device: device).filter { topic == nil || $0.notification.topic == topic }
         for message in taken { try self.remove(message) }

@@ -1,28 +1,28 @@
 package import NIOCore
 
-/// A signal that the client of a request has closed the connection or its half of it.
+/// A signal that the client of a request has closed the connection, or its side of the connection.
 ///
-/// It is fired through the pipeline as a user event, and ``RequestBodyHandler`` ends it.
+/// It is fired through the pipeline as a user event. ``RequestBodyHandler`` triggers it by calling ``end()``.
 package final class ClientDisconnection: Sendable {
     private let (stream, continuation) = AsyncStream<Void>.makeStream()
 
     package init() {}
 
-    /// Resumes a present or later call of ``wait()``, because the client has gone or the request has ended.
+    /// Resumes the present or a later call of ``wait()``, because the client is gone or the request is finished.
     package func end() { self.continuation.finish() }
 
-    /// Returns after ``end()``, or when the task is cancelled.
+    /// Returns once ``end()`` is called, or when the task is cancelled.
     func wait() async {
         for await _ in self.stream {}
     }
 }
 
 extension Channel {
-    /// Runs `body`. Cancels it when the client closes the connection or its half of it, because its response would not
-    /// be read.
+    /// Runs `body`, and cancels it when the client closes the connection or its side of it, because the client would
+    /// not read the response.
     ///
-    /// The channel is an HTTP/1.1 connection with a ``RequestBodyHandler``.
-    /// - Throws: `CancellationError` if the client has gone, or the error of `body`.
+    /// The channel must be an HTTP/1.1 connection with a ``RequestBodyHandler``.
+    /// - Throws: `CancellationError` if the client has disconnected, or the error of `body`.
     package func withClientConnected<Value: Sendable>(
         _ body: @Sendable @escaping () async throws -> Value
     ) async throws -> Value {

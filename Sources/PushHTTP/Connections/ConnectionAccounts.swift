@@ -2,19 +2,19 @@ import NIOCore
 import PushSupport
 import PushTypes
 
-/// The accounts on which connections count, and the order in which connections are closed to make room for others.
+/// The accounts to which open connections are charged, and the order in which connections are closed to make room.
 ///
-/// A value without I/O.
+/// It is a value without I/O.
 struct ConnectionAccounts {
     typealias ID = ObjectIdentifier
 
-    /// A group of connections, one of which is closed to make room.
+    /// A group of connections, one of which is closed to make room for a new connection.
     enum Scope: Hashable {
         case account(BudgetCaller)
         case app(Topic)
-        /// The connections of those clients of an app that have more than this number.
+        /// The connections of those clients of an app that have more than the given number of connections.
         case clients(Topic, moreThan: Int)
-        /// The connections that count on their network, because no request has shown another account.
+        /// The connections that are charged to their network, because no request has identified another account.
         case strangers
         case all
     }
@@ -23,10 +23,10 @@ struct ConnectionAccounts {
     private var accounts: [BudgetCaller: Set<ID>] = [:]
     private var apps: [Topic: Int] = [:]
     private var clients: [Topic: Int] = [:]
-    /// The number of connections that count on their network, because no request has shown another account.
+    /// The number of connections that are charged to their network, because no request has identified another account.
     private(set) var strangers = 0
 
-    /// Counts a connection on an account, instead of its present account if it has one.
+    /// Charges a connection to an account. If it was charged to another account, it is moved.
     mutating func set(_ account: BudgetCaller, of id: ID) {
         self.remove(id)
         self.owners[id] = account
@@ -53,34 +53,31 @@ struct ConnectionAccounts {
         counts[app] = left > 0 ? left : nil
     }
 
-    /// Returns the number of connections of an account.
     func count(of account: BudgetCaller) -> Int { self.accounts[account]?.count ?? 0 }
 
-    /// Returns the number of connections of the account of a connection.
+    /// Returns the number of connections that are charged to the same account as the given one.
     func count(ofAccountOf id: ID) -> Int { self.owners[id].map { self.count(of: $0) } ?? 0 }
 
-    /// Returns the groups of connections, one of which is closed to make room for another connection of an app's
-    /// client. They are in the order in which they are searched. The result is empty if the clients of the app have not
-    /// used their share and this client has not used its part of that, and for any other account.
+    /// Returns the groups in which a connection to close is searched for, in this order, to make room for another
+    /// connection of an app's client. The result is empty while the clients of the app, or this client, have not used
+    /// up their share. It is also empty for an account that is not an app's client.
     ///
-    /// The clients of an app may have as many connections as are free, so that the keys of the app keep the rest of its
-    /// share. One client may have as many as are then free for the clients, so that a few of them leave room for
-    /// another.
-    /// - Parameter free: The number of connections that can be opened without closing another.
+    /// The clients of an app may together have as many connections as are still free, so that the app's keys keep the
+    /// rest of the app's share. One client may have as many as are then left to the clients.
+    /// - Parameter free: The number of connections that can be opened without closing another one.
     func full(for account: BudgetCaller, free: Int) -> [Scope] {
         guard account.isClient, let app = account.app else { return [] }
         let own = self.count(of: account)
         guard own >= free - (self.clients[app] ?? 0) else { return [] }
-        // One of the client's own connections is closed, or one of a client that has more connections than this one
-        // would have.
+        // It closes a connection of this client, or of a client that has more connections than this one would have.
         return own > 0 ? [.account(account), .clients(app, moreThan: own + 1)] : [.clients(app, moreThan: 0)]
     }
 
-    /// Returns the connection that is closed to make room for another one. Only connections with the first cause are
-    /// considered. Among these, one is chosen of the app with the most connections, of that app's account with the most
-    /// connections, and whose cause has lasted the longest. An account without an app counts as an app of its own.
-    /// - Parameter cause: Returns the cause for closing a connection and the time since which it holds, or `nil` if the
-    ///   connection must stay open.
+    /// Returns the connection to close for a new one. It is chosen by the first applicable cause, then by the number of
+    /// connections of its app, then of its account, and finally by how long the cause has applied. An account without
+    /// an app counts as an app of its own.
+    /// - Parameter cause: Returns the cause for closing a connection and the time from which it has applied; `nil` if
+    ///   the connection must stay open.
     func victim<Cause: Comparable>(
         _ scope: Scope,
         _ cause: (ID) -> (cause: Cause, since: NIODeadline)?
@@ -129,11 +126,10 @@ extension ConnectionAccounts.Scope {
 }
 
 extension BudgetCaller {
-    /// Indicates whether only the network of the client is known.
+    /// Indicates whether only the network of the client is known, neither an app nor a key.
     var isStranger: Bool { self.app == nil && self.isNetwork }
 
-    /// Indicates whether the client has shown an app but no key. Such clients download, fill in a form or send a
-    /// message.
+    /// Indicates whether the client has named an app but shown no key. Such clients download or send data.
     var isClient: Bool { self.app != nil && self.isNetwork }
 
     private var isNetwork: Bool { if case .network = self.identity { true } else { false } }

@@ -2,30 +2,30 @@ import NIOCore
 import NIOHTTPTypes
 import Synchronization
 
-/// The requests that a connection has in flight, and the times since which it is idle, stalled or unfinished.
+/// The number of requests in flight on a connection, and the times at which it became idle or last made progress.
 ///
-/// It is written on the event loop of the connection, and read from any thread. Only bytes that the client takes count
-/// as movement. Further requests do not count, because overlapping requests on HTTP/2 could keep a connection open for
-/// ever. Unfinished requests have a time of their own, which no response moves.
+/// It is updated on the connection's event loop and read from any thread. Only bytes that the client reads count as
+/// progress. Further requests do not, because overlapping requests on HTTP/2 could keep a connection open forever.
+/// Unfinished requests have a separate time, which responses do not reset.
 final class ConnectionActivity: Sendable {
-    /// The time after which a response whose bytes wait for the client counts as stalled.
+    /// The time after which a response counts as stalled, if the client reads none of its waiting bytes.
     static let stall: TimeAmount = .seconds(10)
-    /// The time after which an incomplete request counts as unfinished. It also passes while the server does not read
-    /// the body, because the checks before that take less.
+    /// The time after which an incomplete request counts as unfinished. It also runs while the server does not read the
+    /// body, because the checks before the reading take less time.
     static let arrival: TimeAmount = .seconds(2)
-    /// The number of bytes of a body after which the time ``arrival`` begins anew.
+    /// The number of body bytes whose arrival restarts the time ``arrival``.
     static let bodyStep = 16 * 1024
 
     private let requests = Atomic<Int>(0)
     private let begun = Atomic<Bool>(false)
-    /// The number of incomplete requests, without those that have a minimum rate (``StreamedBody``).
+    /// The number of incomplete requests, except those with a minimum rate (``StreamedBody``).
     private let unfinished = Atomic<Int>(0)
-    /// The number of parts of response bodies that are written but not yet taken by the socket.
+    /// The number of response body parts that were written but not yet taken by the socket.
     private let bodies = Atomic<Int>(0)
-    /// The number of requests whose response is written but not yet taken by the socket.
+    /// The number of requests whose complete response was written but not yet taken by the socket.
     private let ending = Atomic<Int>(0)
     private let moved: Atomic<UInt64>
-    /// The time since which the client owes the rest of its requests: the start of the first incomplete one, or the
+    /// The time of the last progress in the client's requests: the start of the first incomplete request, or the
     /// arrival of the last ``bodyStep`` bytes of a body.
     private let owed: Atomic<UInt64>
 
@@ -34,23 +34,24 @@ final class ConnectionActivity: Sendable {
         self.owed = Atomic(now.uptimeNanoseconds)
     }
 
-    /// Indicates whether the connection has had a request.
+    /// Indicates whether the connection has ever had a request.
     var hasBegun: Bool { self.begun.load(ordering: .relaxed) }
 
-    /// The time since which the connection has no request; `nil` while it has one.
+    /// The time at which the connection became idle, because it was opened or its last request ended; `nil` while a
+    /// request is in flight.
     var idleSince: NIODeadline? { self.requests.load(ordering: .acquiring) == 0 ? self.movedAt : nil }
 
-    /// Indicates whether the connection has requests, all of them incomplete.
+    /// Indicates whether the connection has requests in flight, all of which are incomplete.
     var isUnfinished: Bool {
         let requests = self.requests.load(ordering: .acquiring)
         guard requests > 0, self.unfinished.load(ordering: .acquiring) == requests else { return false }
-        // Another request may have begun between the two loads.
+        // Another request may have started between the two loads.
         return self.requests.load(ordering: .relaxed) == requests
     }
 
-    /// Returns the time since which the client has taken none of the bytes that wait for it. Returns `nil` if no bytes
-    /// wait, such as between the events of a stream.
-    /// - Parameter isWritable: Whether the connection takes more bytes.
+    /// Returns the time at which the client last read some of the bytes that wait for it; `nil` if no bytes wait, such
+    /// as between the events of a stream, or if that is less than ``stall`` ago.
+    /// - Parameter isWritable: Whether the connection accepts further bytes for writing.
     func stalledSince(now: NIODeadline, isWritable: Bool) -> NIODeadline? {
         let requests = self.requests.load(ordering: .acquiring)
         let (ending, unfinished) = (self.ending.load(ordering: .relaxed), self.unfinished.load(ordering: .acquiring))
@@ -61,8 +62,8 @@ final class ConnectionActivity: Sendable {
         return now - moved >= Self.stall ? moved : nil
     }
 
-    /// Returns the time since which the client owes the rest of all its requests. Returns `nil` if one of them is
-    /// complete, or if their bodies arrive fast enough.
+    /// Returns the time of the last progress in the incomplete requests; `nil` if a request is complete or none is in
+    /// flight, or if the progress is less than ``arrival`` ago.
     func unfinishedSince(now: NIODeadline) -> NIODeadline? {
         guard self.isUnfinished else { return nil }
         let owed = NIODeadline.uptimeNanoseconds(self.owed.load(ordering: .relaxed))
@@ -77,18 +78,18 @@ final class ConnectionActivity: Sendable {
         if self.requests.load(ordering: .relaxed) == 0 { self.bytesMoved(now: now) }
         if self.unfinished.load(ordering: .relaxed) == 0 { self.bodyCame(now: now) }
         self.begun.store(true, ordering: .relaxed)
-        // The count follows the times, so that no connection seems to be unfinished since an earlier request.
+        // The count is increased after the times are set, so that they never belong to an earlier request.
         self.requests.add(1, ordering: .releasing)
         self.unfinished.add(1, ordering: .releasing)
     }
 
-    /// Records that a request is complete or has a minimum rate.
+    /// Records that a request is complete, or that a minimum rate applies to it.
     func requestCame() { self.unfinished.subtract(1, ordering: .relaxed) }
 
-    /// Notes that ``bodyStep`` bytes of a body have arrived.
+    /// Records that ``bodyStep`` further bytes of a body have arrived.
     func bodyCame(now: NIODeadline) { self.owed.store(now.uptimeNanoseconds, ordering: .relaxed) }
 
-    /// Records that the client has taken a part of a response.
+    /// Records that the client has read a part of a response.
     func bytesMoved(now: NIODeadline) { self.moved.store(now.uptimeNanoseconds, ordering: .relaxed) }
 
     // MARK: Responses
@@ -108,28 +109,28 @@ final class ConnectionActivity: Sendable {
         self.ending.add(1, ordering: .relaxed)
     }
 
-    /// Records the end of requests.
+    /// Records that requests have finished.
     /// - Parameters:
-    ///   - written: The number of those whose response was written.
-    ///   - unfinished: The number of those that are incomplete.
-    ///   - isTaken: Whether the client has taken the bytes that were written.
+    ///   - written: The number of finished requests whose response was written.
+    ///   - unfinished: The number of finished requests that are still incomplete.
+    ///   - isTaken: Whether the socket has taken the written bytes.
     func requestsEnded(_ count: Int, written: Int, unfinished: Int = 0, isTaken: Bool, now: NIODeadline) {
         guard count > 0 else { return }
-        // The time precedes the count, so that no connection seems to be idle since an earlier request.
+        // The time is set before the count is decreased, so that no connection seems idle since an earlier request.
         if isTaken || self.requests.load(ordering: .relaxed) == count { self.bytesMoved(now: now) }
         self.ending.subtract(written, ordering: .relaxed)
         self.unfinished.subtract(unfinished, ordering: .relaxed)
         self.requests.subtract(count, ordering: .releasing)
     }
 
-    /// Begins the time in which the client must take bytes, unless it has begun.
+    /// Starts the time within which the client must read bytes, unless bytes are already waiting.
     private func waitBegan(now: NIODeadline) {
         guard self.bodies.load(ordering: .relaxed) == 0, self.ending.load(ordering: .relaxed) == 0 else { return }
         self.bytesMoved(now: now)
     }
 }
 
-/// Records the activity of an HTTP/1.1 connection, or of an HTTP/2 stream for its connection.
+/// Updates the activity of an HTTP/1.1 connection, or of the HTTP/2 connection to which a stream belongs.
 final class ConnectionActivityHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -137,15 +138,15 @@ final class ConnectionActivityHandler: ChannelDuplexHandler, RemovableChannelHan
     typealias OutboundOut = HTTPResponsePart
 
     private let held: ConnectionLimiter
-    /// The activity of the connection, `nil` once the connection counts on no account.
+    /// The activity of the connection; `nil` once the connection is no longer charged to an account.
     private var activity: ConnectionActivity?
-    /// The number of requests whose response is not written.
+    /// The number of requests whose response was not completely written.
     private var unanswered = 0
-    /// The number of responses that are written but not yet taken by the socket.
+    /// The number of responses that were written but not yet taken by the socket.
     private var ending = 0
-    /// Indicates whether the last request is incomplete. A request with a minimum rate counts as complete.
+    /// Indicates whether the latest request is incomplete. A request with a minimum rate counts as complete.
     private var isUnfinished = false
-    /// The number of bytes of the last request's body since progress was last noted.
+    /// The number of body bytes of the latest request that arrived since the last recorded progress.
     private var received = 0
 
     init(_ held: ConnectionLimiter) { self.held = held }
@@ -208,7 +209,7 @@ final class ConnectionActivityHandler: ChannelDuplexHandler, RemovableChannelHan
         case .end where self.unanswered > 0:
             self.unanswered -= 1
             self.ending += 1
-            // The rest of a request that has a response is discarded.
+            // The rest of a request that already has its response is discarded.
             if self.unanswered == 0 { self.requestCame() }
             activity.responseWritten(now: context.eventLoop.now)
             let promise = promise ?? context.eventLoop.makePromise()

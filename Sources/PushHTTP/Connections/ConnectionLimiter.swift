@@ -3,26 +3,24 @@ package import NIOCore
 package import PushSupport
 import Synchronization
 
-/// Limits the connections of a listener. Each counts on the account of its client, which is its network until a request
-/// shows a key, a person or an app.
+/// Limits the connections of a listener. Each connection is charged to the account of its client, which is the client's
+/// network until a request identifies a key, a person or an app.
 ///
-/// An account that has used its share gets another connection by losing an idle one. If the listener is full, the
-/// account with the most connections loses one. Connections of which only the network is known may use half of the
-/// listener, and those of networks that have shown a key another quarter. Those that have shown an app but no key leave
-/// room for its keys. A new connection is closed before its first request only to make room for a network with fewer
-/// connections.
+/// If an account has used up its share, one of its idle connections is closed for a new one. If the listener is full, a
+/// connection of the account with the most connections is closed. Connections of unknown networks may take half of the
+/// listener, and those of networks that have shown a key another quarter. The clients of an app leave room for the
+/// app's keys. A connection before its first request is closed only for a network with fewer connections.
 package final class ConnectionLimiter: Sendable {
-    /// The age under which no connection is closed before or during its first request. An honest client identifies
-    /// itself sooner.
+    /// The age below which no connection is closed before or during its first request. Honest clients are faster.
     static let minimumAge: TimeAmount = .seconds(2)
 
     private struct Entry {
         let connection: LimitedConnection
-        /// Indicates whether a request has shown the account. Later requests do not change it.
+        /// Indicates whether a request has identified the account. Later requests do not change the account.
         var isKnown = false
 
-        /// Returns the cause for which the connection may be closed, and the time since which it holds. Returns `nil`
-        /// if there is none.
+        /// Returns the cause for which the connection may be closed, and the time from which the cause has applied;
+        /// `nil` if there is no cause.
         func cause(_ now: NIODeadline) -> (cause: LimitedConnection.Cause, since: NIODeadline)? {
             let (opened, activity) = (self.connection.opened, self.connection.activity)
             let isNew = now - opened < ConnectionLimiter.minimumAge
@@ -37,7 +35,7 @@ package final class ConnectionLimiter: Sendable {
         var entries: [ObjectIdentifier: Entry] = [:]
         var accounts = ConnectionAccounts()
 
-        /// Returns the entry of a connection, or of the connection of an HTTP/2 stream.
+        /// Returns the entry of a connection, or of the connection to which an HTTP/2 stream belongs.
         func entry(of channel: any Channel) -> Entry? {
             self.entries[ObjectIdentifier(channel)] ?? channel.parent.flatMap { self.entries[ObjectIdentifier($0)] }
         }
@@ -54,7 +52,7 @@ package final class ConnectionLimiter: Sendable {
         case known, assigned(LimitedConnection, [Victim]), refused(BudgetRefusal, [Victim])
     }
 
-    /// The limits on the rates at which connections are opened.
+    /// The limits on the rate of new connections, which are checked before the limits on open connections.
     package let rates: ConnectionRates
     private let budget: Budget
     private let maximumStrangers: Int
@@ -62,10 +60,10 @@ package final class ConnectionLimiter: Sendable {
     private let clock: @Sendable () -> NIODeadline
     private let state = Mutex(State())
 
+    /// Creates a limiter without connections.
     /// - Parameters:
     ///   - budgets: The budgets, among them the one of `BudgetedResource.connections`.
-    ///   - maximumStrangers: The maximum number of connections of which only the network is known. It is at most half
-    ///     of all.
+    ///   - maximumStrangers: The maximum number of connections of unknown networks; half of all at most.
     package init(
         _ budgets: BudgetRegistry,
         maximumStrangers: Int = .max,
@@ -75,21 +73,21 @@ package final class ConnectionLimiter: Sendable {
         let budget = budgets[.connections]
         var most = maximumStrangers
         if case .held(let whole) = budget.limits.bounds.whole { most = min(most, whole / 2) }
-        // Half as many again must not overflow.
+        // One and a half times the maximum must not overflow.
         (self.budget, self.maximumStrangers) = (budget, max(1, min(most, Int.max / 2)))
         (self.logger, self.clock) = (logger.rateLimited(), clock)
         self.rates = ConnectionRates(budgets, logger: logger, clock: clock)
     }
 
-    /// Counts a new connection on the account of its network until it is closed. Call it on the event loop of the
-    /// connection, before it has other handlers.
-    /// - Throws: `ChannelError.alreadyClosed` if there is no room for the connection, which is then closed.
+    /// Charges a new connection to its network until the connection is closed. Call it on the event loop of the
+    /// connection, before other handlers are added.
+    /// - Throws: `ChannelError.alreadyClosed` if there was no room, in which case the connection is closed.
     func admit(_ channel: any Channel) throws {
         let account = BudgetCaller(from: channel) ?? BudgetCaller(.network([]))
         let (id, now, handler) = (ObjectIdentifier(channel), self.clock(), LimitedConnectionHandler())
         let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
-        // A known network would find no room when strangers use all of theirs and no connection is old enough to be
-        // closed. Known networks may therefore use half as many again, but no more, because an app can show its key
+        // A known network would find no room if strangers had used up theirs and no connection were old enough to be
+        // closed. Therefore known networks may use half as many again, but no more, because an app can show its key
         // from any number of networks.
         let isKnown = self.rates.knows(channel.remoteAddress)
         let most = isKnown ? self.maximumStrangers + self.maximumStrangers / 2 : self.maximumStrangers
@@ -114,11 +112,12 @@ package final class ConnectionLimiter: Sendable {
         try channel.pipeline.syncOperations.addHandler(handler, position: .first)
     }
 
-    /// Moves a connection to the account that its first authenticated request has shown, and releases it as authenticated.
+    /// Charges a connection to the account of its first authenticated request, and marks the connection as
+    /// authenticated.
     ///
-    /// Later requests on the connection do not change its account.
-    /// - Parameter channel: The connection, or a stream of HTTP/2.
-    /// - Throws: `BudgetRefusal` if the account has used its share, and none of its connections can be closed.
+    /// Later requests on the connection do not change the account.
+    /// - Parameter channel: The connection, or an HTTP/2 stream of the connection.
+    /// - Throws: `BudgetRefusal` if the account has used up its share and none of its connections can be closed.
     package func assign(_ channel: any Channel, to account: BudgetCaller) throws(BudgetRefusal) {
         // One customer may have many IPv6 networks.
         let account = account.isClient ? account.site : account
@@ -130,7 +129,7 @@ package final class ConnectionLimiter: Sendable {
         case .known: return
         case .assigned(let connection, let victims):
             for victim in victims { self.close(victim) }
-            // Anyone can show a public key or a file's address, so it does not make a network known.
+            // Anyone can show a public key or the URL of a file, so these do not make a network known.
             if !account.isClient { self.rates.note(account, on: connection.channel) }
             UnauthenticatedConnectionBudget.markAuthenticated(connection.channel)
         case .refused(let refusal, let victims):
@@ -139,8 +138,7 @@ package final class ConnectionLimiter: Sendable {
         }
     }
 
-    /// Returns the activity of a connection, or of the connection of a stream. Returns `nil` if the connection counts
-    /// on no account.
+    /// Returns the activity of a connection, or of a stream's connection; `nil` if no account is charged.
     func activity(of channel: any Channel) -> ConnectionActivity? {
         self.state.withLock { $0.entry(of: channel)?.connection.activity }
     }
@@ -191,14 +189,15 @@ package final class ConnectionLimiter: Sendable {
         return .assigned(connection, victims)
     }
 
-    /// The number of connections that can be opened, with the place of a connection that changes its account.
+    /// The number of connections that can be opened, including the slot that a connection frees by changing its
+    /// account.
     private var free: Int {
         guard case .held(let whole) = self.budget.limits.bounds.whole else { return .max }
         return whole - self.budget.usage.held + 1
     }
 
-    /// Returns the group of connections, one of which is closed to make room for another of an account, if a level of
-    /// the budget is full.
+    /// Returns the group of connections from which one is closed for an account's new connection, when the given level
+    /// of the budget is full.
     private static func scope(of level: BudgetLevel, _ account: BudgetCaller) -> ConnectionAccounts.Scope {
         switch level {
         case .caller: .account(account)
@@ -207,8 +206,8 @@ package final class ConnectionLimiter: Sendable {
         }
     }
 
-    /// Removes the connection that is closed to make room. The order of choice is: an idle one, a stalled one, one with
-    /// an unfinished request, an old one of which only the network is known, a new one of a network that has more
+    /// Removes the connection that is closed to make room. Preference goes to an idle connection, then to a stalled
+    /// one, one with an unfinished request, an old one of an unknown network, and a new one of a network that has more
     /// connections than the account would have.
     private func remove(
         _ scope: ConnectionAccounts.Scope,
@@ -232,14 +231,14 @@ package final class ConnectionLimiter: Sendable {
     }
 }
 
-/// A connection that a ``ConnectionLimiter`` counts on an account.
+/// A connection that a ``ConnectionLimiter`` charges to an account.
 final class LimitedConnection: Sendable {
-    /// The cause for which a connection may be closed to make room for another. Connections with an earlier cause are
-    /// closed first.
+    /// The cause for closing a connection to make room, in the order of preference: connections with an earlier cause
+    /// are closed first.
     enum Cause: Int, Comparable {
         case idle, stalled, unfinished, unknown, crowded
 
-        /// The description of the cause in the log.
+        /// The cause as it appears in the log.
         var reason: String {
             switch self {
             case .idle: "it had no request"
@@ -269,13 +268,13 @@ final class LimitedConnection: Sendable {
         (self.opened, self.activity) = (now, ConnectionActivity(now: now))
     }
 
-    /// Returns the time since which the client has not read its response, or `nil` if no bytes wait for it.
+    /// Returns the time at which the client last read a part of its response; `nil` if the response is not stalled.
     func stalledSince(_ now: NIODeadline) -> NIODeadline? {
         self.activity.stalledSince(now: now, isWritable: self.channel.isWritable)
     }
 
-    /// Closes the connection, on its event loop. If a request has arrived meanwhile, it has a short time for its
-    /// response, because the connection no longer counts on an account.
+    /// Closes the connection, on its event loop. If a request has arrived meanwhile, the connection closes after
+    /// ``ConnectionLimiter/minimumAge``, because it is no longer charged to an account.
     func close(_ cause: Cause) {
         self.handler.eventLoop.execute {
             guard self.hasRequest(since: cause) else { return self.handler.value.close() }
@@ -284,7 +283,7 @@ final class LimitedConnection: Sendable {
         }
     }
 
-    /// Returns `true` if the cause no longer holds.
+    /// Returns `true` if a request has arrived meanwhile, so that the cause no longer applies.
     private func hasRequest(since cause: Cause) -> Bool {
         switch cause {
         case .idle: self.activity.idleSince == nil
@@ -294,7 +293,7 @@ final class LimitedConnection: Sendable {
     }
 }
 
-/// The first handler of a limited connection, which can close it below TLS. It passes all events on.
+/// The first handler of a limited connection, which can close it below TLS. It forwards all events.
 final class LimitedConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = Any
 

@@ -6,13 +6,14 @@ import Synchronization
 
 /// Limits the rates at which networks open connections.
 ///
-/// A connection beyond a rate is closed as soon as it is accepted, before it costs a handshake or takes the place of
-/// another. Networks that have shown a key lately have rates of their own, so that other networks cannot keep them out.
+/// A connection above a rate is closed as soon as it is accepted, before it costs a handshake or displaces another
+/// connection. Networks that have recently shown a key have separate rates, so that other networks cannot lock them
+/// out.
 package final class ConnectionRates: Sendable {
-    /// The maximum number of connections that a listener accepts in one turn of its event loop.
+    /// The maximum number of connections that a listener accepts in one event loop tick.
     ///
-    /// swift-nio's default is 4. With that, long turns would let the system's backlog overflow, and clients would retry
-    /// only after a second.
+    /// The default of swift-nio is 4. With it, long ticks would let the operating system's backlog overflow, and
+    /// clients would retry only after a second.
     private static let acceptedAtOnce: UInt = 64
 
     private let known: Budget
@@ -21,13 +22,15 @@ package final class ConnectionRates: Sendable {
     private let clock: @Sendable () -> NIODeadline
     private let networks = Mutex(KnownNetworks())
 
-    /// - Parameter budgets: The budgets, among them those of `BudgetedResource.newConnections` and `BudgetedResource.strangerConnections`.
+    /// Creates the limits.
+    /// - Parameter budgets: The budgets. `BudgetedResource.newConnections` applies to networks that have recently shown
+    ///   a key, `BudgetedResource.strangerConnections` to all others.
     package init(_ budgets: BudgetRegistry, logger: Logger, clock: @escaping @Sendable () -> NIODeadline = { .now() }) {
         (self.known, self.strangers) = (budgets[.newConnections], budgets[.strangerConnections])
         (self.logger, self.clock) = (logger.rateLimited(), clock)
     }
 
-    /// Limits the rate of the connections that a listener accepts from now on.
+    /// Applies the rates to the connections that a listener accepts from now on.
     package func limit(_ listener: any Channel) async throws {
         try await listener.setOption(.maxMessagesPerRead, value: Self.acceptedAtOnce).get()
         try await listener.eventLoop.submit {
@@ -36,8 +39,8 @@ package final class ConnectionRates: Sendable {
         .get()
     }
 
-    /// Records that the client of a connection has shown a key, a session or a certificate. Its network is known until
-    /// the connection is closed and for ``KnownNetworks/lifetime`` after.
+    /// Records that the client of a connection has shown a key, a session or a certificate. Its network stays known
+    /// until ``KnownNetworks/lifetime`` after the connection is closed.
     package func note(_ account: BudgetCaller, on connection: any Channel) {
         guard let network = BudgetCaller(from: connection)?.identity else { return }
         self.note(network, account.app)
@@ -49,17 +52,17 @@ package final class ConnectionRates: Sendable {
         self.networks.withLock { $0.note(network, app: app, now: now) }
     }
 
-    /// Returns `true` if a client in the network of the address has shown a key lately.
+    /// Returns `true` if a client in the address's network has shown a key within ``KnownNetworks/lifetime``.
     func knows(_ address: SocketAddress?) -> Bool {
         guard let network = address?.network else { return false }
         let now = self.clock()
         return self.networks.withLock { $0.account(of: .network(network), now: now) != nil }
     }
 
-    /// Counts a new connection.
-    /// - Returns: `false` if it exceeds a rate.
+    /// Charges a new connection to the rate of its network.
+    /// - Returns: `false` if the connection exceeds a rate and must be closed.
     func admits(_ address: SocketAddress?) -> Bool {
-        // The client has reset the connection already.
+        // Without an address, the client has already reset the connection.
         guard let address else { return false }
         guard !address.isOfLocalProxy else { return true }
         let client = BudgetCaller(.network(address.network))
@@ -82,7 +85,6 @@ package final class ConnectionRates: Sendable {
     }
 }
 
-/// Closes the connections that a listener accepts beyond the rates.
 private final class ConnectionRateHandler: ChannelInboundHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel

@@ -2,9 +2,9 @@ import NIOCore
 import NIOHTTP1
 import PushSupport
 
-/// Rejects HTTP/1.1 requests without a `Host` field, or with several (RFC 9112 section 3.2), and ends their connection.
+/// Rejects an HTTP/1.1 request with no or several `Host` fields (RFC 9112 section 3.2), and closes its connection.
 ///
-/// It is placed behind the decoder of HTTP/1.1. The response follows those to the earlier requests.
+/// It is placed after the HTTP/1.1 decoder. The error response follows the responses to earlier requests.
 final class HostFieldHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -17,11 +17,10 @@ final class HostFieldHandler: ChannelDuplexHandler {
         message: "a request of HTTP/1.1 has one Host field: send exactly one"
     )
 
-    /// The number of requests without a complete response.
+    /// The number of requests whose response is incomplete.
     private var unanswered = 0
     private var isRefusing = false
 
-    /// Adds a handler to the pipeline of a connection.
     static func add(to channel: any Channel) throws {
         let pipeline = channel.pipeline.syncOperations
         let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
@@ -50,11 +49,11 @@ final class HostFieldHandler: ChannelDuplexHandler {
 
     private static func isValid(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["host"]
-        // HTTP/1.0 knows no such field.
+        // HTTP/1.0 does not define the `Host` field.
         return hosts.count == 1 || (hosts.isEmpty && head.version != .http1_1)
     }
 
-    /// Writes the error response once all earlier requests have their responses.
+    /// Writes the error response and closes the connection, once all earlier requests have their responses.
     private func refuse(_ context: ChannelHandlerContext) {
         guard self.unanswered == 0 else { return }
         let body = ByteBuffer(bytes: Self.error.body)

@@ -2,13 +2,15 @@ package import NIOCore
 package import PushSupport
 package import PushTypes
 
-/// The networks whose clients have lately shown a key or a session, each with the app of that key.
+/// The networks whose clients have recently shown a key or a session, each with the app of the key. Their connections
+/// have separate rates (``ConnectionRates``).
 ///
-/// A value without I/O.
+/// It is a value without I/O.
 struct KnownNetworks {
-    /// The time for which a network stays known after the last connection that has shown a key.
+    /// The time for which a network stays known after the last record of a key or session.
     static let lifetime: TimeAmount = .hours(24)
-    /// The maximum number of networks that are remembered.
+    /// The maximum number of known networks. To add another, expired ones are removed, then the oldest ones of the apps
+    /// with the most networks.
     static let maximum = 10_000
 
     private struct Entry {
@@ -20,18 +22,18 @@ struct KnownNetworks {
 
     var count: Int { self.entries.count }
 
-    /// Returns the account for new connections of a network, or `nil` if the network is not known.
+    /// Returns the account to which new connections of a network are charged; `nil` if the network is not known.
     func account(of network: BudgetCaller.Identity, now: NIODeadline) -> BudgetCaller? {
         guard let entry = self.entries[network], now - entry.last < Self.lifetime else { return nil }
         return BudgetCaller(app: entry.app, network)
     }
 
     /// Records that a client in a network has shown a key of an app.
-    /// - Parameter app: The app of the key, or `nil` for a key that is not of a single app.
+    /// - Parameter app: The app of the key; `nil` for a key that is not limited to a single app.
     mutating func note(_ network: BudgetCaller.Identity, app: Topic?, now: NIODeadline) {
         if self.account(of: network, now: now) != nil {
             self.entries[network]?.last = now
-            // A network of several apps counts on none of them, so that one app cannot use up the share of another.
+            // A network with several apps is charged to none of them, so that none can use up another's share.
             if self.entries[network]?.app != app { self.entries[network]?.app = nil }
             return
         }
@@ -39,8 +41,8 @@ struct KnownNetworks {
         self.entries[network] = Entry(app: app, last: now)
     }
 
-    /// Removes at least a tenth of the networks: first those that have expired, then the oldest ones of the apps with
-    /// the most networks.
+    /// Removes at least a tenth of the networks: the expired ones first, then the oldest ones of the apps with the most
+    /// networks.
     private mutating func makeRoom(now: NIODeadline) {
         self.entries = self.entries.filter { now - $0.value.last < Self.lifetime }
         let apps = Dictionary(grouping: self.entries) { $0.value.app }.mapValues { entries in
@@ -52,7 +54,7 @@ struct KnownNetworks {
         }
     }
 
-    /// Returns the maximum to which each count must be reduced so that the sum fits into `whole` (max-min fairness).
+    /// Returns the maximum to which each count is capped so that the sum does not exceed `whole` (max-min fairness).
     private static func share(of counts: [Int], in whole: Int) -> Int {
         var left = whole
         for (index, count) in counts.sorted().enumerated() {
@@ -65,31 +67,31 @@ struct KnownNetworks {
 }
 
 extension SocketAddress {
-    /// The bytes of an IPv4 address, or the first 64 bits of an IPv6 address, which identify one customer.
+    /// The bytes of an IPv4 address, or the first 64 bits of an IPv6 address, by which one customer is identified.
     package var network: [UInt8] {
-        // Family and port precede the address in `sockaddr_in`. In `sockaddr_in6` the flow information does too.
+        // In `sockaddr_in`, family and port precede the address. In `sockaddr_in6`, the flow information does, too.
         switch self {
         case .v4(let address): return withUnsafeBytes(of: address.address) { Array($0.dropFirst(4).prefix(4)) }
         case .v6(let address):
             let bytes = withUnsafeBytes(of: address.address) { Array($0.dropFirst(8).prefix(16)) }
-            // A listener for both protocols sees an IPv4 client at a mapped address.
+            // A dual-stack listener sees an IPv4 client at a mapped address.
             return Array(bytes.starts(with: Self.mappedIPv4) ? bytes.suffix(4) : bytes.prefix(8))
         case .unixDomainSocket: return []
         }
     }
 
-    /// Indicates whether the address may be that of a proxy on this machine, so that it does not identify the client.
+    /// Indicates whether the address may belong to a proxy on this machine, so that it does not identify the client.
     package var isOfLocalProxy: Bool { Self.loopbacks.contains(self.network) }
 
     /// The networks of 127.0.0.1, ::1 and Unix domain sockets.
     private static let loopbacks: [[UInt8]] = [[127, 0, 0, 1], [0, 0, 0, 0, 0, 0, 0, 0], []]
 
-    /// The bytes before an IPv4 address that is mapped to IPv6 (RFC 4291, section 2.5.5.2).
+    /// The prefix of an IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2).
     private static let mappedIPv4: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
 }
 
 extension BudgetCaller {
-    /// Creates the account of a client without a credential. Returns `nil` if the socket has no address.
+    /// Creates the account of a client without a credential: its network. Returns `nil` if the socket has no address.
     package init?(app: Topic? = nil, from channel: any Channel) {
         // An HTTP/2 stream has the address of its connection.
         guard let address = channel.remoteAddress ?? channel.parent?.remoteAddress else { return nil }

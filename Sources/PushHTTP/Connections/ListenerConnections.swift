@@ -3,13 +3,12 @@ package import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The connections of a listener. It binds the port, limits and tracks the connections, and closes them at the end.
+/// The connections of a listener. It binds the port, tracks and limits the connections, and closes them at shutdown.
 package final class ListenerConnections: Sendable {
     private struct State {
         var server: (any Channel)?
         var children: [ObjectIdentifier: any Channel] = [:]
-        /// Indicates whether ``ListenerConnections/close(draining:)`` was called. New connections are then closed at
-        /// once.
+        /// Indicates whether ``ListenerConnections/close(draining:)`` was called. If so, new connections are closed.
         var isClosing = false
     }
 
@@ -18,9 +17,10 @@ package final class ListenerConnections: Sendable {
     private let logger: Logger
     private let state = Mutex(State())
 
+    /// Creates an object that does not listen yet.
     /// - Parameters:
     ///   - listener: The listener's name in the log.
-    ///   - maximum: The maximum number of open connections. Further ones are closed at once.
+    ///   - maximum: The maximum number of open connections. Further connections are closed immediately.
     package init(of listener: String, maximum: Int, logger: Logger) {
         (self.listener, self.maximum, self.logger) = (listener, maximum, logger.rateLimited())
     }
@@ -28,12 +28,12 @@ package final class ListenerConnections: Sendable {
     /// The number of open connections.
     package var count: Int { self.state.withLock { $0.children.count } }
 
-    /// Starts to listen.
+    /// Binds a port and starts to listen.
     /// - Parameters:
     ///   - backlog: The maximum number of connections that wait to be accepted.
-    ///   - allowsHalfClosure: Whether a client that has closed its write side still gets responses.
-    ///   - initialize: Sets up a new connection, on its event loop.
-    /// - Returns: The channel that listens.
+    ///   - allowsHalfClosure: Whether a client that has closed its write side still receives responses.
+    ///   - initialize: Adds the handlers of a new connection, on the connection's event loop.
+    /// - Returns: The listening channel.
     package func bind(
         host: String,
         port: Int,
@@ -55,9 +55,9 @@ package final class ListenerConnections: Sendable {
         return server
     }
 
-    /// Counts a new connection until it is closed.
-    /// - Parameter others: The number of open connections that count in another limit. Default 0.
-    /// - Returns: `false` if the connection is closed at once.
+    /// Tracks a new connection until it is closed.
+    /// - Parameter others: The number of open connections that another limit covers. Default 0.
+    /// - Returns: `false` if the connection was closed, because too many are open or the listener is closing.
     package func admit(_ channel: any Channel, besides others: Int = 0) -> Bool {
         let id = ObjectIdentifier(channel)
         let isAdmitted = self.state.withLock { state in
@@ -74,8 +74,8 @@ package final class ListenerConnections: Sendable {
         return true
     }
 
-    /// Stops listening and returns once all connections are closed.
-    /// - Parameter draining: Whether connections may finish their work first.
+    /// Stops listening, and returns once all connections are closed.
+    /// - Parameter draining: Whether connections may finish their requests first. If not, they are closed immediately.
     package func close(draining: Bool) async {
         let (server, children) = self.state.withLock { state in
             state.isClosing = true

@@ -2,45 +2,45 @@ import HTTPTypes
 package import NIOCore
 package import NIOHTTPTypes
 
-/// The minimum rate of a request body that is read as it arrives.
+/// The minimum rate of a request body that is read while it arrives.
 ///
-/// It is a property of an operation (``BodyDescription``). Once the request is known and allowed, it is fired through
-/// the pipeline of its connection as a user event, and replaces the deadline of the request that is being read.
+/// It is set by an operation (``BodyDescription``). Once the request is identified and allowed, it is fired through the
+/// pipeline of the connection as a user event, and replaces the deadline for the request.
 package struct StreamedBody: Hashable, Sendable {
-    /// The minimum number of bytes that arrive within the time of one deadline.
+    /// The minimum number of bytes that must arrive within each deadline. If fewer arrive, the connection is closed.
     package let minimumBytes: Int
 
     package init(minimumBytes: Int) { self.minimumBytes = minimumBytes }
 }
 
-/// Closes a connection on which a request does not end in time, even if its bytes keep arriving slowly.
+/// Closes a connection on which a request does not arrive completely before its deadline, even if bytes keep arriving.
 ///
-/// A streamed body has a minimum rate instead, see ``StreamedBody``. Time in which the server itself reads nothing does
-/// not count against it. The idle timeout of the server bounds the time until a request head is complete.
+/// A streamed body has a minimum rate instead, see ``StreamedBody``. Time in which the server does not read is not held
+/// against it. The idle timeout of the server bounds the time until a request head is complete.
 ///
-/// A response that precedes the end of its request is the last one of its connection. The rest of the request is
-/// discarded for up to ``discardTime``, because closing at once would reset the connection and lose the response.
+/// A response before the end of its request is the last one on the connection. The rest of the request is discarded for
+/// up to ``discardTime``, because closing immediately would reset the connection and lose the response.
 ///
-/// On a stream of HTTP/2 all this holds for the stream, and its connection goes on.
+/// For an HTTP/2 stream, all this applies to the stream, and the connection stays open.
 ///
-/// Ends a ``ClientDisconnection`` when the client has closed the connection, or its half of it.
+/// The handler also triggers a ``ClientDisconnection`` when the client has closed the connection or its side of it.
 package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
     package typealias InboundOut = HTTPRequestPart
     package typealias OutboundIn = HTTPResponsePart
     package typealias OutboundOut = HTTPResponsePart
 
-    /// The maximum number of bytes that are discarded after an early response.
+    /// The maximum number of bytes that are discarded after a response to an incomplete request, before the connection
+    /// is closed.
     static let maximumDiscarded = 256 * 1024
-    /// The longest time for which bytes are discarded after an early response.
+    /// The maximum time for which bytes are discarded after a response to an incomplete request.
     static let discardTime: TimeAmount = .seconds(1)
 
-    /// The phase of the connection.
     private enum Phase {
         case open
-        /// The response that is being written is the last one.
+        /// The response that is being written is the last one on the connection.
         case closing
-        /// The response is complete, and the rest of the request is discarded.
+        /// The response was written, and the rest of its request is being discarded.
         case discarding
     }
 
@@ -49,20 +49,22 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     private var phase = Phase.open
     private var startedRequests = 0
     private var endedResponses = 0
-    /// Indicates whether a request is being read.
+    /// Indicates whether a request has begun and is incomplete.
     private var isReading = false
-    /// The minimum rate of the body that is being read, or `nil` if it has a deadline.
+    /// The minimum rate of the body that is being read; `nil` if the request has a deadline instead.
     private var stream: StreamedBody?
-    /// The number of bytes of the body in the current window of its minimum rate, or since discarding began.
+    /// The number of body bytes received in the present window of the minimum rate, or since discarding began.
     private var received = 0
-    /// The time in the current window in which the server did not read, and the time since which it is not reading now.
+    /// The time in the present window for which the server did not read, and the time at which it stopped reading;
+    /// `nil` while it reads.
     private var pausedTime: TimeAmount = .zero
     private var pausedSince: NIODeadline?
     private var timer: Scheduled<Void>?
     private var disconnection: ClientDisconnection?
     private var isInputClosed = false
 
-    /// - Parameter deadline: The longest time from the head of a request to its end.
+    /// Creates a handler.
+    /// - Parameter deadline: The maximum time from the head of a request to its end.
     package init(deadline: TimeAmount, transport: HTTPTransport = .connection) {
         (self.deadline, self.transport) = (deadline, transport)
     }
@@ -122,7 +124,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
         }
     }
 
-    /// Returns `true` if a streamed body has its minimum rate, or if the server did not read it for half of the time.
+    /// Returns `true` if a streamed body keeps its minimum rate, or if the server did not read for half of the window.
     private func hasMinimumRate(_ now: NIODeadline) -> Bool {
         guard let stream else { return false }
         let paused = self.pausedTime + (self.pausedSince.map { now - $0 } ?? .zero)
@@ -134,11 +136,11 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch Self.unwrapOutboundIn(data) {
         case .head(var head):
-            // A response to an earlier, complete request says nothing about the one that is being read.
+            // A response to an earlier request, which is complete, does not affect the request that is being read.
             let isEarly = self.isReading && self.startedRequests == self.endedResponses + 1
             if isEarly { head.headerFields[.connection] = "close" }
             if head.headerFields[.connection] == "close" { self.phase = .closing }
-            // HTTP/2 has no such field (RFC 9113 section 8.2.2).
+            // HTTP/2 does not allow this field (RFC 9113 section 8.2.2).
             if self.transport == .stream { head.headerFields[.connection] = nil }
             context.write(Self.wrapOutboundOut(.head(head)), promise: promise)
         case .body: context.write(data, promise: promise)
@@ -192,10 +194,10 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     }
 }
 
-/// The kind of channel that a handler of requests and responses serves.
+/// The kind of channel to which a handler of requests and responses belongs.
 package enum HTTPTransport: Sendable {
-    /// An HTTP/1.1 connection, with one request after the other.
+    /// An HTTP/1.1 connection, on which requests follow one another.
     case connection
-    /// A stream of an HTTP/2 connection, with one request.
+    /// An HTTP/2 stream, which carries a single request.
     case stream
 }

@@ -2,36 +2,38 @@ import Foundation
 package import NIOCore
 package import NIOHTTPTypes
 
-/// Closes a connection whose client does not read a response in time. ``RequestBodyHandler`` bounds requests.
+/// Closes a connection whose client does not read a response in time. ``RequestBodyHandler`` limits the time of
+/// requests.
 ///
-/// Each ``pieceSize`` bytes of a response have one deadline. A client that reads faster gains time, at most
-/// ``maximumGain`` deadlines: some clients keep to a rate by reading megabytes at once and then nothing for a minute.
-/// The socket buffers little that is unsent, so that a client that stops reading is noticed early.
+/// Each piece of ``pieceSize`` bytes has one deadline. A client that reads faster gains time, up to ``maximumGain``
+/// deadlines, because some clients read megabytes in one go and then nothing for a minute. The socket's buffer of
+/// unsent bytes is kept small, so that a client that stops reading is noticed early.
 package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableChannelHandler {
     package typealias OutboundIn = HTTPResponsePart
     package typealias OutboundOut = HTTPResponsePart
 
-    /// The maximum length of a piece, in bytes. A longer part of a response is written in several pieces.
+    /// The maximum length of a piece, in bytes. Longer parts of a response are written as several pieces.
     static let pieceSize = 64 * 1024
-    /// The maximum time that a fast client gains, in deadlines.
+    /// The maximum time that a fast client gains, as a multiple of the deadline.
     static let maximumGain: Int64 = 10
     /// The maximum number of unsent bytes that the socket accepts. Bytes in flight do not count.
     ///
-    /// Without this limit it accepts up to 4 MB, and then nothing until most of them are sent, which takes minutes with
-    /// a slow client.
+    /// Without this limit, the socket accepts up to 4 MB and then nothing until most of them are sent, which takes
+    /// minutes with a slow client.
     static let maximumUnsent = 128 * 1024
     static let unsentOption = NIOBSDSocket.Option(rawValue: TCP_NOTSENT_LOWAT)
 
     private let deadline: TimeAmount
     private let transport: HTTPTransport
-    /// The pieces that the socket has not accepted.
+    /// The number of pieces that the socket has not accepted yet.
     private var pendingPieces = 0
     private var timer: Scheduled<Void>?
-    /// The time by which the next piece must be accepted. Time that was gained in one response counts in the next one
-    /// too.
+    /// The time by which the socket must accept the next piece. Time gained during one response also counts for the
+    /// next response.
     private var pieceDeadline = NIODeadline.uptimeNanoseconds(0)
 
-    /// - Parameter deadline: The longest time for each piece of a response.
+    /// Creates a handler.
+    /// - Parameter deadline: The maximum time for each piece of a response.
     package init(deadline: TimeAmount, transport: HTTPTransport = .connection) {
         (self.deadline, self.transport) = (deadline, transport)
     }
@@ -40,9 +42,9 @@ package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableCh
         if self.transport == .connection { Self.limitUnsentBytes(of: context.channel) }
     }
 
-    /// Bounds the unsent bytes that the socket of a connection accepts.
+    /// Limits the number of unsent bytes that the socket of a connection accepts.
     static func limitUnsentBytes(of channel: any Channel) {
-        // Only a TCP connection has this option.
+        // Only TCP connections have this option.
         try? channel.syncOptions?.setOption(.tcpOption(Self.unsentOption), value: Self.maximumUnsent)
     }
 
@@ -95,7 +97,8 @@ package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableCh
         }
     }
 
-    /// Closes the connection; of HTTP/2 only the stream, unless the client takes nothing of any stream.
+    /// Closes the channel. For an HTTP/2 stream, it also closes the connection if the client reads nothing on any
+    /// stream.
     private func end(_ context: ChannelHandlerContext) {
         if self.transport == .stream, let connection = context.channel.parent, !connection.isWritable {
             connection.close(promise: nil)

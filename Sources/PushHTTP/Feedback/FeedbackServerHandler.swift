@@ -6,7 +6,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Translates between a connection, the lists of a ``FeedbackSource`` and ``FeedbackServerStateMachine``.
+/// Connects a channel and a ``FeedbackSource`` with the ``FeedbackServerStateMachine`` that decides what is sent.
 package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboundHandler {
     package typealias InboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
@@ -16,10 +16,10 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
     private let certificate: (any Channel) -> [UInt8]?
     private var stateMachine: FeedbackServerStateMachine
     private var identity: Source.Identity?
-    /// The entries that were loaded, in the order in which the state machine counts them.
+    /// The loaded entries, in the order in which they were passed to the state machine.
     private var entries: [Source.Entry] = []
-    /// Indicates whether it is this connection's turn to read, so that other connections of the same topic wait for its
-    /// end.
+    /// Indicates whether this connection is the one that reads its topic. Other connections for the topic wait until it
+    /// leaves the queue.
     private var isReader = false
     private var isBroken = false
     private var isHandshakeDone = false
@@ -52,7 +52,7 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         self.perform(self.stateMachine.receive(byteCount: count), context: context)
     }
 
-    /// Many clients close TCP without the closure alert of TLS, which is valid once they have the whole list.
+    /// Ignores a missing TLS closure alert. Many clients omit it, which is valid once they have the whole list.
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if case NIOSSLError.uncleanShutdown = error { return }
         if !self.isHandshakeDone {
@@ -69,7 +69,7 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         context.fireChannelInactive()
     }
 
-    /// Checks the client's certificate, then waits for this connection's turn or aborts.
+    /// Identifies the client by its certificate, then waits for the connection's turn, or aborts.
     private func identify(context: ChannelHandlerContext) {
         let (listener, certificate) = (self.listener, self.certificate(context.channel))
         context.eventLoop.makeFutureWithTask { await listener.identify(certificate) }
@@ -136,7 +136,6 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         context.close(mode: .output, promise: closed)
     }
 
-    /// Loads a page of a topic's list from the source.
     private func load(_ topic: Topic, after token: DeviceToken?, context: ChannelHandlerContext) {
         guard let identity else { return }
         let listener = self.listener
@@ -164,14 +163,14 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         }
     }
 
-    /// Closes TCP without the closure alert of TLS, so that a list that is cut off does not look complete.
+    /// Closes TCP without a TLS closure alert, so that the client does not take a truncated list for a complete one.
     private func abort(context: ChannelHandlerContext) {
         self.isBroken = true
         let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
         (tls ?? context).close(promise: nil)
     }
 
-    /// Ends this connection's turn once the first `count` entries are cleared.
+    /// Clears the first `count` entries, and then ends this connection's turn.
     private func leaveQueue(clearing count: Int) {
         guard self.isReader, let topic = self.identity.map(self.listener.queue) else { return }
         self.isReader = false
@@ -180,7 +179,7 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
             do {
                 if !entries.isEmpty { try await listener.clear(entries) }
             } catch {
-                // The next connection gets the same entries again.
+                // The entries are sent again on the next connection.
                 listener.logger.error("feedback that was read could not be cleared", metadata: ["error": "\(error)"])
             }
             await listener.readerQueue.leave(topic)
@@ -197,14 +196,15 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
     }
 }
 
-/// Hides the client's bytes from TLS once the whole list is written, so that only the end of TCP ends the connection.
+/// Hides the client's bytes from TLS once the whole list was written, so that only the end of the TCP connection
+/// counts.
 ///
-/// A client that closes before it has read everything sends the closure alert of TLS first and a TCP reset after it. If
-/// the alert counted as the end, an unread list would be cleared. The reset shows that it is unread.
+/// A client that closes before it has read everything sends a TLS closure alert, followed by a TCP reset. If the alert
+/// were taken for the end, an unread list would be cleared. The reset shows that the list was not read.
 package final class FeedbackCloseHandler: ChannelInboundHandler {
     package typealias InboundIn = ByteBuffer
 
-    /// Indicates whether the client's bytes are dropped, because all tuples are written.
+    /// Indicates whether the client's bytes are dropped, because all tuples were written.
     var dropsBytes = false
 
     package init() {}

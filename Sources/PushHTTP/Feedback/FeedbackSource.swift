@@ -3,9 +3,9 @@ package import PushSupport
 package import PushTypes
 package import PushWire
 
-/// The lists of a feedback service, and the clients that may read them (reference 6).
+/// The lists of unregistered tokens that a feedback service sends, and the clients that may read them (reference 6).
 package protocol FeedbackSource: Sendable {
-    /// A client that may read lists.
+    /// The identity of a client that may read feedback lists.
     associatedtype Identity: Sendable
     /// An entry of a feedback list.
     associatedtype Entry: Sendable
@@ -13,44 +13,47 @@ package protocol FeedbackSource: Sendable {
     var limits: FeedbackServerStateMachine.Limits { get }
     var time: any TimeSource { get }
     var logger: Logger { get }
-    /// The queue in which the connections of one client take turns.
+    /// The queue in which the connections for the same topic take turns.
     var readerQueue: FeedbackReaderQueue { get }
 
-    /// Returns the client to which a certificate belongs, or the reason for rejecting it, which is logged.
-    /// - Parameter certificate: The certificate in DER; `nil` if the client has none.
+    /// Returns the identity of the client to which a certificate belongs, or the reason for rejecting it, which is
+    /// logged.
+    /// - Parameter certificate: The certificate in DER; `nil` if the client presented none.
     func identify(_ certificate: [UInt8]?) async -> Result<Identity, FeedbackRejection>
-    /// Returns the topic on which the connections of a client take turns.
+    /// Returns the topic under which the client's connections queue in ``readerQueue``.
     func queue(of identity: Identity) -> Topic
-    /// Returns the topics whose lists the client gets, in their order.
+    /// Returns the topics whose feedback lists, which contain unregistered tokens, are sent to the client, in this
+    /// order.
     func topics(of identity: Identity) -> [Topic]
-    /// Returns the next entries of a topic in the order of their tokens.
-    /// - Parameter token: The last token of the previous page, or `nil` for the first page.
+    /// Returns the next entries of a topic's feedback list, at most `limit`, in the order of their tokens.
+    /// - Parameter token: The last token of the previous page; `nil` for the first page.
     func page(_ topic: Topic, of identity: Identity, after token: DeviceToken?, limit: Int) async throws -> [Entry]
-    /// Removes entries that a client has read, unless they have changed since.
+    /// Removes entries that a client has read from its feedback list, except those that have changed since they were
+    /// read.
     func clear(_ entries: [Entry]) async throws
-    /// Returns the form of an entry on the wire.
+    /// Returns the wire form of an entry.
     func tuple(_ entry: Entry) -> FeedbackTuple
 }
 
-/// The reason for which a client may not read feedback.
+/// The reason for which a client may not read feedback lists.
 package struct FeedbackRejection: Error, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
 }
 
-/// Admits one connection at a time for each topic, so that no two connections get the same entries.
+/// A queue that admits one connection at a time for each topic, so that no two connections are sent the same entries.
 package actor FeedbackReaderQueue {
-    /// The maximum number of connections that wait for the one that reads.
+    /// The maximum number of connections that wait behind the one that is admitted. Further ones are rejected.
     private static let limit = 16
 
-    /// The waiting connections of each topic that is being read.
+    /// The waiting connections, keyed by the topic that is being read.
     private var waiting: [Topic: [CheckedContinuation<Void, Never>]] = [:]
 
     package init() {}
 
-    /// Returns `true` when it is the caller's turn, which lasts until ``leave(_:)``. Returns `false` if too many
-    /// connections wait.
+    /// Waits for the caller's turn, which lasts until ``leave(_:)``, and returns `true`. Returns `false` immediately if
+    /// too many connections are waiting.
     package func enter(_ topic: Topic) async -> Bool {
         guard let others = self.waiting[topic] else {
             self.waiting[topic] = []
@@ -61,7 +64,7 @@ package actor FeedbackReaderQueue {
         return true
     }
 
-    /// Ends the caller's turn and begins that of the next waiting connection.
+    /// Ends the caller's turn, and begins the turn of the next waiting connection.
     package func leave(_ topic: Topic) {
         if self.waiting[topic]?.isEmpty ?? true {
             self.waiting[topic] = nil

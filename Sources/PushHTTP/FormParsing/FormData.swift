@@ -4,15 +4,14 @@ package import PushSupport
 
 /// The fields of a form, in their order.
 ///
-/// Names are compared without regard to case, because the publisher's own samples differ in it (reference 10.1).
+/// Field names are case-insensitive, because the publisher's own samples spell them differently (reference 10.1).
 package struct FormData: Equatable, Sendable {
-    /// A name and a value.
     package struct Field: Equatable, Sendable {
         package var name: String
         package var value: String
     }
 
-    /// The limits for the parsing of a form.
+    /// The limits of a form. A form beyond one of them is rejected.
     package struct Limits: Equatable, Sendable {
         /// The maximum length of a body, in bytes. Default 64 KiB.
         package var body = 64 * 1024
@@ -22,7 +21,7 @@ package struct FormData: Equatable, Sendable {
         package var name = 256
         /// The maximum length of a value, in bytes. Default 8 KiB.
         package var value = 8 * 1024
-        /// Indicates whether a part with a file name is a file instead of a field. Default `false`.
+        /// Indicates whether a part with a file name is parsed as a file instead of a field. Default `false`.
         package var acceptsFiles = false
 
         package init() {}
@@ -30,17 +29,18 @@ package struct FormData: Equatable, Sendable {
 
     private let limits: Limits
     package private(set) var fields: [Field] = []
-    /// The first values, by their names in lower case.
+    /// The first value of each name, keyed by the name in lower case.
     private var values: [String: String] = [:]
     package private(set) var files: [FormFile] = []
 
     package init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// The value of the first field with this name, or `nil` if there is none. It may be empty.
+    /// The value of the first field with this name; `nil` if there is no such field. It may be empty.
     package subscript(name: String) -> String? { self.values[name.lowercased()] }
 
-    /// - Throws: ``RequestError`` for a field that is too long or has a NUL, which would end a text in the store, and
-    ///   for too many fields.
+    /// Adds a field.
+    /// - Throws: ``RequestError`` for too many fields, and for a field that is too long or contains a NUL, which would
+    ///   end a string in the store.
     package mutating func add(_ name: String, _ value: String) throws(RequestError) {
         guard self.fields.count < self.limits.count else {
             throw Self.error("too_many", "a form has at most \(self.limits.count) fields")
@@ -56,7 +56,8 @@ package struct FormData: Equatable, Sendable {
         if self.values[key] == nil { self.values[key] = value }
     }
 
-    /// - Throws: ``RequestError`` for too many fields. The length of a file is limited by that of the body.
+    /// Adds a file.
+    /// - Throws: ``RequestError`` for too many fields. The limit on the body also limits the length of a file.
     mutating func add(_ file: FormFile) throws(RequestError) {
         guard self.fields.count + self.files.count < self.limits.count, file.name.utf8.count <= self.limits.name else {
             throw Self.error("too_many", "a form has at most \(self.limits.count) fields")
@@ -64,7 +65,7 @@ package struct FormData: Equatable, Sendable {
         self.files.append(file)
     }
 
-    /// Returns the first file with this name; `nil` if none was chosen.
+    /// Returns the first file with this name; `nil` if the user chose no file.
     package func file(_ name: String) -> FormFile? { self.files.first { $0.name == name && !$0.content.isEmpty } }
 
     /// Returns the values of all fields with this name, in their order.
@@ -74,7 +75,7 @@ package struct FormData: Equatable, Sendable {
         for field in other.fields { try self.add(field.name, field.value) }
     }
 
-    /// Returns the error of a form, or of one of its fields.
+    /// Returns an error about a field of the form, or about the whole form if `field` is `nil`.
     package static func error(_ code: String, _ message: String, field: String? = nil) -> RequestError {
         RequestError(.invalid, code: code, message: message, path: field)
     }
@@ -83,7 +84,7 @@ package struct FormData: Equatable, Sendable {
 // MARK: Fields
 
 extension FormData {
-    /// Returns the value of a field; `nil` if it is empty or absent.
+    /// Returns the value of a field; `nil` if the field is empty or absent.
     /// - Parameter maximum: The maximum length, in bytes.
     /// - Throws: ``RequestError`` for a longer value.
     package func text(_ name: String, maximum: Int) throws(RequestError) -> String? {
@@ -94,7 +95,8 @@ extension FormData {
         return text
     }
 
-    /// Returns the value of a field that the form must have.
+    /// Returns the value of a field. Throws ``RequestError`` if the field is empty, absent or longer than `maximum`
+    /// bytes.
     package func requiredText(_ name: String, maximum: Int) throws(RequestError) -> String {
         guard let text = try self.text(name, maximum: maximum) else {
             throw Self.error("missing_field", "this field is required", field: name)
@@ -102,7 +104,8 @@ extension FormData {
         return text
     }
 
-    /// Returns the value of a field as a number; `nil` if it is empty or absent.
+    /// Returns the value of a field as a number; `nil` if the field is empty or absent. Throws ``RequestError`` for any
+    /// other value.
     package func number(_ name: String, in range: ClosedRange<Int64>) throws(RequestError) -> Int64? {
         guard let text = self[name], !text.isEmpty else { return nil }
         guard let number = Int64(text), range.contains(number) else {
@@ -116,7 +119,7 @@ extension FormData {
 // MARK: Percent encoding
 
 extension FormData {
-    /// Parses `application/x-www-form-urlencoded`, the format of a query too.
+    /// Parses `application/x-www-form-urlencoded`, which is also the format of a URL query.
     /// - Throws: ``RequestError`` for text that is not percent-encoded UTF-8.
     package init(urlEncoded text: some Sequence<UInt8>, limits: Limits = Limits()) throws(RequestError) {
         self.init(limits: limits)
@@ -130,16 +133,17 @@ extension FormData {
         }
     }
 
-    /// Returns the decoded text; `nil` if it is not percent-encoded UTF-8. A plus sign stands for a space.
+    /// Decodes percent-encoded text, with plus signs as spaces. Returns `nil` if it is not percent-encoded UTF-8.
     private static func decoded(_ text: ArraySlice<UInt8>) -> String? {
         let spaced = text.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
         return String(validating: spaced, as: UTF8.self)?.removingPercentEncoding
     }
 }
 
-/// Reads the form of a request.
+/// Reads the form in a request.
 package enum FormRequest {
-    /// Returns the fields of the body, then those of the query. The body has precedence.
+    /// Returns the fields of the body, followed by those of the query, so that fields of the body take precedence. The
+    /// body is read for a POST request only.
     package static func fields(of request: Request, limits: FormData.Limits = .init()) async throws -> FormData {
         var fields = FormData(limits: limits)
         if request.method == .post { fields = try await Self.body(of: request, limits: limits) }
@@ -147,9 +151,9 @@ package enum FormRequest {
         return fields
     }
 
-    /// Returns the fields of the body alone, so that typed text is not taken from the query of the URL.
+    /// Returns the fields of the body alone, for forms whose values must not come from the query of the URL.
     ///
-    /// The content type names the format. A body without one is taken to be URL-encoded.
+    /// The content type determines the format. A body without a content type is parsed as URL-encoded.
     package static func body(of request: Request, limits: FormData.Limits) async throws -> FormData {
         try self.fields(in: try await request.wholeBody(maximum: limits.body), of: request, limits: limits)
     }
@@ -167,8 +171,8 @@ package enum FormRequest {
 }
 
 extension FormData {
-    /// Reads a JSON object as a form. Members of an inner object are named as the web application's framework names
-    /// them: `apns_device[token]`.
+    /// Parses a JSON object as a form. Members of a nested object become fields with names such as
+    /// `apns_device[token]`.
     package init(json: [UInt8]) throws(RequestError) {
         self.init()
         guard case .object(let members) = try JSONValue(parsing: Data(json)) else {
@@ -185,7 +189,7 @@ extension FormData {
         }
     }
 
-    /// Adds a member. Arrays, objects and fractions are ignored, because no form has a use for them.
+    /// Adds a member. Arrays, objects and fractional numbers are ignored, because no form uses them.
     private mutating func add(_ name: String, _ value: JSONValue) throws(RequestError) {
         switch value {
         case .string(let text): try self.add(name, text)
@@ -200,7 +204,7 @@ extension FormData {
 package struct FormFile: Equatable, Sendable {
     /// The name of the field.
     package let name: String
-    /// The name of the file at the client. It is only shown, and names no file at the server.
+    /// The name of the file on the client's machine. It is only displayed, and names no file on the server.
     package let fileName: String
     package let content: [UInt8]
 }

@@ -2,24 +2,24 @@ import Foundation
 package import NIOCore
 package import PushSupport
 
-/// A parser of `multipart/form-data` (RFC 7578) for a body that arrives in pieces.
+/// An incremental parser of `multipart/form-data` (RFC 7578).
 ///
-/// It buffers a field until its end. Of a file it buffers only bytes that may be the beginning of a delimiter.
+/// It buffers a field until the field is complete. Of a file, it buffers only bytes that may begin a delimiter.
 package struct MultipartReader: Sendable {
-    /// An event of the parser: a field, a part of a file, or the end of the form.
+    /// An event of the parser: a field, the beginning, bytes or end of a file, or the end of the form.
     package enum Event: Equatable, Sendable {
         case field(name: String, value: String)
-        /// The content of a file follows, until ``fileEnded``.
+        /// A file begins. Its content follows, up to ``fileEnded``.
         case fileBegan(name: String, fileName: String, contentType: String?)
         case fileBytes(ByteBuffer)
         case fileEnded
-        /// The closing delimiter. The bytes after it are not part of the form.
+        /// The closing delimiter was parsed. Bytes after it are not part of the form.
         case ended
     }
 
     private enum State: Equatable {
         case preamble
-        /// The parser is behind a delimiter, before the end of its line.
+        /// The parser has consumed a delimiter, but not the end of its line.
         case delimiter
         case head
         case field(name: String)
@@ -27,27 +27,28 @@ package struct MultipartReader: Sendable {
         case ended
     }
 
-    /// The maximum length of a part's head, in bytes.
+    /// The maximum length of a part's header section, in bytes. A longer one makes the form invalid.
     static let maximumHead = 4096
 
     private static let lineEnd: [UInt8] = [0x0d, 0x0a]
 
-    /// The end of a line and the delimiter behind it, which end each part.
+    /// The line break and the delimiter that terminate each part.
     private let mark: [UInt8]
     private let limits: FormData.Limits
     private var state = State.preamble
-    /// The bytes that are not parsed yet.
+    /// The bytes that were not consumed yet.
     private var buffer: ByteBuffer
 
+    /// Creates a parser that has read nothing. Throws ``RequestError`` for a content type without a valid boundary.
     /// - Parameters:
-    ///   - contentType: The value of `content-type` with the boundary.
-    ///   - limits: The limits of fields, and whether parts with a file name are files.
+    ///   - contentType: The value of `content-type`, which contains the boundary.
+    ///   - limits: The limits of the form, including whether parts with a file name are files.
     package init(contentType: String, limits: FormData.Limits) throws(RequestError) {
         guard let boundary = HeaderParameters(behindValue: contentType)["boundary"], Self.isBoundary(boundary) else {
             throw FormData.error("invalid_boundary", "multipart needs a boundary of 1 to 70 characters")
         }
         (self.mark, self.limits) = (Self.lineEnd + "--\(boundary)".utf8, limits)
-        // The first delimiter may be at the very beginning, without the end of a line.
+        // The first delimiter may be at the start of the body, where no line break precedes it.
         self.buffer = ByteBuffer(bytes: Self.lineEnd)
     }
 
@@ -58,14 +59,14 @@ package struct MultipartReader: Sendable {
             && text.utf8.last != UInt8(ascii: " ")
     }
 
-    /// Adds the next bytes of the body.
+    /// Appends the next bytes of the body.
     package mutating func append(_ bytes: ByteBuffer) {
         guard self.state != .ended else { return }
         self.buffer.discardReadBytes()
         self.buffer.writeImmutableBuffer(bytes)
     }
 
-    /// The error for a body that ends before its form is complete.
+    /// The error for a body that ends before the form is complete.
     package var unfinished: RequestError {
         switch self.state {
         case .preamble: Self.broken("it does not contain its boundary")
@@ -75,7 +76,7 @@ package struct MultipartReader: Sendable {
         }
     }
 
-    /// Returns the next part of the body, or `nil` if more bytes are needed.
+    /// Returns the next event; `nil` if more bytes are needed.
     package mutating func next() throws(RequestError) -> Event? {
         while true {
             switch self.state {
@@ -105,7 +106,7 @@ package struct MultipartReader: Sendable {
 
     // MARK: Parts
 
-    /// Skips the bytes before the first delimiter. Returns `false` if the delimiter has not arrived.
+    /// Consumes the bytes before the first delimiter. Returns `false` if more bytes are needed.
     private mutating func skipPreamble() -> Bool {
         guard let index = self.index(of: self.mark) else {
             self.buffer.moveReaderIndex(forwardBy: max(0, self.buffer.readableBytes - self.mark.count + 1))
@@ -116,8 +117,8 @@ package struct MultipartReader: Sendable {
         return true
     }
 
-    /// Moves behind the line of a delimiter, to the head of a part. Returns `false` if the end of the line has not
-    /// arrived.
+    /// Consumes the rest of a delimiter's line, up to the header section of a part. Returns `false` if more bytes are
+    /// needed.
     private mutating func skipLine() throws(RequestError) -> Bool {
         guard let index = self.index(of: Self.lineEnd) else {
             guard self.buffer.readableBytes <= Self.maximumHead else { throw Self.broken("it ends after a boundary") }
@@ -128,7 +129,7 @@ package struct MultipartReader: Sendable {
         return true
     }
 
-    /// Reads the names of a part. Returns `nil` if its head has not arrived.
+    /// Parses the header section of a part. Returns `nil` if more bytes are needed.
     private mutating func head() throws(RequestError) -> (name: String, fileName: String?, contentType: String?)? {
         guard !self.buffer.readableBytesView.starts(with: Self.lineEnd) else { throw Self.broken("a part has no name") }
         let length = self.index(of: Self.lineEnd + Self.lineEnd)
@@ -152,7 +153,6 @@ package struct MultipartReader: Sendable {
         return (name, disposition?["filename"], contentType)
     }
 
-    /// Returns a field once it has arrived.
     private mutating func field(_ name: String) throws(RequestError) -> Event? {
         guard let length = self.index(of: self.mark) else {
             guard self.buffer.readableBytes <= self.limits.value + self.mark.count else {
@@ -168,7 +168,7 @@ package struct MultipartReader: Sendable {
         return .field(name: name, value: value)
     }
 
-    /// Returns the bytes of a file that have arrived, or its end.
+    /// Returns the bytes of a file that have arrived, or the end of the file; `nil` if more bytes are needed.
     private mutating func fileEvent() -> Event? {
         if let length = self.index(of: self.mark) {
             if length > 0 { return self.buffer.readSlice(length: length).map(Event.fileBytes) }
@@ -181,7 +181,7 @@ package struct MultipartReader: Sendable {
         return self.buffer.readSlice(length: length).map(Event.fileBytes)
     }
 
-    /// Returns the position of `mark` in the unparsed bytes, or `nil` if they do not have it.
+    /// Returns the position of `mark` in the unconsumed bytes; `nil` if they do not contain it.
     private func index(of mark: [UInt8]) -> Int? {
         self.buffer.withUnsafeReadableBytes { bytes in
             guard let base = bytes.baseAddress, let first = mark.first, bytes.count >= mark.count else { return nil }
@@ -201,9 +201,10 @@ package struct MultipartReader: Sendable {
     }
 }
 
-/// A parser of `multipart/form-data` (RFC 7578), for a whole body.
+/// A parser of `multipart/form-data` (RFC 7578) for a body that is completely in memory.
 package enum MultipartForm {
-    /// - Parameter contentType: The value of `content-type` with the boundary.
+    /// Returns the fields and the files of a body.
+    /// - Parameter contentType: The value of `content-type`, which contains the boundary.
     package static func fields(
         of body: [UInt8],
         contentType: String,

@@ -1,24 +1,24 @@
 package import Hummingbird
 import NIOCore
 
-/// A form whose fields precede a file, which is read as it arrives.
+/// A form whose fields precede a single file, which is read while it arrives.
 package struct UploadForm: Sendable {
-    /// A file of the form that has not arrived yet.
+    /// A file of the form whose content has not arrived yet.
     package struct File: Sendable {
         /// The name of the field.
         package let name: String
-        /// The name of the file at the client.
+        /// The name of the file on the client's machine.
         package let fileName: String
         package let contentType: String?
-        /// The content, which is read once.
+        /// The content, which can be read only once.
         package let content: FormFileContent
     }
 
     package private(set) var fields: FormData
-    /// The first file; `nil` if none was chosen.
+    /// The first file of the form; `nil` if the user chose no file.
     package private(set) var file: File?
 
-    /// Reads the fields of a form up to its file. Fields after the file are ignored.
+    /// Reads the fields of a form up to the first file. Fields after the file are ignored.
     /// - Throws: ``RequestError`` for a body that is not a form.
     package init(_ request: Request, limits: FormData.Limits) async throws {
         var limits = limits
@@ -36,7 +36,7 @@ package struct UploadForm: Sendable {
             switch try await source.next() {
             case .field(let name, let value): try self.fields.add(name, value)
             case .fileBegan(let name, let fileName, let type):
-                // If no file is chosen, browsers send one without a name and without content.
+                // If the user chose no file, browsers send a part with neither a file name nor content.
                 isSkipped = fileName.isEmpty
                 guard !isSkipped else { continue }
                 let content = FormFileContent(source: source)
@@ -52,7 +52,7 @@ package struct UploadForm: Sendable {
     }
 }
 
-/// The content of a form's file, as it arrives. It ends with the file, and fails if the body ends before.
+/// The content of a form's file while it arrives. It finishes with the file, and throws if the body ends earlier.
 package struct FormFileContent: AsyncSequence, AsyncIteratorProtocol, Sendable {
     fileprivate let source: FormSource
 
@@ -65,10 +65,10 @@ package struct FormFileContent: AsyncSequence, AsyncIteratorProtocol, Sendable {
     }
 }
 
-/// The body of a form, which is parsed as it arrives.
+/// The body of a form, which is parsed while it arrives.
 private final class FormSource: @unchecked Sendable {
-    // It is safe to send, because one task reads at a time: first the fields, then the content of the file.
-    /// The maximum number of bytes that are read after the file, for a delimiter and a few fields.
+    // Sending it is safe, because only one task reads at a time: first the fields, then the content of the file.
+    /// The maximum number of bytes that are read and discarded after the file: a delimiter and a few fields.
     private static let maximumRest = 64 * 1024
 
     private var reader: MultipartReader
@@ -86,7 +86,7 @@ private final class FormSource: @unchecked Sendable {
         }
     }
 
-    /// Reads the rest of the body, so that the connection can be used again.
+    /// Reads and discards the rest of the body, so that the connection can be reused.
     func end() async throws {
         var left = Self.maximumRest
         while left > 0, let bytes = try await self.body.next() { left -= bytes.readableBytes }

@@ -3,12 +3,13 @@ package import NIOCore
 import PushSupport
 import Synchronization
 
-/// Passes on those log events that a filter accepts. The filter may change them.
+/// Forwards the log events that a filter accepts. The filter may modify them.
 struct FilteringLogHandler: LogHandler {
     private var base: any LogHandler
     private let filter: @Sendable (inout LogEvent) -> Bool
 
-    /// - Parameter filter: Returns `false` for an event that is left out.
+    /// Creates a handler that forwards events to `base`.
+    /// - Parameter filter: Returns `false` for an event that is dropped.
     init(_ base: any LogHandler, filter: @escaping @Sendable (inout LogEvent) -> Bool) {
         (self.base, self.filter) = (base, filter)
     }
@@ -35,15 +36,15 @@ struct FilteringLogHandler: LogHandler {
 }
 
 extension Logger {
-    /// The maximum number of lines of one message in a minute that unauthenticated clients can cause.
+    /// The maximum number of lines with the same message per minute that unauthenticated clients can cause.
     package static let maximumLinesPerMinute = 20
 
-    /// Returns a logger for lines that any client can cause. At most ``maximumLinesPerMinute`` lines of the same
-    /// message are written in a minute. Further lines are counted.
+    /// Returns a logger for lines that any client can cause. It writes at most ``maximumLinesPerMinute`` lines with the
+    /// same message per minute, and counts further lines.
     ///
-    /// The next line of a message after a pause has the number of lines that were left out. Lines below the level info
-    /// are all written, because that level is set only for debugging.
-    /// - Parameter clock: Returns the time. Tests replace it.
+    /// The next line with the message after that includes the number of dropped lines. Lines below the level info are
+    /// never dropped, because that level is enabled only for debugging.
+    /// - Parameter clock: Returns the current time. Tests replace it.
     package func rateLimited(clock: @escaping @Sendable () -> NIODeadline = { .now() }) -> Logger {
         let limiter = SharedLimiter()
         let handler = FilteringLogHandler(self.handler) { event in
@@ -57,17 +58,17 @@ extension Logger {
     }
 }
 
-/// The limiter that all copies of a logger share.
+/// The rate limiter that all copies of a logger share.
 private final class SharedLimiter: Sendable {
     let lines = Mutex(LogLineLimiter<String>(perMinute: Logger.maximumLinesPerMinute))
 }
 
 extension Logger {
-    /// The logger for an HTTP server. Messages below warning are left out, because the server's messages about start
-    /// and stop would repeat Martlet's own. Messages of a cancelled server are left out too.
+    /// A logger for the HTTP server. It drops messages below the level warning, because the server's messages about its
+    /// start and stop would repeat Martlet's own. It also drops messages about a cancelled server.
     ///
-    /// A server that is cancelled because another service failed reports the cancellation as an error of its own,
-    /// before the error that ended the process.
+    /// If another service fails, the server is cancelled and logs the cancellation as an error, before the error that
+    /// ended the process is logged.
     package var forHTTPServer: Logger {
         var logger = self
         logger.logLevel = max(self.logLevel, .warning)

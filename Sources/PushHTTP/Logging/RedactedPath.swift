@@ -1,25 +1,25 @@
 package import Hummingbird
 
-/// Shortens the device tokens, users and keys in the path of a request for the log.
+/// Shortens device tokens, users and keys in the path of a request, for the log.
 ///
-/// Every log line that names the path of a request takes it from here.
+/// Every log line that contains the path of a request uses it.
 package enum RedactedPath {
-    /// The maximum length of a component that is shown whole, in bytes.
+    /// The maximum length of a path component that is shown in full, in bytes.
     private static let shortLength = 12
-    /// The number of characters that are shown of a longer component.
+    /// The number of characters of a longer component that are shown.
     private static let shownLength = 6
-    /// The maximum length of a path that is shown, in characters.
+    /// The maximum length of a shown path, in characters.
     private static let maximumLength = 300
 
     package static func of(_ request: Request) -> String { self.of(request.uri.path) }
 
     package static func of(_ path: String) -> String {
-        // The paths of the compatibility forms may contain secrets of any shape.
+        // Paths outside the own API may contain secrets of any form.
         let isOwnAPI = path.hasPrefix("/v1/")
-        // Repeated separators count as one, as for the router, so that the component after `users` is always a user.
+        // Consecutive separators count as one, as in the router, so that the component after `users` is always a user.
         let parts = path.prefix(Self.maximumLength).split(separator: "/")
         let shown = parts.enumerated().map { index, part in
-            // A user id may have any shape.
+            // A user id may have any form.
             let isUser = index > 0 && parts[index - 1] == "users"
             guard isUser || !Self.isHarmless(part, isOwnAPI: isOwnAPI) else { return String(part) }
             return "\(part.prefix(min(Self.shownLength, part.count / 2)))…"
@@ -27,7 +27,8 @@ package enum RedactedPath {
         return path.hasPrefix("/") ? "/\(shown)" : shown
     }
 
-    /// Returns `true` for a short component, a name of the API such as `notifications:preview`, a bundle id, or a UUID.
+    /// Returns `true` if a component is short, a name of the API such as `notifications:preview`, a bundle id or a
+    /// UUID.
     private static func isHarmless(_ part: Substring, isOwnAPI: Bool) -> Bool {
         if part.utf8.count <= Self.shortLength { return true }
         guard isOwnAPI else { return false }

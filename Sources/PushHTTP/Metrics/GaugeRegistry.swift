@@ -3,9 +3,9 @@ package import PushSupport
 import PushTypes
 import Synchronization
 
-/// The sources of the gauges at `/metrics`: closures that are called at each request.
+/// The sources of the metrics that `/metrics` reports. Their closures are called for each request.
 package final class GaugeRegistry: Sendable {
-    /// One value, with the labels that distinguish it from others of the same name.
+    /// A value of a metric, with the labels that distinguish it from other values of the metric.
     package struct Sample: Hashable, Sendable {
         package var labels: [String: String] = [:]
         package var value: Double
@@ -15,7 +15,7 @@ package final class GaugeRegistry: Sendable {
         package init(labels: [String: String] = [:], number: Double) { (self.labels, self.value) = (labels, number) }
     }
 
-    /// The kind of a metric in the text format.
+    /// The type of a metric in the text format of Prometheus.
     package enum Kind: String, Sendable {
         case gauge, counter
     }
@@ -29,12 +29,11 @@ package final class GaugeRegistry: Sendable {
         var sources: [Samples]
     }
 
-    /// The metrics in the order of their addition.
     private let metrics = Mutex<[Metric]>([])
 
     package init() {}
 
-    /// Adds a value to a metric, which is created with its first value.
+    /// Adds a value to a metric. The first value of a name creates the metric.
     package func add(
         _ name: String,
         _ help: String,
@@ -45,7 +44,7 @@ package final class GaugeRegistry: Sendable {
         self.add(name, help, kind) { [Sample(labels: labels, value: try await value())] }
     }
 
-    /// Adds a metric whose samples are computed at each request.
+    /// Adds a metric whose samples are computed for each request.
     package func add(_ name: String, _ help: String, _ kind: Kind = .gauge, samples: @escaping Samples) {
         self.metrics.withLock { metrics in
             if let index = metrics.firstIndex(where: { $0.name == name }) {
@@ -56,8 +55,8 @@ package final class GaugeRegistry: Sendable {
         }
     }
 
-    /// Adds the memory, the processor time and the open files of the process. A metric has no sample if the system does
-    /// not report it.
+    /// Adds the memory, the processor time and the open files of the process. A metric has no sample if the operating
+    /// system does not report it.
     package func addProcess() {
         func add(_ name: String, _ help: String, _ kind: Kind = .gauge, _ value: @escaping @Sendable () -> Double?) {
             self.add(name, help, kind) { value().map { [Sample(number: $0)] } ?? [] }
@@ -74,7 +73,7 @@ package final class GaugeRegistry: Sendable {
         add("process_start_time_seconds", "Time of the start, since 1970.") { start }
     }
 
-    /// Returns all samples in the text format 0.0.4 of Prometheus, each name once and in the order of their addition.
+    /// Returns all samples in the Prometheus text format 0.0.4, grouped by name, in the order in which they were added.
     package func text() async throws -> String {
         var text = ""
         for metric in self.metrics.withLock({ $0 }) {
@@ -91,8 +90,8 @@ package final class GaugeRegistry: Sendable {
 }
 
 extension GaugeRegistry {
-    /// Adds the metrics of all budgets of a process. A sample without an app counts the amounts that belong to no
-    /// single app.
+    /// Adds the metrics of all budgets of the process. A sample without an app label contains the amounts that are
+    /// charged to no single app.
     package func add(_ budgets: BudgetRegistry) {
         let held = budgets.all.filter(\.limits.holds)
         self.add("martlet_resource_in_use", "The amount of a resource that is held, by app.") {
@@ -114,7 +113,7 @@ extension GaugeRegistry {
         }
     }
 
-    /// Returns a sample for each app, and one without an app.
+    /// Returns a sample for each app, and one for the amounts without an app.
     private static func samples(_ budget: Budget, _ amount: (Budget.Usage) -> Int) -> [Sample] {
         let usage = budget.usageByApp
         let none = usage.contains { $0.app == nil } ? [] : [Budget.Usage(app: nil)]
@@ -128,7 +127,7 @@ extension GaugeRegistry {
     }
 }
 
-/// The resources that this process uses, as the operating system reports them; `nil` where there is no `/proc`.
+/// The resources that this process uses, as reported by the operating system; `nil` on systems without `/proc`.
 package enum ProcessStatistics {
     /// The resident memory, in bytes.
     package static var residentMemory: Int? {
@@ -140,7 +139,7 @@ package enum ProcessStatistics {
 
     /// The processor time of all threads, in seconds.
     static var cpuSeconds: Double? {
-        // The name in parentheses may hold spaces. After it, the times are the 12th and 13th field.
+        // The process name in parentheses may contain spaces. The times are the 12th and 13th fields after it.
         guard let text = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
             let fields = text.split(separator: ")").last?.split(separator: " "), fields.count > 12,
             let user = Double(fields[11]), let system = Double(fields[12])

@@ -3,14 +3,14 @@ import Synchronization
 
 /// The help text of a metric of a ``PrometheusRegistry``, and the buckets of a histogram.
 package struct MetricDescription: Hashable, Sendable {
-    /// The default buckets of a histogram, which are for requests of up to 10 s.
+    /// The default buckets of a histogram, which suit requests of up to 10 s.
     package static let requestBuckets: [Double] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-    /// The name with its suffix.
+    /// The name of the metric, including its suffix.
     package var name: String
-    /// The help text, in one line.
+    /// The help text, which must be a single line.
     package var help: String
-    /// The upper bounds of the buckets, in seconds and ascending. A further bucket holds the longer durations.
+    /// The upper bounds of the buckets in seconds, in ascending order. An additional bucket counts longer durations.
     package var buckets: [Double]
 
     package init(_ name: String, _ help: String, buckets: [Double] = Self.requestBuckets) {
@@ -18,22 +18,22 @@ package struct MetricDescription: Hashable, Sendable {
     }
 }
 
-/// Keeps the metrics that are reported through swift-metrics, for the text format of Prometheus.
+/// Collects the metrics that are reported through swift-metrics, for the Prometheus text format.
 ///
-/// Names of counters end in `_total`. Timers are histograms in seconds, and their names end in `_seconds`. Of a
-/// recorder only the latest value is kept. A metric without a description has no help text.
+/// Names of counters end in `_total`. Timers are reported as histograms in seconds, and their names end in `_seconds`.
+/// A recorder keeps only its latest value. A metric without a description has no help text.
 package final class PrometheusRegistry: MetricsFactory {
-    /// A name with labels. All reporters of one key share its value.
+    /// A metric's name and labels. All reporters with the same key share one value.
     private struct Key: Hashable {
         let name: String
-        /// The kind of the metric in the text format.
+        /// The type of the metric in the text format of Prometheus.
         let kind: String
         let labels: [String: String]
     }
 
     private struct State {
         var metrics: [Key: any PrometheusMetric] = [:]
-        /// The descriptions of metrics by name.
+        /// The descriptions of metrics, keyed by name.
         var descriptions: [String: MetricDescription] = [:]
     }
 
@@ -60,8 +60,8 @@ package final class PrometheusRegistry: MetricsFactory {
         self.metric(label, suffix: "_seconds", dimensions, HistogramValue.self)
     }
 
-    /// Returns the metric of a name and labels, after adding it if it is new.
-    /// - Parameter suffix: The suffix that is appended to names without it.
+    /// Returns the metric with a name and labels, and creates it if there is none.
+    /// - Parameter suffix: The suffix that is appended to names that lack it.
     private func metric<Metric: PrometheusMetric>(
         _ name: String,
         suffix: String,
@@ -78,12 +78,12 @@ package final class PrometheusRegistry: MetricsFactory {
         }
     }
 
-    // The value of a metric stays after its reporter is gone.
+    // A metric keeps its value after its reporter is destroyed.
     package func destroyCounter(_ handler: any CounterHandler) {}
     package func destroyRecorder(_ handler: any RecorderHandler) {}
     package func destroyTimer(_ handler: any TimerHandler) {}
 
-    /// All metrics in the text format 0.0.4 of Prometheus, names and labels in alphabetical order.
+    /// All metrics in the Prometheus text format 0.0.4, sorted by name and labels.
     package var text: String {
         let state = self.state.withLock { $0 }
         let metrics = state.metrics.map { key, metric in
@@ -100,20 +100,20 @@ package final class PrometheusRegistry: MetricsFactory {
     }
 }
 
-/// A value that is reported, with its form in the text format.
+/// A value that is reported through swift-metrics and can be written in the text format.
 private protocol PrometheusMetric: AnyObject, Sendable {
     static var kind: String { get }
 
-    /// - Parameter buckets: The upper bounds of a histogram.
+    /// Creates a metric with the value 0. Only a histogram uses `buckets`, their upper bounds.
     init(buckets: [Double])
 
+    /// Returns the lines of the metric in the text format.
     /// - Parameters:
-    ///   - labels: The labels in the text format.
-    ///   - pairs: The same labels, for lines that add another.
+    ///   - labels: The labels, already encoded in the text format.
+    ///   - pairs: The same labels as pairs, for lines with an additional label.
     func lines(_ name: String, _ labels: String, _ pairs: [String: String]) -> String
 }
 
-/// A metric whose value only increases.
 private final class CounterValue: CounterHandler, PrometheusMetric {
     static let kind = "counter"
 
@@ -129,7 +129,6 @@ private final class CounterValue: CounterHandler, PrometheusMetric {
     }
 }
 
-/// A metric whose latest value is kept.
 private final class GaugeValue: RecorderHandler, PrometheusMetric {
     static let kind = "gauge"
 
@@ -145,13 +144,13 @@ private final class GaugeValue: RecorderHandler, PrometheusMetric {
     }
 }
 
-/// A metric that counts durations in buckets.
+/// A metric that counts durations by bucket.
 private final class HistogramValue: TimerHandler, PrometheusMetric {
     static let kind = "histogram"
 
     /// The upper bounds of the buckets, in seconds.
     private let bounds: [Double]
-    /// The durations of each bucket, and the sum of all in seconds. The last bucket has no bound.
+    /// The number of durations in each bucket, and the sum of all durations in seconds. The last bucket is unbounded.
     private let state: Mutex<(counts: [Int], sum: Double)>
 
     init(buckets: [Double]) {
@@ -191,10 +190,10 @@ package enum PrometheusText {
         return "\(help)# TYPE \(name) \(kind)\n"
     }
 
-    /// Returns the text of a number, without a fraction if it is whole.
+    /// Returns the text of a number. A whole number has no fraction.
     static func number(_ value: Double) -> String { Int64(exactly: value).map { "\($0)" } ?? "\(value)" }
 
-    /// Returns the upper bound of a bucket, in the format of the Prometheus libraries.
+    /// Returns the text of a bucket's upper bound, in the form that the Prometheus libraries use.
     static func bound(_ value: Double) -> String { "\(value)" }
 
     static func labels(_ labels: [String: String]) -> String {

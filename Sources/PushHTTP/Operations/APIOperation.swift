@@ -3,54 +3,54 @@ package import HTTPTypes
 package import Hummingbird
 package import PushSupport
 
-/// An operation of an HTTP API: a method and a path, with all properties that decide how a request is treated.
+/// An operation of an HTTP API: its method and path, and all properties that determine how its requests are handled.
 ///
-/// The router and the OpenAPI document are both made from these values, so that they cannot disagree. Scope, audit,
-/// streaming, limits and cost are properties here and never follow from the spelling of an id or a path. A table of
-/// operations reads:
+/// Both the router and the OpenAPI document are generated from these values, so that they cannot disagree. Scope,
+/// audit, streaming, limits and cost are properties here, and never depend on the spelling of an id or a path. A table
+/// of operations looks like this:
 ///
 /// ```swift
 /// .init(.post, "/v1/apps", .audited, id: "addApp", "Adds an app.", self.add)
 ///     .tag(.apps).scope(.admin).body(Self.request).responses(.created(AppResponse.schema)),
 /// ```
 ///
-/// `Scope` is the type of the scopes that a credential may have. An API without credentials uses `Never`.
+/// `Scope` is the type of a credential's scopes. An API without credentials uses `Never`.
 package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
     package typealias Handler = @Sendable (OperationRequest) async throws -> Response
 
     package let method: HTTPRequest.Method
-    /// The path with parameters in braces, such as `/v1/apps/{app}`.
+    /// The path, with its parameters in braces, such as `/v1/apps/{app}`.
     package let path: String
     package let effect: OperationEffect
-    /// The name of the operation in generated clients and metrics; unique in its API.
+    /// The name of the operation in generated clients and metrics, which is unique within its API.
     package let id: String
-    /// The summary in the document, one sentence.
+    /// The summary of the operation in the OpenAPI document, which is a single sentence.
     private(set) var summary: String
     let handler: Handler
-    /// The section of the document; `nil` in an API that has no document.
+    /// The section of the OpenAPI document; `nil` for an API without a document.
     private(set) var tag: OperationTag?
-    /// The scope that a caller needs; `nil` for an operation that needs none.
+    /// The scope that the caller's credential must have; `nil` if no scope is required.
     package private(set) var scope: Scope?
-    /// Indicates whether a caller needs a credential, with ``scope`` if there is one.
+    /// Indicates whether the caller needs a credential. If ``scope`` is set, the credential must have that scope.
     package private(set) var isAuthenticated = false
-    /// The parameters of the query and the header. Those of the path follow from ``path``.
+    /// The parameters in the query and the header. The parameters in the path are derived from ``path``.
     private(set) var parameters: [ParameterDescription] = []
     private(set) var body: BodyDescription?
-    /// The responses to requests that are carried out.
+    /// The responses to successful requests.
     private(set) var responses: [ResponseDescription] = []
-    /// The errors besides those that follow from the other properties, see ``errorKinds``.
+    /// The errors in addition to those that follow from other properties, see ``errorKinds``.
     private(set) var errors: Set<RequestError.Kind> = []
     private(set) var cost = OperationCost.small
-    /// Indicates whether the handler itself leaves out the apps that its caller may not use.
+    /// Indicates whether the handler itself excludes apps to which its caller has no access.
     package private(set) var isFilteredByApp = false
-    /// Indicates whether a response body of any length takes no memory of its own, because it is read piece by piece or
-    /// shared between requests.
+    /// Indicates whether response bodies take no memory of their own, whatever their length, because they are read in
+    /// pieces or shared between requests.
     package private(set) var isStreamed = false
-    /// The typical length of a page's entry and the maximum length of a page, in bytes. It is `nil` if responses are
-    /// short or their length is unknown. See ``expectedLength(of:)``.
+    /// The typical length of a list entry and the maximum length of a page, in bytes, for ``expectedLength(of:)``;
+    /// `nil` if responses are short or of unknown length.
     private(set) var pageLength: (entry: Int, maximum: Int)?
 
-    /// The kinds of errors that a response may report.
+    /// The kinds of errors that a response can report.
     var errorKinds: Set<RequestError.Kind> {
         var kinds = self.errors.union([.invalid, .methodNotAllowed])
         if self.isAuthenticated { kinds.formUnion([.unauthenticated, .rateLimited, .unavailable]) }
@@ -60,16 +60,17 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
         return kinds
     }
 
-    /// The names of the parameters in the path, in their order.
+    /// The names of the parameters in the path, in the order of the path.
     package let pathParameters: [String]
 }
 
 // MARK: Construction
 
 extension APIOperation {
+    /// Creates an operation, which needs no credential until ``scope(_:)`` or ``authenticated()`` is applied.
     /// - Parameters:
-    ///   - id: The name of the operation, unique in its API.
-    ///   - summary: The summary in the document, one sentence.
+    ///   - id: The name of the operation, which is unique within its API.
+    ///   - summary: The summary in the OpenAPI document, which is a single sentence.
     package init(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -85,7 +86,7 @@ extension APIOperation {
         }
     }
 
-    /// Creates an operation whose summary is set by ``summary(_:)``.
+    /// Creates an operation whose summary is set afterwards by ``summary(_:)``.
     package init(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -96,25 +97,26 @@ extension APIOperation {
         self.init(method, path, effect, id: id, "", handler)
     }
 
-    /// Sets the summary in the document.
+    /// Sets the summary in the OpenAPI document.
     package func summary(_ summary: String) -> APIOperation { self.with { $0.summary = summary } }
     package func tag(_ tag: OperationTag) -> APIOperation { self.with { $0.tag = tag } }
     package func scope(_ scope: Scope) -> APIOperation { self.with { ($0.scope, $0.isAuthenticated) = (scope, true) } }
 
-    /// Requires a credential with any scope.
+    /// Requires a credential, whatever its scope.
     package func authenticated() -> APIOperation { self.with { $0.isAuthenticated = true } }
 
     package func cost(_ cost: OperationCost) -> APIOperation { self.with { $0.cost = cost } }
 
-    /// Allows keys of single apps, although the path names no app. The handler leaves out other apps.
+    /// Allows keys that are limited to apps, although the path names no app. The handler must exclude other apps.
     package func filteredByApp() -> APIOperation { self.with { $0.isFilteredByApp = true } }
 
-    /// Marks the operation as one whose response bodies take no memory of their own. Their bytes count on no account.
+    /// Marks the operation's response bodies as taking no memory of their own, so that they are charged to no account.
     package func streamed() -> APIOperation { self.with { $0.isStreamed = true } }
 
-    /// Reserves memory for a page of the requested length before it is read. A request without room is refused.
+    /// Makes each request reserve memory for a page of the requested length before the page is read. A request is
+    /// rejected if the budget is used up.
     /// - Parameters:
-    ///   - entry: The length of a typical entry, or the maximum where entries are long, in bytes.
+    ///   - entry: The length of a typical entry in bytes, or the maximum length if entries are long.
     ///   - maximum: The maximum length of a page, in bytes.
     package func reservingPage(ofEntries entry: Int, atMost maximum: Int = .max) -> APIOperation {
         self.with { $0.pageLength = (entry: entry, maximum: maximum) }
@@ -130,10 +132,10 @@ extension APIOperation {
 
     package func body(_ body: BodyDescription) -> APIOperation { self.with { $0.body = body } }
 
-    /// Sets a JSON body.
+    /// Declares a JSON body.
     /// - Parameters:
     ///   - maximum: The maximum length of a body, in bytes.
-    ///   - isRequired: Whether a body is required. If not, a request without one is like one with an empty object.
+    ///   - isRequired: Whether a body is required. If not, a missing body is equivalent to an empty object.
     package func body(
         _ schema: Schema,
         maximum: Int = BodyDescription.defaultMaximum,
@@ -158,17 +160,17 @@ extension APIOperation {
 extension APIOperation {
     /// The handling of query items that an operation does not declare.
     package enum QueryPolicy: Sendable {
-        /// An unknown or repeated item is an error, as an unknown member of a body is.
+        /// An unknown or repeated item is an error, like an unknown member of a body.
         case strict
-        /// Unknown items are ignored, and the first of repeated ones counts.
+        /// Unknown items are ignored. Of repeated items, the first one is used.
         case lenient
     }
 
-    /// Carries out a request whose caller has been authorized.
+    /// Performs the operation for a request whose caller has been authorized.
     /// - Parameters:
-    ///   - caller: The caller, if it is known.
-    ///   - readBody: Reads the body of a request, up to a maximum in bytes.
-    ///   - recordResource: Receives the id of the object that the request created.
+    ///   - caller: The caller; `nil` if it is unknown.
+    ///   - readBody: Reads the body of a request, with the given maximum length in bytes.
+    ///   - recordResource: Receives the id of the object that the request has created.
     /// - Throws: ``RequestError``, or any error of the handler.
     package func respond(
         to request: Request,
@@ -195,21 +197,21 @@ extension APIOperation {
         }
     }
 
-    /// Returns the expected length of a long response to a request, in bytes. Returns `nil` if the response is short or
-    /// its length is unknown.
+    /// Returns the expected length of the response to a request, in bytes; `nil` if the response is short or of unknown
+    /// length.
     package func expectedLength(of request: Request) -> Int? {
         guard let (entry, maximum) = self.pageLength else { return nil }
         let text = request.uri.queryParameters["limit"]
-        // A limit outside the range is rejected.
+        // A limit outside the range is rejected later.
         guard let limit = text.map({ Int64($0) }) ?? PageSize.standard, PageSize.range.contains(limit)
         else { return nil }
         let length = min(entry * Int(limit), maximum)
         return length > Budget.uncountedBodyLength ? length : nil
     }
 
-    /// Returns the declared query items, percent-decoded.
-    /// - Throws: ``RequestError`` for an item with a NUL, which would end a text in the store, and for items that the
-    ///   policy does not allow.
+    /// Returns the declared query items, with percent-encoding removed.
+    /// - Throws: ``RequestError`` for items that the policy forbids, and for an item with a NUL, which would end a text
+    ///   in the store.
     private func query(of request: Request, _ policy: QueryPolicy) throws -> [String: String] {
         let known = self.parameters.filter { $0.place == .query }.map(\.name)
         let items = request.uri.queryParameters.map { (String($0.key), String($0.value)) }
@@ -236,7 +238,8 @@ extension APIOperation {
 
 extension Router where Context == APIContext {
     /// Adds a route for each operation.
-    /// - Parameter respond: Carries out a request, usually by ``APIOperation/respond(to:_:query:caller:readBody:recordResource:)``.
+    /// - Parameter respond: Performs the operation, usually by
+    ///   ``APIOperation/respond(to:_:query:caller:readBody:recordResource:)``.
     package func add<Scope>(
         _ operations: [APIOperation<Scope>],
         respond: @escaping @Sendable (APIOperation<Scope>, Request, APIContext) async throws -> Response
@@ -249,23 +252,24 @@ extension Router where Context == APIContext {
     }
 }
 
-/// The effect of an operation on the server, and its entries in the audit.
+/// The effect of an operation on the server, which determines its entries in the audit log.
 package enum OperationEffect: Sendable {
-    /// The operation changes nothing, whatever its method.
+    /// The operation changes nothing, regardless of its method.
     case readOnly
-    /// The operation changes something, and each request has an audit entry.
+    /// The operation makes changes, and each request gets an entry in the audit log.
     case audited
-    /// The operation changes something, and no request has an audit entry of its own.
+    /// The operation makes changes, but its requests get no entries of their own in the audit log.
     ///
-    /// Devices and back ends call it too often, so that equal changes by a key share an entry. Or the API has no
-    /// callers to tell apart.
+    /// Either devices and back ends call it very often, so that equal changes by a key share one entry, or the API does
+    /// not distinguish callers.
     case unaudited
 }
 
-/// The amount of work that a response takes.
+/// The amount of work that a response requires.
 package enum OperationCost: Sendable {
     case small
-    /// A query that may visit every row. It is cancelled when its client closes the connection or its half of it.
+    /// A query that may read every row of a table. It is cancelled when the client closes the connection or its side of
+    /// it.
     case query
 }
 
@@ -276,14 +280,14 @@ package struct OperationTag: Hashable, Sendable {
     package init(_ name: String) { self.name = name }
 }
 
-/// A group of operations that share dependencies.
+/// A group of operations with the same dependencies.
 package protocol Controller<Scope>: Sendable {
     associatedtype Scope: Hashable & Sendable
 
     var operations: [APIOperation<Scope>] { get }
-    /// The parameters in the paths of its operations that the document of the API does not describe itself.
+    /// The descriptions of those parameters in its paths that the OpenAPI document does not describe itself.
     var pathParameters: [String: OpenAPIDocument<Scope>.PathParameter] { get }
-    /// The operations from which the values of ``pathParameters`` can be taken.
+    /// The operations from which clients can take values for ``pathParameters``.
     var pathParameterSources: [OpenAPIDocument<Scope>.Source] { get }
 }
 

@@ -2,20 +2,20 @@ import Foundation
 package import PushSupport
 import PushTypes
 
-/// A position in a list. Callers see it as an opaque text.
+/// A position in a list, which is an opaque string for callers.
 ///
-/// The text is base64url of the list's prefix and of the numbers of a position.
+/// The string is the base64url encoding of the list's prefix and the position's numbers.
 package struct Cursor: Hashable, Sendable {
-    /// The list to which a cursor belongs, so that the cursor of one list is not taken for that of another.
+    /// The list to which a cursor belongs, so that a cursor of another list is rejected.
     package struct List: Hashable, Sendable {
         let prefix: String
-        /// The count of numbers in a position: one for each of two lists in one response, or for each column of a key.
+        /// The number of integers in a position: one for each list in a response, or one for each column of a key.
         let numbers: Int
 
         package init(_ prefix: String, numbers: Int = 1) { (self.prefix, self.numbers) = (prefix, numbers) }
     }
 
-    /// The maximum length of the text, in bytes.
+    /// The maximum length of the string, in bytes.
     static let maximumLength = 96
 
     package let list: List
@@ -26,7 +26,8 @@ package struct Cursor: Hashable, Sendable {
         (self.list, self.position, self.second, self.third) = (list, position, second, third)
     }
 
-    /// - Throws: ``RequestError`` for text that is not a cursor of this list.
+    /// Parses the cursor that a request contains.
+    /// - Throws: ``RequestError`` for a string that is not a cursor of this list.
     package init(text: String, list: List) throws(RequestError) {
         guard let cursor = Self.parse(text, list: list), cursor.text == text else {
             throw RequestError(
@@ -61,17 +62,17 @@ package struct Cursor: Hashable, Sendable {
     }
 }
 
-/// The part of a list that a request names by `limit` and `cursor`.
+/// The page of a list that a request selects by the query items `limit` and `cursor`.
 package struct ListPageRequest: Sendable {
     let list: Cursor.List
     /// The maximum number of entries in the page.
     package let limit: Int
-    /// The position of the last entry of the previous page, or `nil` at the beginning.
+    /// The position of the last entry on the previous page; `nil` for the first page.
     package let after: Int64?
 
-    /// Returns the cursor of the next page, or `nil` at the end of the list.
+    /// Returns the cursor of the next page; `nil` at the end of the list.
     ///
-    /// A full page is taken to have a successor, so the last page may be empty.
+    /// A full page is assumed to have a successor, so the last page may be empty.
     package func next<Record>(after records: [Record], _ position: (Record) -> Int64) -> String? {
         guard records.count == self.limit, let last = records.last else { return nil }
         return Cursor(list: self.list, position: position(last)).text

@@ -2,10 +2,9 @@ package import Hummingbird
 package import Logging
 import PushSupport
 
-/// Turns every error into a response of the same shape. The cause of an internal failure is logged and not sent to the
-/// caller.
+/// Converts every error to a response with the same JSON form. The cause of an internal failure is only logged.
 ///
-/// The number of log lines in a minute is limited, because any client can cause them.
+/// The number of log lines per minute is limited, because any client can cause them.
 package struct ErrorMiddleware: RouterMiddleware {
     private let logger: Logger
 
@@ -22,11 +21,11 @@ package struct ErrorMiddleware: RouterMiddleware {
         } catch {
             response = self.response(to: error, request)
         }
-        // A client would take a body after a HEAD request for the next response.
+        // A client would take a body after a HEAD request for the beginning of the next response.
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    /// Returns the response that reports an error.
+    /// Converts an error to the response that reports it.
     package func response(to error: any Error, _ request: Request) -> Response {
         switch error {
         case let error as RequestError: return .error(error)
@@ -38,7 +37,7 @@ package struct ErrorMiddleware: RouterMiddleware {
         }
     }
 
-    /// Returns the error for a status with which the HTTP server itself rejects a request.
+    /// Returns the error for the status with which the HTTP server itself rejects a request.
     private static func error(_ status: HTTPResponse.Status) -> RequestError {
         switch status {
         case .notFound: RequestError(.notFound, code: "not_found", message: "there is nothing at this path")
@@ -52,9 +51,9 @@ extension Router where Context == APIContext {
         [.get, .head, .post, .put, .patch, .delete, .options, .trace] + [HTTPRequest.Method("QUERY")].compactMap(\.self)
     }
 
-    /// Makes every path respond to unknown methods with 405 and `allow` (RFC 9110 section 15.5.6).
+    /// Adds responses to unsupported methods for every path: status 405 with `allow` (RFC 9110 section 15.5.6).
     ///
-    /// Call it after the last route was added.
+    /// It must be called after the last route was added.
     package func addMethodNotAllowedResponses() {
         for routes in Dictionary(grouping: self.routes, by: { $0.path.description }).values {
             guard let path = routes.first?.path else { continue }

@@ -3,11 +3,11 @@ package import PushSupport
 
 /// The OpenAPI 3.1 document of an API.
 package struct OpenAPIDocument<Scope: Hashable & Sendable> {
-    /// A parameter in a path.
+    /// The description of a path parameter.
     package typealias PathParameter = (summary: String, schema: Schema)
-    /// A parameter in paths, and an operation whose request or response contains its value.
+    /// A path parameter, an operation, and the value for the parameter in the operation's request or response.
     ///
-    /// The value is a runtime expression of OpenAPI, such as `$response.body#/id`.
+    /// The value is an OpenAPI runtime expression, such as `$response.body#/id`.
     package typealias Source = (parameter: String, operation: String, value: String)
 
     private let title: String
@@ -18,11 +18,12 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
     private let sources: [Source]
     private let scopeName: (Scope) -> String
 
+    /// Creates the document of an API.
     /// - Parameters:
-    ///   - tags: The sections of the document, in their order.
-    ///   - pathParameters: The descriptions of the names in braces in paths.
-    ///   - sources: The sources of the values of path parameters, from which the links are made.
-    ///   - scopeName: Returns the name of a scope for the description of an operation.
+    ///   - tags: The sections of the document, in order.
+    ///   - pathParameters: The descriptions of path parameters, keyed by the names in braces.
+    ///   - sources: The operations that provide values for path parameters, from which links are generated.
+    ///   - scopeName: Returns the name of a scope, for the description of an operation.
     package init(
         title: String,
         version: String,
@@ -62,7 +63,6 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         ])
     }
 
-    /// The schema of error responses.
     private static var error: Schema { .object(required: [("error", RequestError.schema)]).named("Error") }
 
     private func json(_ operation: APIOperation<Scope>) -> JSONValue {
@@ -84,7 +84,7 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         return .object(members)
     }
 
-    /// Returns the parameters of the path, then those of the query and the header.
+    /// Returns the parameters in the path, followed by those in the query and the header.
     private func parameters(of operation: APIOperation<Scope>) -> [ParameterDescription] {
         operation.pathParameters.map { name in
             let (summary, schema) = self.pathParameters[name] ?? ("", .any)
@@ -130,7 +130,7 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         return responses
     }
 
-    /// Returns the links to those operations whose path parameters can be taken from a request to this one or its
+    /// Returns links to the operations whose path parameters can be taken from a request to this operation or its
     /// response.
     private func links(from operation: APIOperation<Scope>) -> [String: JSONValue] {
         let values = self.sources.filter { $0.operation == operation.id }.map {
@@ -156,7 +156,7 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
 }
 
 extension RequestError.Kind {
-    /// The description of a response of this kind.
+    /// The description of an error response of this kind.
     fileprivate var explanation: String {
         switch self {
         case .invalid: "A value in the request is not allowed; the error names it."

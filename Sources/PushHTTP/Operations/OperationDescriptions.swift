@@ -2,7 +2,6 @@ package import PushSupport
 
 /// A parameter in the path, the query or the header of a request.
 package struct ParameterDescription: Sendable {
-    /// The part of a request that holds a parameter.
     enum Place: String, Sendable {
         case path, query, header
     }
@@ -33,25 +32,25 @@ package struct ParameterDescription: Sendable {
     )
 }
 
-/// The number of entries in one page of a list.
+/// The number of entries in one page of a list, which a request chooses with the query item `limit`.
 package enum PageSize {
     package static let standard: Int64 = 100
     package static let range: ClosedRange<Int64> = 1...1000
 }
 
-/// The body that an operation takes.
+/// The request body of an operation.
 package struct BodyDescription: Sendable {
     let schema: Schema
     /// The maximum length of a body, in bytes.
     let maximum: Int
     let contentTypes: [String]
-    /// Indicates whether a body is required. If not, a request without one is like one with an empty object.
+    /// Indicates whether a body is required. If not, a missing body is equivalent to an empty object.
     let isRequired: Bool
-    /// The minimum rate of a body that is read as it arrives. It is `nil` for a body that is read as a whole within the
-    /// deadline of a request.
+    /// The minimum rate of a body that is read while it arrives; `nil` for a body that is read as a whole before the
+    /// deadline of the request.
     let stream: StreamedBody?
 
-    /// The maximum length of a body for which no other is given: 1 MiB.
+    /// The maximum length of a body for which no other maximum is given: 1 MiB.
     package static let defaultMaximum = 1024 * 1024
 
     package init(
@@ -66,15 +65,15 @@ package struct BodyDescription: Sendable {
     }
 }
 
-/// A response to a request that was carried out.
+/// A response to a successful request.
 package struct ResponseDescription: Sendable {
     let status: Int
     let summary: String
-    /// The schema of the body, or `nil` for an empty body.
+    /// The schema of the body; `nil` for an empty body.
     let schema: Schema?
-    /// The media types of the body, all of the same schema.
+    /// The media types of the body, to all of which the schema applies.
     let contentTypes: [String]
-    /// The header fields by name, with their meaning.
+    /// The descriptions of header fields, keyed by name.
     let headers: [String: String]
 
     package init(

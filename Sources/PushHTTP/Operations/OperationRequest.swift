@@ -3,24 +3,24 @@ package import Hummingbird
 package import NIOCore
 package import PushSupport
 
-/// A request to an operation, after its caller and its query have been checked.
+/// A request to an operation, whose caller and query have already been checked.
 package struct OperationRequest: Sendable {
     package let http: Request
     package let context: APIContext
-    /// The declared query items, percent-decoded. None has a NUL.
+    /// The declared query items, with percent-encoding removed. None contains a NUL.
     package let query: [String: String]
-    /// The caller, or `nil` if the operation needs none.
+    /// The caller; `nil` if the operation needs none.
     package let caller: APICaller?
     /// The maximum length of the body, in bytes.
     let maximumBody: Int
     /// Indicates whether a body is required, see ``BodyDescription/isRequired``.
     let requiresBody: Bool
-    /// Reads the body, up to a maximum in bytes.
+    /// Reads the body, with the given maximum length in bytes.
     let readBody: @Sendable (Request, Int) async throws -> Data
-    /// Receives the id of the object that the request created.
+    /// Receives the id of the object that the request has created.
     let recordResource: @Sendable (String) -> Void
 
-    /// Records for the audit the id of the object that the request created, which is not in its path.
+    /// Records the id of the object that the request has created, for the audit log. The path does not contain this id.
     package func made(_ id: UUID) { self.recordResource(id.uuidString) }
 }
 
@@ -28,12 +28,13 @@ package struct OperationRequest: Sendable {
 
 extension OperationRequest {
     /// Reads the whole body.
-    /// - Throws: ``RequestError`` for a body that is too long, `BudgetRefusal` if the caller's budget has no room for
-    ///   it now.
+    /// - Throws: ``RequestError`` for a body that is too long, `BudgetRefusal` if the budget of the caller has no room
+    ///   for it at present.
     package func body() async throws -> Data { try await self.readBody(self.http, self.maximumBody) }
 
-    /// Reads the members of the body.
-    /// - Throws: ``RequestError`` for a body that is not a JSON object, or has other members than `object`.
+    /// Returns the members of the JSON body.
+    /// - Throws: ``RequestError`` for a body that is not a JSON object, or that has members other than those of
+    ///   `object`.
     package func fields(_ object: RequestObject) async throws -> JSONFields {
         let body = try await self.body()
         let json: JSONValue = body.isEmpty && !self.requiresBody ? .object([:]) : try JSONValue(parsing: body)
@@ -44,17 +45,17 @@ extension OperationRequest {
 // MARK: Path
 
 extension OperationRequest {
-    /// Returns the percent-decoded path component for `{name}`. It is empty if it cannot be decoded or has a NUL.
+    /// Returns the percent-decoded path component for `{name}`; empty if it cannot be decoded or contains a NUL.
     package func path(_ name: String) -> String { self.context.path(name) }
 
-    /// Returns the path component for `{name}` as a UUID.
+    /// Returns the path component for `{name}` as a UUID; `nil` if it is not a UUID.
     package func uuid(_ name: String) -> UUID? { UUID(uuidString: self.path(name)) }
 }
 
 // MARK: Query
 
 extension OperationRequest {
-    /// Returns the query item `name`, converted by `parse`; `nil` if it is absent.
+    /// Returns the query item `name`, converted by `parse`; `nil` if the item is absent.
     /// - Throws: `error` if `parse` returns `nil`.
     package func value<Value>(
         _ name: String,
@@ -66,7 +67,7 @@ extension OperationRequest {
         return value
     }
 
-    /// Returns the query item `name` as an integer; `nil` if it is absent.
+    /// Returns the query item `name` as an integer; `nil` if the item is absent.
     package func number(_ name: String, in range: ClosedRange<Int64>) throws -> Int64? {
         try self.value(
             name,
@@ -75,7 +76,7 @@ extension OperationRequest {
         )
     }
 
-    /// Returns the query item `name` as a case of an enumeration; `nil` if it is absent.
+    /// Returns the query item `name` as a case of an enumeration; `nil` if the item is absent.
     package func choice<Value: RawRepresentable<String> & CaseIterable>(
         _ name: String,
         _ type: Value.Type
@@ -84,17 +85,17 @@ extension OperationRequest {
         return try self.value(name, Value.init(rawValue:), orThrow: .invalid(name, "use one of \(names)"))
     }
 
-    /// Returns the maximum number of entries in a page of a list.
+    /// Returns the maximum number of entries that the request allows in a page of a list.
     package func limit(default value: Int64 = PageSize.standard) throws -> Int {
         Int(try self.number("limit", in: PageSize.range) ?? value)
     }
 
-    /// Returns the position at the end of the previous page, or `nil` at the beginning of the list.
+    /// Returns the position at the end of the previous page; `nil` for the first page.
     package func cursor(_ list: Cursor.List) throws -> Cursor? {
         try self.query["cursor"].map { try Cursor(text: $0, list: list) }
     }
 
-    /// Returns the part of a list that the request names by `limit` and `cursor`.
+    /// Returns the page of a list that the request selects by the query items `limit` and `cursor`.
     package func page(_ list: Cursor.List) throws -> ListPageRequest {
         ListPageRequest(list: list, limit: try self.limit(), after: try self.cursor(list)?.position)
     }
@@ -105,8 +106,8 @@ package struct APIContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
     /// The connection that carries the request.
     package let channel: any Channel
-    /// The caller of a request that is sent within the process, instead of an API key in the header. It is `nil` for
-    /// requests that arrive on a connection.
+    /// The caller of a request that is sent within the process, in place of an API key in the header; `nil` for a
+    /// request that arrives on a connection.
     package var caller: APICaller?
 
     package init(source: ApplicationRequestContextSource) {
@@ -114,7 +115,7 @@ package struct APIContext: RequestContext {
         self.channel = source.channel
     }
 
-    /// Returns the percent-decoded path component for `{name}`. It is empty if it cannot be decoded or has a NUL, which
+    /// Returns the percent-decoded path component for `{name}`; empty if it cannot be decoded or contains a NUL, which
     /// would end a text in the store.
     package func path(_ name: String) -> String {
         guard let text = self.parameters.get(name) else { return "" }

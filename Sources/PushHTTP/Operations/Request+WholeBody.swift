@@ -15,18 +15,18 @@ extension Request {
         }
     }
 
-    /// Reads the whole body. Its memory counts on the account of a caller.
+    /// Reads the whole body, and charges its memory to the account of a caller.
     ///
-    /// A long body takes its length from the budget before it is read. A body without a length takes the maximum once
-    /// it is long.
+    /// A long body is charged its declared length before it is read. A body without a declared length is charged
+    /// `maximum` as soon as it is long.
     /// - Parameters:
     ///   - maximum: The maximum length, in bytes.
     ///   - bytes: The budget of bytes in memory.
-    ///   - asItArrives: Whether a long body takes only the bytes that have arrived, so that an announced length alone
-    ///     holds nothing.
-    /// - Returns: The body, and the permit that it holds until its caller has a response. The permit is `nil` for a
-    ///   short body.
-    /// - Throws: ``RequestError`` for a longer body, `BudgetRefusal` if the budget has no room now.
+    ///   - asItArrives: Whether a long body is charged only for the bytes that have arrived, so that a declared length
+    ///     alone reserves nothing.
+    /// - Returns: The body, and the permit to retain until the caller has its response. The permit is `nil` for a short
+    ///   body.
+    /// - Throws: ``RequestError`` for a longer body, `BudgetRefusal` if the budget has no room at present.
     package func wholeBody(
         maximum: Int,
         from bytes: Budget,
@@ -44,7 +44,7 @@ extension Request {
             let length = body.readableBytes + part.readableBytes
             guard length <= maximum else { throw RequestError.bodyTooLarge(maximum: maximum) }
             if length > max(taken, Budget.uncountedBodyLength) {
-                // A body that arrives slowly takes a few large amounts.
+                // A body that arrives slowly is charged in a few large amounts.
                 let enough = asItArrives ? min(max(length, taken + Budget.uncountedBodyLength), maximum) : maximum
                 if let held {
                     try held.extend(by: enough - taken)

@@ -2,7 +2,7 @@ package import Foundation
 package import PushSupport
 package import PushTypes
 
-/// A value with a JSON form in responses, and with a schema in the document.
+/// A value that has a JSON form for responses and a schema for the OpenAPI document.
 package protocol JSONRepresentable: Sendable {
     static var schema: Schema { get }
     var json: JSONValue { get }
@@ -53,7 +53,7 @@ extension Topic: JSONRepresentable {
     package var json: JSONValue { .string(self.name) }
 }
 
-/// The JSON form of an enumeration is the text of its case. Its schema lists all cases.
+/// An enumeration is represented in JSON by the raw value of its case. Its schema lists all cases.
 extension JSONRepresentable where Self: RawRepresentable<String> & CaseIterable {
     package static var schema: Schema { .choice(of: Self.self) }
     package var json: JSONValue { .string(self.rawValue) }
@@ -65,7 +65,7 @@ extension PushEnvironment: JSONRepresentable {
 
 extension Array: JSONRepresentable where Element: JSONRepresentable {
     package static var schema: Schema { .array(of: Element.schema) }
-    // A key path of a generic type would be instantiated each time.
+    // A key path would be instantiated on every call, because the type is generic.
     package var json: JSONValue { .array(self.map { $0.json }) }
 }
 

@@ -27,15 +27,14 @@ extension RequestError.Kind {
 }
 
 extension RequestError {
-    /// The error for a client that has closed the connection before the response.
+    /// The error for a client that closed the connection before its response.
     package static let clientGone = RequestError(
         .unavailable,
         code: "client_gone",
         message: "the connection was closed before the response"
     )
 
-    /// Converts an error of a client's connection, such as a body that ends too early. Returns `nil` for any other
-    /// error.
+    /// Converts an error of a client's connection, such as a body that ends too early; `nil` for any other error.
     package init?(ofHTTP error: any Error) {
         if let error = error as? HTTPParserError {
             self.init(.invalid, code: "malformed_request", message: "the body is not HTTP/1.1: \(error)")
@@ -46,21 +45,21 @@ extension RequestError {
         }
     }
 
-    /// Returns `true` for the errors that mean that the client's connection has ended: a reset, a truncated TLS
-    /// session, a cancelled HTTP/2 stream, or the cancellation of a task whose client has gone.
+    /// Returns `true` for an error that shows that the client's connection has ended: a reset, a truncated TLS session,
+    /// a cancelled HTTP/2 stream, or the cancellation of the task because the client has disconnected.
     private static func isOfLostConnection(_ error: any Error) -> Bool {
         switch error {
         case is CancellationError, is NIOSSLError, is BoringSSLError, is any NIOHTTP2Error: true
         case ChannelError.eof, ChannelError.inputClosed, ChannelError.outputClosed, ChannelError.ioOnClosedChannel,
             ChannelError.alreadyClosed:
             true
-        // Errors of files have other codes.
+        // File errors have other codes.
         case let error as IOError: [ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN, ETIMEDOUT].contains(error.errnoCode)
         default: false
         }
     }
 
-    /// The body of a response that reports this error: `{"error":{"code":…,"message":…,"field":…}}`.
+    /// The body of the response that reports this error: `{"error":{"code":…,"message":…,"field":…}}`.
     package var body: Data {
         (try? ["error": self].json.text)
             ?? Data(#"{"error":{"code":"internal","message":"the error could not be written"}}"#.utf8)
@@ -76,16 +75,16 @@ extension RequestError: ResponseObject {
     ]
 }
 
-/// The errors that both HTTP APIs report.
+/// The errors that are common to both HTTP APIs.
 extension RequestError {
-    /// A body that exceeds its limit.
+    /// Returns the error for a body that is longer than its maximum.
     /// - Parameter maximum: The maximum length, in bytes.
     package static func bodyTooLarge(maximum: Int) -> RequestError {
         RequestError(.tooLarge, code: "body_too_large", message: "a body has at most \(maximum) bytes here")
     }
 
-    /// A media type that is not understood.
-    /// - Parameter known: The types to send instead.
+    /// Returns the error for a body with an unsupported media type.
+    /// - Parameter known: The supported media types, which the message names.
     package static func unsupportedContentType(_ known: String) -> RequestError {
         RequestError(.unsupportedType, code: "unsupported_content_type", message: "send \(known)", path: "content-type")
     }

@@ -5,7 +5,7 @@ package import PushSupport
 import Synchronization
 
 extension Response {
-    /// Returns a response with a JSON body, its members in alphabetical order.
+    /// Returns a response with a JSON body, whose members are sorted alphabetically.
     package static func json(
         _ value: some JSONRepresentable,
         status: HTTPResponse.Status = .ok,
@@ -16,10 +16,10 @@ extension Response {
         return .content(ByteBuffer(bytes: try json.text), "application/json", status, headers)
     }
 
-    /// Returns a list, or one page of it: `{"NAME":[…],"next":"…"}`.
+    /// Returns a response with a list, or with one page of a list: `{"NAME":[…],"next":"…"}`.
     /// - Parameters:
-    ///   - next: The cursor of the next page, or `nil` at the end and in a list without pages.
-    ///   - further: Further members of the object.
+    ///   - next: The cursor of the next page; `nil` on the last page, and for a list without pages.
+    ///   - further: Additional members of the object.
     package static func page<Entry: JSONRepresentable>(
         _ name: String,
         _ entries: [Entry],
@@ -34,8 +34,8 @@ extension Response {
         return response
     }
 
-    /// Returns a response that reports an error, with the status of its kind.
-    /// - Parameter status: The status to send instead, for an error of HTTP itself.
+    /// Returns a response that reports an error, with the status for the error's kind.
+    /// - Parameter status: The status to use instead, for an error at the HTTP level.
     package static func error(
         _ error: RequestError,
         status: HTTPResponse.Status? = nil,
@@ -47,7 +47,8 @@ extension Response {
         return .content(ByteBuffer(bytes: error.body), "application/json", status ?? error.kind.status, headers)
     }
 
-    /// Returns a response with a body of a media type. A long one is written in pieces, see ``ResponseBody/pieces(of:)``.
+    /// Returns a response with a body of the given media type. A long body is written in pieces, see
+    /// ``ResponseBody/pieces(of:)``.
     package static func content(
         _ body: ByteBuffer,
         _ contentType: String,
@@ -63,11 +64,11 @@ extension Response {
 }
 
 extension Response {
-    /// The length of a long body in bytes, or `nil` for a short body and for a stream of unknown length.
+    /// The length of a long body in bytes; `nil` for a short body, and for a stream of unknown length.
     package var longBody: Int? { self.body.contentLength.flatMap { $0 > Budget.uncountedBodyLength ? $0 : nil } }
 
-    /// Returns the response with a permit that its body holds until the connection has taken all of it, or until it is
-    /// discarded.
+    /// Returns the response with a permit attached. Its body retains the permit until the connection has taken all
+    /// bytes, or until the body is discarded.
     package func holding(_ permit: BudgetPermit) -> Response {
         let body = self.body
         var response = self
@@ -80,10 +81,9 @@ extension Response {
 }
 
 extension ResponseBody {
-    /// The maximum length of a piece, in bytes.
     private static let pieceLength = Budget.uncountedBodyLength
 
-    /// Creates a body that is written in pieces if it is long. Each piece waits until the connection has taken the
+    /// Creates a body that is written in pieces if it is long. Each piece is written once the connection has taken the
     /// previous one.
     package static func pieces(of whole: ByteBuffer) -> ResponseBody {
         guard whole.readableBytes > Self.pieceLength else { return ResponseBody(byteBuffer: whole) }
@@ -92,7 +92,7 @@ extension ResponseBody {
             while let piece = rest.readSlice(length: min(Self.pieceLength, rest.readableBytes)),
                 piece.readableBytes > 0
             {
-                // The piece is copied, because a slice would keep the whole body in memory while the connection has it.
+                // The piece is copied, because a slice would retain the whole body until the connection has taken it.
                 try await writer.write(ByteBuffer(bytes: piece.readableBytesView))
             }
             try await writer.finish(nil)
@@ -100,28 +100,28 @@ extension ResponseBody {
     }
 }
 
-/// The value of the response to a request that is carried out within the process.
+/// The value of the response to a request that is performed within the process.
 ///
-/// The operation is carried out like every other request, with its checks, limits and audit, and its response is
-/// encoded. The caller takes the value instead of parsing JSON.
+/// The request is handled like any other, with its checks, limits and audit log entries, and its response is encoded.
+/// The caller takes the value from here instead of parsing JSON.
 package final class ResponseValue: Sendable {
-    /// The value of a response, and its JSON.
+    /// The value of a response, and its JSON form.
     private struct Content: Sendable {
         let value: any Sendable
         let json: JSONValue
     }
 
-    /// The value of the present request, or `nil` for a request that arrives on a connection.
+    /// The response value for the current request; `nil` for a request that arrives on a connection.
     @TaskLocal package static var current: ResponseValue?
 
     private let content = Mutex<Content?>(nil)
 
     package init() {}
 
-    /// The JSON of the response. It is `null` for a response without a body and for an error.
+    /// The JSON form of the response; `null` for a response without a body, and for an error.
     package var json: JSONValue { self.content.withLock { $0?.json } ?? .null }
 
-    /// Returns the value of `Response.json`, a ``ResponsePage`` or an error. Returns `nil` if it has another type.
+    /// Returns the value given to `Response.json`, a ``ResponsePage`` or an error; `nil` if it has another type.
     package func value<Value>(as type: Value.Type) -> Value? {
         let value = self.content.withLock { $0?.value }
         return value as? Value
@@ -132,9 +132,9 @@ package final class ResponseValue: Sendable {
     }
 }
 
-/// The value of a response with a list, or with one page of it.
+/// The value of a response with a list, or with one page of a list.
 package struct ResponsePage<Entry: Sendable>: Sendable {
     package let entries: [Entry]
-    /// The cursor of the next page, or `nil` at the end and in a list without pages.
+    /// The cursor of the next page; `nil` on the last page, and for a list without pages.
     package let next: String?
 }

@@ -4,8 +4,8 @@ package import PushTypes
 
 /// A JSON object in a response.
 ///
-/// Its members are listed once. The response and the schema in the document are both made from that list, so that they
-/// cannot disagree:
+/// Its members are listed once. The JSON form and the schema in the OpenAPI document are both generated from this list,
+/// so that they cannot disagree:
 ///
 /// ```swift
 /// struct AppResponse: ResponseObject {
@@ -19,7 +19,7 @@ package import PushTypes
 /// }
 /// ```
 package protocol ResponseObject: JSONRepresentable {
-    /// The name of the schema in the document, or `nil` if the schema is written where it is used.
+    /// The name of the schema in the OpenAPI document; `nil` if the schema is written inline where it is used.
     static var schemaName: String? { get }
     static var members: [ResponseMember<Self>] { get }
 }
@@ -50,23 +50,23 @@ extension ResponseObject {
     }
 }
 
-/// A member of a JSON object in a response. It is a class, so that iteration over the members copies only references.
+/// A member of a JSON object in a response. It is a class, so that iterating over members copies only references.
 package final class ResponseMember<Object>: Sendable {
     let name: String
     let schema: Schema
     let isRequired: Bool
-    /// The name of the member with the same time in RFC 3339, or `nil` if the value is not a time.
+    /// The name of the additional member for the time in RFC 3339 format; `nil` if the value is not a time.
     let nameInText: String?
-    /// Returns the value, or `nil` if the member is absent.
+    /// Returns the JSON value of the member; `nil` if the member is absent.
     let value: @Sendable (Object) -> JSONValue?
 
-    /// Creates a member that every object has.
+    /// Creates a member that is always present.
     ///
-    /// The value is a function, for which a key path may be written. The compiler turns that into a direct access. A
-    /// stored key path would copy the whole object for each member.
+    /// The value is a function, for which a key path literal may be passed. The compiler converts the literal to a
+    /// direct access, whereas a stored key path would copy the whole object for each member.
     /// - Parameters:
-    ///   - schema: The schema instead of that of the value's type.
-    ///   - description: The description in the document, one sentence.
+    ///   - schema: The schema; by default that of the value's type.
+    ///   - description: The description in the OpenAPI document, which is a single sentence.
     package static func required<Value: JSONRepresentable>(
         _ name: String,
         _ value: @escaping @Sendable (Object) -> Value,
@@ -86,8 +86,8 @@ package final class ResponseMember<Object>: Sendable {
         ResponseMember(name, schema ?? Value.schema, description, isRequired: false) { value($0)?.json }
     }
 
-    /// Creates two members for a time that every object has: milliseconds under its name, which ends in `Ms`, and RFC
-    /// 3339 under the name without that ending.
+    /// Creates two members for a time that is always present: one in milliseconds, whose name ends in `Ms`, and one in
+    /// RFC 3339 format, whose name lacks that suffix.
     package static func required(
         _ name: String,
         _ value: @escaping @Sendable (Object) -> Timestamp,
@@ -97,7 +97,7 @@ package final class ResponseMember<Object>: Sendable {
         return ResponseMember(name, .timestamp, description, isRequired: true, nameInText: inText) { value($0).json }
     }
 
-    /// Creates two members like ``required(_:_:_:)`` for a time. They are absent if its value is `nil`.
+    /// Creates the two members of ``required(_:_:_:)`` for a time. Both are absent if the value is `nil`.
     package static func optional(
         _ name: String,
         _ value: @escaping @Sendable (Object) -> Timestamp?,
@@ -109,7 +109,7 @@ package final class ResponseMember<Object>: Sendable {
 
     private static func nameInText(_ name: String) -> String? { name.hasSuffix("Ms") ? String(name.dropLast(2)) : nil }
 
-    /// The member with the time in RFC 3339, or `nil` if the value is not a time.
+    /// The additional member with the time in RFC 3339 format; `nil` if the value is not a time.
     fileprivate var inText: ResponseMember? {
         self.nameInText.map { name in
             ResponseMember(name, .dateTime, nil, isRequired: self.isRequired) { [value = self.value] in
@@ -118,7 +118,7 @@ package final class ResponseMember<Object>: Sendable {
         }
     }
 
-    /// Returns this member as a member of an object that holds `Object` and more.
+    /// Returns the same member for an outer object, from which `inner` extracts the `Object`.
     package func within<Outer>(_ inner: @escaping @Sendable (Outer) -> Object) -> ResponseMember<Outer> {
         ResponseMember<Outer>(self.name, self.schema, nil, isRequired: self.isRequired, nameInText: self.nameInText) {
             [value = self.value] in value(inner($0))
@@ -140,10 +140,10 @@ package final class ResponseMember<Object>: Sendable {
 }
 
 extension JSONValue {
-    /// A number of milliseconds since 1970 as RFC 3339 text in UTC, or `nil` for any other value.
+    /// The RFC 3339 text, in UTC, of a number of milliseconds since 1970; `nil` for any other value.
     fileprivate var timeText: JSONValue? {
         guard case .integer(let milliseconds) = self else { return nil }
-        // A binary fraction of a second could be cut to the previous millisecond.
+        // With a binary fraction of a second, the text could be truncated to the previous millisecond.
         let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
         let (whole, fraction) = rest < 0 ? (seconds - 1, rest + 1000) : (seconds, rest)
         let time = Date(timeIntervalSince1970: Double(whole)).formatted(Date.ISO8601FormatStyle())

@@ -5,14 +5,14 @@ import Logging
 package import NIOCore
 
 extension HTTPServerBuilder {
-    /// Returns a server that limits the time of requests and responses and the unauthenticated connections.
+    /// Returns a server that limits the time of requests and responses, and its unauthenticated connections.
     /// - Parameters:
-    ///   - deadline: The longest time for a request, and for each piece of a response.
+    ///   - deadline: The maximum time for a request, and for each piece of a response.
     ///   - idle: The idle timeout.
-    ///   - tls: The certificate of a server with TLS, HTTP/2 and HTTP/1.1, or `nil` for HTTP/1.1 without TLS.
-    ///   - held: The limiter that counts all connections on accounts, or `nil` for none.
+    ///   - tls: The certificate of a server with TLS, for HTTP/2 and HTTP/1.1; `nil` for HTTP/1.1 without TLS.
+    ///   - held: The limiter that charges all connections to accounts; `nil` for none.
     ///   - listener: The name of the listener in the log.
-    ///   - isAuthenticated: Returns `true` if this response to this HTTP/1.1 request shows that its client is
+    ///   - isAuthenticated: Returns `true` if an HTTP/1.1 request and its response show that the client is
     ///     authenticated.
     package static func bounded(
         deadline: TimeAmount,
@@ -66,16 +66,16 @@ extension HTTPServerBuilder {
     }
 }
 
-/// The connections of a listener without TLS, which speak HTTP/1.1.
+/// The connections of an HTTP/1.1 listener without TLS.
 struct PlainServerChannel: ServerChildChannel {
     let http1: HTTP1Channel
-    /// The limiter that counts the connections on accounts, or `nil` for none.
+    /// The limiter that charges connections to accounts; `nil` for none.
     var held: ConnectionLimiter?
 
-    /// Prepares a connection.
+    /// Sets up a connection.
     ///
-    /// The value is kept until the connection is closed. A listener that ends drops the connections that it has just
-    /// accepted, and `NIOAsyncChannel` ends the process if it is dropped before its connection is closed.
+    /// The value is retained until the connection is closed. A listener that stops drops the connections that it has
+    /// just accepted, and `NIOAsyncChannel` traps if it is deallocated before its connection is closed.
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         do {
             try self.held?.admit(channel)

@@ -5,13 +5,13 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// The connections of a listener with TLS, which speak HTTP/2 or HTTP/1.1, as the client prefers (ALPN).
+/// The connections of a listener with TLS. They use HTTP/2 or HTTP/1.1, whichever the client prefers (ALPN).
 ///
-/// A connection counts as unauthenticated from its first byte, the handshake included. HTTP/2 has the limits of
-/// swift-nio-http2: 100 streams, a header list of 16 KiB, 5 CONTINUATION frames in a row, and in 30 s 200 streams that
-/// are reset and 200 frames such as PING; a connection that exceeds one of the rates ends.
+/// A connection counts as unauthenticated from its first byte, including the handshake. The limits of HTTP/2 are those
+/// of swift-nio-http2: 100 streams, a header list of 16 KiB, 5 consecutive CONTINUATION frames, and in 30 s 200 stream
+/// resets and 200 frames such as PING. A connection that exceeds one of these rates is closed.
 struct TLSServerChannel: ServerChildChannel {
-    /// A connection, before its protocol is known.
+    /// A connection whose protocol is not known yet.
     struct Value: ServerChildChannelValue {
         let channel: any Channel
         fileprivate let negotiated: EventLoopFuture<Negotiated>
@@ -28,7 +28,7 @@ struct TLSServerChannel: ServerChildChannel {
     let http1: HTTP1Channel
     let http2: HTTP2Channel
     let unauthenticated: UnauthenticatedConnectionBudget
-    /// The limiter that counts the connections on accounts, or `nil` for none.
+    /// The limiter that charges connections to accounts; `nil` for none.
     let held: ConnectionLimiter?
     let listener: String
 
@@ -57,7 +57,7 @@ struct TLSServerChannel: ServerChildChannel {
     }
 
     func handle(value: Value, logger: Logger) async {
-        // A connection that ends before its handshake has no protocol.
+        // A connection that is closed before its handshake completes has no protocol.
         switch try? await value.negotiated.get() {
         case .http1(let connection): await self.http1.handle(value: connection, logger: logger)
         case .http2(let connection): await self.http2.handle(value: connection, logger: logger)

@@ -3,11 +3,11 @@ package import NIOSSL
 import NIOTLS
 
 extension ChannelPipeline.SynchronousOperations {
-    /// Adds TLS to a connection that was just accepted.
+    /// Adds TLS handlers to a connection that was just accepted.
     /// - Parameters:
-    ///   - checksCertificates: Whether the handshake fails for a client certificate that is not trusted. Otherwise it only proves that the
-    ///     client has the key, and the certificate is checked later.
-    ///   - deadline: The longest time for the handshake, or `nil` if another handler limits it.
+    ///   - checksCertificates: Whether the handshake fails for an untrusted client certificate. If not, the handshake
+    ///     only proves that the client has the key, and the certificate is checked later.
+    ///   - deadline: The maximum time for the handshake; `nil` if another handler limits it.
     package func addTLS(_ context: NIOSSLContext, checksCertificates: Bool, deadline: TimeAmount?) throws {
         if checksCertificates {
             try self.addHandler(NIOSSLServerHandler(context: context))
@@ -22,7 +22,7 @@ extension ChannelPipeline.SynchronousOperations {
     }
 }
 
-/// Closes a connection whose TLS handshake fails, or does not end in time.
+/// Closes a connection whose TLS handshake fails or exceeds its deadline.
 private final class HandshakeDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
@@ -56,10 +56,10 @@ private final class HandshakeDeadlineHandler: ChannelInboundHandler, RemovableCh
 }
 
 extension ChannelHandlerContext {
-    /// Closes both sides of a connection. One of them may be closed already.
+    /// Closes both sides of a connection, even if one is already closed.
     ///
-    /// With half-closure allowed, TLS does not count the client's closure alert as the response to its own and would
-    /// wait for five seconds.
+    /// With half-closure allowed, NIOSSL does not take the client's closure alert as the reply to its own alert, and
+    /// would wait for five seconds.
     package func closeBothSides() {
         try? self.channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: false)
         self.close(promise: nil)

@@ -4,15 +4,14 @@ package import NIOSSL
 
 /// The TLS settings of the two legacy listeners (reference 7.10 rows 8 and 9).
 package enum LegacyTLS {
-    /// Returns the configuration for a ``Listener``. A client certificate is required; neither ALPN nor a server name
-    /// is.
+    /// Returns the configuration for a legacy listener. It requires a client certificate, but not ALPN or SNI.
     ///
-    /// TLS 1.2 is the newest version, because the library cannot disable the session tickets that follow a TLS 1.3
-    /// handshake. A client that polls its socket would take them for an error packet.
+    /// TLS 1.2 is the newest allowed version, because the library cannot disable the session tickets that follow a TLS
+    /// 1.3 handshake. A client that polls its socket would take the tickets for an error packet.
     /// - Parameters:
     ///   - server: The configuration with the server's certificate.
-    ///   - providerAuthority: The authorities that sign the certificates of providers. Empty for none.
-    ///   - allowsOldTLS: Whether TLS 1.0 and 1.1 are allowed, for clients that know nothing newer. Default false.
+    ///   - providerAuthority: The certificate authorities that issue provider certificates; empty for none.
+    ///   - allowsOldTLS: Whether TLS 1.0 and 1.1 are allowed, for clients that support nothing newer. Default false.
     package static func configuration(
         server: TLSConfiguration,
         providerAuthority: [NIOSSLCertificate],
@@ -28,13 +27,13 @@ package enum LegacyTLS {
         return tls
     }
 
-    /// Returns the client's certificate in DER, or `nil` if it has none. Must be called on the channel's event loop.
+    /// Returns the client's certificate in DER; `nil` if it has none. Call it on the channel's event loop.
     package static func peerCertificate(_ channel: any Channel) -> [UInt8]? {
         let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
         return try? tls?.peerCertificate?.toDERBytes()
     }
 
-    /// Describes a failed handshake for the log, as the client learns little of it.
+    /// Returns log metadata about a failed handshake, because the client itself learns little about the failure.
     package static func metadata(_ error: any Error, _ listener: String) -> Logger.Metadata {
         ["listener": "\(listener)", "reason": "\(error)"]
     }

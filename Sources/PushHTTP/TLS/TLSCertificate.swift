@@ -5,14 +5,14 @@ import PushSupport
 import ServiceLifecycle
 import Synchronization
 
-/// The certificate of a TLS listener, which is read again when its files are renewed.
+/// The certificate of a TLS listener, which is reloaded when its files are renewed.
 ///
-/// New connections use the new certificate; open connections continue. Files that cannot be used, such as half-written
-/// ones, leave the old certificate in use, and are logged once.
+/// New connections use the new certificate, while open connections continue. If the files are unusable, for example
+/// half-written, the old certificate stays in use, and the error is logged once.
 package final class TLSCertificate: Service {
     private struct State {
         var context: NIOSSLContext
-        /// The state of the files when they were last read successfully.
+        /// The state of the files when they were last loaded successfully.
         var loaded: [FileState?]
         var lastError: TLSFilesError?
     }
@@ -22,8 +22,8 @@ package final class TLSCertificate: Service {
     private let logger: Logger
     private let state: Mutex<State>
 
-    /// Reads the files.
-    /// - Parameter interval: The time between two checks of the files.
+    /// Loads the certificate from its files.
+    /// - Parameter interval: The time between two checks for renewed files.
     /// - Throws: ``TLSFilesError`` for files that cannot be used.
     package init(_ files: TLSFiles, interval: Duration = .seconds(10), logger: Logger) throws {
         (self.files, self.interval, self.logger) = (files, interval, logger)
@@ -33,10 +33,10 @@ package final class TLSCertificate: Service {
         self.warnIfExpired(expiry)
     }
 
-    /// The configuration of the next connection.
+    /// The TLS context for new connections.
     var context: NIOSSLContext { self.state.withLock { $0.context } }
 
-    /// Checks the files at each interval until graceful shutdown or cancellation.
+    /// Checks for renewed files at each interval, until graceful shutdown or cancellation.
     package func run() async {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
@@ -46,11 +46,11 @@ package final class TLSCertificate: Service {
         }
     }
 
-    /// Reads the files if they changed.
-    /// - Returns: `true` if the certificate was read again.
+    /// Reloads the certificate if its files have changed.
+    /// - Returns: `true` if the certificate was reloaded.
     @discardableResult
     package func check() -> Bool {
-        // The state is taken first, so that a change while the files are read is noticed at the next check.
+        // The state is taken first, so that a change during the loading is noticed at the next check.
         let now = Self.state(of: self.files)
         guard self.state.withLock({ $0.loaded != now }) else { return false }
         do {

@@ -2,35 +2,36 @@ import Foundation
 package import NIOSSL
 import PushSupport
 
-/// The files with the certificate chain and the private key of a server, both in PEM.
+/// The PEM files with the certificate chain and the private key of a server.
 package struct TLSFiles: Hashable, Sendable {
-    /// The maximum length of a file, in bytes.
+    /// The maximum length of a file, in bytes. A longer one cannot be used.
     private static let maximumSize = 1024 * 1024
 
-    /// The file with the server's certificate, and those of its issuers after it.
+    /// The path of the file with the server's certificate, followed by those of its issuers.
     package var certificate: String
-    /// The file with the private key of the certificate.
+    /// The path of the file with the private key of the certificate.
     package var key: String
 
     package init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
 
-    /// Reads both files.
-    /// - Returns: The TLS context of a server with this certificate, for TLS 1.2 and 1.3 and HTTP/2 before HTTP/1.1,
-    ///   and the end of the certificate's validity.
-    /// - Throws: ``TLSFilesError`` that names the file and its fault.
+    /// Loads both files.
+    /// - Returns: The TLS context of a server with this certificate, for TLS 1.2 and 1.3, which prefers HTTP/2 to
+    ///   HTTP/1.1, and the expiry of the certificate.
+    /// - Throws: ``TLSFilesError``, which names the file and its fault.
     func load() throws(TLSFilesError) -> (context: NIOSSLContext, expiry: Date?) {
         let (tls, own) = try self.configuration()
         do {
-            // This checks that the key is the one of the certificate.
+            // This fails if the private key does not belong to the certificate.
             return (try NIOSSLContext(configuration: tls), Date(timeIntervalSince1970: Double(own.notValidAfter)))
         } catch {
             throw TLSFilesError(path: self.key, why: "its key is not the one of the certificate in \(self.certificate)")
         }
     }
 
-    /// Reads both files.
-    /// - Returns: The configuration of a server with this certificate, for any protocol, and the certificate.
-    /// - Throws: ``TLSFilesError`` that names the file and its fault.
+    /// Loads both files.
+    /// - Returns: The configuration of a server with this certificate, without ALPN protocols, and the server's own
+    ///   certificate.
+    /// - Throws: ``TLSFilesError``, which names the file and its fault.
     package func configuration() throws(TLSFilesError) -> (tls: TLSConfiguration, own: NIOSSLCertificate) {
         let chain: [NIOSSLCertificate]
         do {
@@ -78,7 +79,7 @@ package struct TLSFiles: Hashable, Sendable {
     }
 }
 
-/// A certificate or a private key that a server cannot use.
+/// The error for a certificate or a private key that a server cannot use.
 package struct TLSFilesError: Error, Hashable, Sendable, CustomStringConvertible {
     package let path: String
     package let why: String

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Limits the unauthenticated connections of all listeners of a server.
 ///
-/// It limits their number, their age and the memory that they hold together
-/// (``UnauthenticatedConnectionStateMachine/Limits``). An authenticated connection is no longer tracked.
+/// It limits their number, their age and their total memory (``UnauthenticatedConnectionStateMachine/Limits``). An
+/// authenticated connection is no longer tracked.
 package final class UnauthenticatedConnectionBudget: Sendable {
     private typealias BoundHandler = NIOLoopBound<UnauthenticatedConnectionHandler>
 
@@ -32,13 +32,13 @@ package final class UnauthenticatedConnectionBudget: Sendable {
 
     package var limits: UnauthenticatedConnectionStateMachine.Limits { self.state.withLock { $0.machine.limits } }
 
-    /// The present number of unauthenticated connections.
+    /// The current number of unauthenticated connections.
     package var count: Int { self.state.withLock { $0.machine.count } }
 
-    /// The memory that all unauthenticated connections hold at present, in bytes.
+    /// The memory that all unauthenticated connections currently take, in bytes.
     package var bytes: Int { self.state.withLock { $0.machine.bytes } }
 
-    /// Tracks a new connection, before it has other handlers. Call it on the event loop of the connection.
+    /// Tracks a new connection, before other handlers are added. Call it on the event loop of the connection.
     /// - Returns: `false` if the connection is rejected and is being closed.
     package func admit(_ channel: any Channel, listener: String) throws -> Bool {
         let handler = UnauthenticatedConnectionHandler(self, listener: listener)
@@ -64,7 +64,7 @@ package final class UnauthenticatedConnectionBudget: Sendable {
         return true
     }
 
-    /// Releases a connection that has shown a valid credential, or had a request accepted. Call it on any thread.
+    /// Stops tracking a connection that has shown a valid credential, or whose request was accepted. Thread-safe.
     package static func markAuthenticated(_ channel: any Channel) {
         channel.pipeline.fireUserInboundEventTriggered(ConnectionAuthenticated())
     }
@@ -91,7 +91,7 @@ package final class UnauthenticatedConnectionBudget: Sendable {
 
     // MARK: Closing
 
-    /// Closes connections. Each is closed in a later turn of its event loop, because it may be in the middle of a read.
+    /// Closes connections. Each is closed in a later tick of its event loop, because it may be in the middle of a read.
     private func end(_ victims: [BoundHandler], _ cause: UnauthenticatedConnectionStateMachine.Cause) {
         for victim in victims {
             victim.eventLoop.execute {
@@ -110,7 +110,7 @@ package final class UnauthenticatedConnectionBudget: Sendable {
         )
     }
 
-    /// Schedules the timer that serves all connections, whose deadlines are in the order of their age.
+    /// Schedules a timer for the next deadline. One timer suffices, because deadlines follow age.
     private func schedule(on eventLoop: any EventLoop) {
         let (next, now) = (self.state.withLock { $0.machine.nextDeadline() }, self.clock())
         guard let next else { return self.state.withLock { $0.hasTimer = false } }

@@ -1,38 +1,38 @@
 package import NIOCore
 
-/// A user event of the pipeline that reports that the connection has shown a valid credential or had a request
-/// accepted.
+/// A user event that reports that the connection has shown a valid credential, or that its request was accepted.
 package struct ConnectionAuthenticated: Sendable {
     package init() {}
 }
 
-/// A user event of the pipeline that announces that the connection will be closed because it is not authenticated.
+/// A user event that announces that the connection is about to be closed, because it is not authenticated.
 ///
 /// A handler may write a last message within the same event loop tick.
 package struct UnauthenticatedEnd: Sendable {
     package let cause: UnauthenticatedConnectionStateMachine.Cause
 }
 
-/// The first handler of a connection that is not authenticated. It reports the bytes that the connection holds to
+/// The first handler of an unauthenticated connection. It reports the memory that the connection takes to
 /// ``UnauthenticatedConnectionBudget``.
 ///
-/// All bytes received beyond ``allowance`` count as held, until a handler behind it reports an exact number
-/// (``hold(_:)``) or resets the count (``reset()``). It leaves the pipeline when the connection is authenticated.
+/// All received bytes beyond ``allowance`` count as retained, until a later handler reports an exact number
+/// (``hold(_:)``) or resets the count (``reset()``). The handler leaves the pipeline when the connection is
+/// authenticated.
 package final class UnauthenticatedConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = ByteBuffer
 
-    /// The number of received bytes that do not count as held: those of a handshake and a first packet. Many honest
-    /// clients that reconnect at once therefore hold nothing.
+    /// The number of received bytes that do not count as retained: enough for a handshake and a first packet, so that
+    /// many honest clients that reconnect simultaneously do not use up the budget.
     package static let allowance = 8192
 
-    /// The minimum number of bytes of a first message, which is the start of a TLS handshake or of a request.
+    /// The minimum length in bytes of a first message, which is the start of a TLS handshake or of a request.
     private static let minimumFirstMessage = 64
 
     let listener: String
-    /// The id in the state machine, set on admission.
+    /// The id of the connection in the state machine, which is assigned at admission.
     var id: UnauthenticatedConnectionStateMachine.ID = 0
     private let owner: UnauthenticatedConnectionBudget
-    /// The bytes received since the start, or since the last reset.
+    /// The number of bytes received since the start, or since the last reset.
     private var received = 0
     private var reported = 0
     private var countsReads = true
@@ -45,13 +45,13 @@ package final class UnauthenticatedConnectionHandler: ChannelInboundHandler, Rem
     /// Indicates whether the connection is open and not authenticated yet.
     package var isUnauthenticated: Bool { !self.hasEnded }
 
-    /// Reports the number of bytes that the connection holds now. Received bytes are no longer counted.
+    /// Reports the number of bytes that the connection currently retains. It replaces the count of received bytes.
     package func hold(_ bytes: Int) {
         self.countsReads = false
         self.report(bytes)
     }
 
-    /// Resets the count, because all received bytes have been processed.
+    /// Resets the count of received bytes, because all of them have been processed.
     package func reset() {
         self.received = 0
         self.report(0)

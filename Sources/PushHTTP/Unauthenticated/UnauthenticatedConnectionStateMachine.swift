@@ -1,24 +1,27 @@
 package import NIOCore
 
-/// Decides which unauthenticated connections must be closed, so that all of them together stay within a budget.
+/// Decides which unauthenticated connections have to be closed, so that all of them together stay within a budget.
 ///
-/// A value without I/O; time is passed in. A connection leaves by ``close(_:)`` when it is authenticated or closed.
+/// It is a value without I/O, and time is passed in. A connection that is authenticated or closed is removed by
+/// ``close(_:)``.
 package struct UnauthenticatedConnectionStateMachine: Sendable {
     package typealias ID = UInt64
 
-    /// The budget of all unauthenticated connections together.
+    /// The limits on all unauthenticated connections together.
     package struct Limits: Hashable, Sendable {
-        /// The maximum number of bytes that all connections hold together. Default 8 MiB.
+        /// The maximum number of bytes that all connections together retain. Beyond it, the connection that retains the
+        /// most is closed. Default 8 MiB.
         package var bytes = 8 << 20
-        /// The maximum number of connections. Default 4,096.
+        /// The maximum number of connections. For a further one, an old one is closed, or else the new one. Default
+        /// 4,096.
         package var connections = 4096
-        /// The longest time from accept to authentication. Default 60 s.
+        /// The maximum time from accepting a connection to its authentication. Default 60 s.
         package var deadline: TimeAmount = .seconds(60)
-        /// The age under which a connection is not closed in favour of a new one. Default 2 s: an honest client needs
-        /// less.
+        /// The age below which a connection is not closed in favour of a new one. Default 2 s: honest clients are
+        /// faster.
         package var minimumAge: TimeAmount = .seconds(2)
-        /// The age under which a connection without a first message is not closed in favour of a new one. Default 0.5
-        /// s: an honest client sends a message at once.
+        /// The age below which a connection that has sent no message is not closed in favour of a new one. Default 0.5
+        /// s, because an honest client sends a message immediately.
         package var minimumSilentAge: TimeAmount = .milliseconds(500)
 
         package init() {}
@@ -31,7 +34,6 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         case connections = "too many unauthenticated connections"
     }
 
-    /// A connection that is tracked.
     private struct Entry {
         let opened: NIODeadline
         var bytes = 0
@@ -40,21 +42,21 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
 
     package let limits: Limits
     private var entries: [ID: Entry] = [:]
-    /// The connections by age. The ids of connections that have left stay until they are reached or removed.
+    /// The ids of the connections by age. The id of a removed connection stays until it is reached or cleaned up.
     private var order = CircularBuffer<ID>()
-    /// The connections without a first message by age. The ids of connections that have sent one stay until they are
-    /// reached or removed.
+    /// The ids of the connections without a first message, by age. The id of a connection that has sent one stays until
+    /// it is reached or cleaned up.
     private var silent = CircularBuffer<ID>()
     private var lastID: ID = 0
-    /// The number of bytes that all connections hold.
+    /// The number of bytes that all connections together retain.
     package private(set) var bytes = 0
 
     package init(limits: Limits) { self.limits = limits }
 
     package var count: Int { self.entries.count }
 
-    /// Admits a connection that was accepted.
-    /// - Returns: Its id, or `nil` if it is rejected, and the connection that must be closed in its favour.
+    /// Admits an accepted connection.
+    /// - Returns: The id of the connection, or `nil` if it is rejected; and the connection to close in favour of it.
     package mutating func open(now: NIODeadline) -> (id: ID?, closes: ID?) {
         var closes: ID?
         if self.entries.count >= max(1, self.limits.connections) {
@@ -72,8 +74,8 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
     /// Records that a connection has sent its first message.
     package mutating func firstMessageReceived(_ id: ID) { self.entries[id]?.isSilent = false }
 
-    /// Returns the connection that is closed in favour of a new one: the oldest silent one, else the oldest one of
-    /// sufficient age.
+    /// Returns the connection to close in favour of a new one: the oldest one without a first message, or else the
+    /// oldest one, if it has the minimum age.
     private mutating func victim(now: NIODeadline) -> ID? {
         while let id = self.silent.first, self.entries[id]?.isSilent != true { self.silent.removeFirst() }
         if let id = self.silent.first, let entry = self.entries[id], now >= entry.opened + self.limits.minimumSilentAge
@@ -83,8 +85,9 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         return self.oldest.flatMap { now >= $0.entry.opened + self.limits.minimumAge ? $0.id : nil }
     }
 
-    /// Sets the number of bytes that a connection holds.
-    /// - Returns: The connection that must be closed, which is the one that holds the most, or the newest of several.
+    /// Sets the number of bytes that a connection retains.
+    /// - Returns: The connection to close, which retains the most bytes, or the newest among several; `nil` if none has
+    ///   to be closed.
     package mutating func hold(_ id: ID, bytes: Int) -> ID? {
         guard let before = self.entries[id]?.bytes else { return nil }
         self.entries[id]?.bytes = max(0, bytes)
@@ -95,7 +98,7 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         return largest?.key
     }
 
-    /// Forgets a connection that is authenticated or closed.
+    /// Removes a connection that is authenticated or closed.
     package mutating func close(_ id: ID) {
         guard let entry = self.entries.removeValue(forKey: id) else { return }
         self.bytes -= entry.bytes
@@ -104,10 +107,10 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         if self.silent.count > most { self.silent.removeAll { self.entries[$0]?.isSilent != true } }
     }
 
-    /// Returns the next time at which ``tick(now:)`` closes a connection, or `nil` without connections.
+    /// Returns the next time at which ``tick(now:)`` closes a connection; `nil` if there are no connections.
     package mutating func nextDeadline() -> NIODeadline? { self.oldest.map { $0.entry.opened + self.limits.deadline } }
 
-    /// Returns the connections that were not authenticated in time, and forgets them.
+    /// Removes and returns the connections that were not authenticated before their deadline.
     package mutating func tick(now: NIODeadline) -> [ID] {
         var late: [ID] = []
         while let oldest = self.oldest, now >= oldest.entry.opened + self.limits.deadline {

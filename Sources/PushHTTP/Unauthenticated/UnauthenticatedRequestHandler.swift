@@ -2,11 +2,11 @@ package import HTTPTypes
 package import NIOCore
 package import NIOHTTPTypes
 
-/// Admits the connections of an HTTP/1.1 listener to ``UnauthenticatedConnectionBudget``, and releases those that are
-/// authenticated.
+/// Admits the connections of an HTTP/1.1 listener to ``UnauthenticatedConnectionBudget``, and releases those that
+/// become authenticated.
 ///
-/// The bytes received since the last response count as held. They are counted below the HTTP decoder, so that
-/// unfinished heads count too.
+/// The bytes received since the last response count as retained. They are counted before the HTTP decoder, so that
+/// incomplete request heads count as well.
 package final class UnauthenticatedRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
     package typealias InboundOut = HTTPRequestPart
@@ -17,11 +17,12 @@ package final class UnauthenticatedRequestHandler: ChannelDuplexHandler, Removab
     private let listener: String
     private let isAuthenticated: @Sendable (HTTPRequest, HTTPResponse) -> Bool
     private var request: HTTPRequest?
-    /// The handler of the unauthenticated connection, `nil` once it is authenticated.
+    /// The handler that tracks the connection; `nil` once the connection is authenticated.
     private var unauthenticated: UnauthenticatedConnectionHandler?
 
-    /// - Parameter isAuthenticated: Returns `true` if this response to this request shows that its client is
-    ///   authenticated. It is called at the head of each response.
+    /// Creates the handler of one connection.
+    /// - Parameter isAuthenticated: Returns `true` if a request and the head of its response show that the client is
+    ///   authenticated.
     package init(
         _ connections: UnauthenticatedConnectionBudget,
         listener: String,
@@ -33,7 +34,7 @@ package final class UnauthenticatedRequestHandler: ChannelDuplexHandler, Removab
     package func handlerAdded(context: ChannelHandlerContext) {
         let pipeline = context.pipeline.syncOperations
         self.unauthenticated = try? pipeline.handler(type: UnauthenticatedConnectionHandler.self)
-        // With TLS the connection was admitted before its handshake.
+        // With TLS, the connection was already admitted before its handshake.
         guard self.unauthenticated == nil,
             (try? self.connections.admit(context.channel, listener: self.listener)) == true
         else { return }

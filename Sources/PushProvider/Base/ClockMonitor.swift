@@ -6,11 +6,11 @@ import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Watches both clocks. It stores the position of the steady clock, and after a step of the wall clock it wakes every service
-/// that sleeps until a certain time.
+/// Watches the wall clock and the steady clock. It stores the steady clock's time, and after a step of the wall clock
+/// it wakes every service that sleeps until a certain time.
 package final class ClockMonitor: Service {
     private static let interval: Duration = .seconds(10)
-    /// The number of observations after which a mark is stored.
+    /// The number of observations between two stored clock marks.
     private static let observationsPerMark = 6
 
     private let store: any AppStore & ClockStore & DispatchStore & ScheduleStore
@@ -19,7 +19,7 @@ package final class ClockMonitor: Service {
     private let wakes: [WakeSignal]
     private let logger: Logger
 
-    /// - Parameter wakes: The signals of all services that sleep.
+    /// - Parameter wakes: The signals of all services that sleep, which are sent after a step of the wall clock.
     package init(
         store: any AppStore & ClockStore & DispatchStore & ScheduleStore,
         stateMachine: ClockStateMachine,
@@ -32,7 +32,7 @@ package final class ClockMonitor: Service {
         (self.time, self.wakes, self.logger) = (time, wakes, logger)
     }
 
-    /// Works until graceful shutdown.
+    /// Observes the clocks every 10 seconds until graceful shutdown.
     package func run() async throws {
         if let ahead = self.stateMachine.withLock({ $0.disbelieved }) {
             self.logger.warning(
@@ -76,8 +76,8 @@ package final class ClockMonitor: Service {
         for wake in self.wakes { wake.signal() }
     }
 
-    /// Moves runs that were planned while the clock was ahead to their right time, and continues schedules that ended only
-    /// because of that clock. Runs that have happened keep their time, and no run happens twice.
+    /// Moves schedule runs that were planned while the clock was ahead to their correct times, and continues schedules
+    /// that ended only because of that clock. Past runs keep their time, and no run takes place twice.
     private func settleSchedules(_ clocks: ClockReading) async throws {
         for app in try await self.store.apps() {
             var cursor: ScheduleCursor?
@@ -93,7 +93,7 @@ package final class ClockMonitor: Service {
 
     private func settle(_ schedule: ScheduleRecord, _ clocks: ClockReading) async throws {
         let planned = schedule.nextRunAt
-        // If the wall clock is far behind, it would continue every ended schedule: the later clock decides then.
+        // A wall clock that is far behind would continue every ended schedule, so the later of the two clocks decides.
         let isLost = clocks.wall.advanced(by: ClockStateMachine.plausible) < clocks.steady
         let now = planned == nil && isLost ? clocks.later : clocks.wall
         let lastRun = schedule.lastRunAt.flatMap { $0 <= now.advanced(by: ClockStateMachine.plausible) ? $0 : nil }

@@ -2,22 +2,22 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Decides the time at which the steady clock starts, and the marks of it that are stored (decision 17).
+/// Decides at which time the steady clock starts, and which marks of the clocks are stored (decision 17).
 ///
-/// The steady clock starts at the time of the wall clock, unless that is behind the last mark or further ahead of it
-/// than ``plausible``: then it continues from the mark. A wall clock that is consistent for ``proof`` of running time
-/// is believed at the next start. While the process runs, the steady clock follows elapsed time only.
+/// The steady clock starts at the wall clock's time. If that is behind the last mark, or ahead of it by more than
+/// ``plausible``, the steady clock continues from the mark. A wall clock that stays consistent for ``proof`` of running
+/// time is believed at the next start. While the process runs, the steady clock follows elapsed time only.
 package struct ClockStateMachine: Hashable, Sendable {
-    /// The maximum time by which the wall clock may be ahead of the last mark at a start.
+    /// The maximum time by which the wall clock may be ahead of the last mark at a start and still be believed.
     package static let plausible: Duration = .seconds(25 * 3600)
-    /// The time for which a wall clock that is further ahead has to be consistent until it is believed.
+    /// The running time for which a wall clock ahead by more than ``plausible`` must stay consistent to be believed.
     package static let proof: Duration = .seconds(24 * 3600)
-    /// The threshold of a step: a larger change of the difference between the clocks means that the wall clock was set.
+    /// The threshold for a step: if the difference between the clocks changes by more, the wall clock was set.
     package static let leastStep: Duration = .seconds(2)
 
     /// The time at which the steady clock starts.
     package let start: Timestamp
-    /// The time by which the wall clock is ahead of the steady clock, if it is not believed; `nil` if it is.
+    /// The time by which a wall clock that is not believed is ahead of the steady clock; `nil` if it is believed.
     package let disbelieved: Duration?
     /// The last observed time of a wall clock that is too far ahead to be believed; `nil` for a plausible one.
     private var claim: Timestamp?
@@ -50,7 +50,7 @@ package struct ClockStateMachine: Hashable, Sendable {
         self.last = ClockReading(wall: wall, steady: self.start)
     }
 
-    /// The result of an observation.
+    /// The result of comparing the clocks with the last observation.
     package struct Observation: Hashable, Sendable {
         /// The time by which the wall clock was set since the last observation; `nil` if it was not set.
         package var step: Duration?

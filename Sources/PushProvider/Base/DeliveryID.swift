@@ -21,7 +21,7 @@ package struct DeliveryID: Sendable {
         self.prefix = text
     }
 
-    /// Returns the `apns-id` of a recipient.
+    /// Returns the `apns-id` of the delivery to a recipient.
     package func text(recipient: Int64) -> String {
         let bits = UInt64(bitPattern: recipient) & Self.recipientBits | Self.variant
         return String(unsafeUninitializedCapacity: 36) { buffer in
@@ -40,7 +40,7 @@ package struct DeliveryID: Sendable {
         }
     }
 
-    /// Returns the notification and the recipient of an `apns-id`; `nil` for a UUID of another origin.
+    /// Returns the notification and the recipient that an `apns-id` encodes; `nil` for any other text.
     package static func parse(_ text: String) -> (notification: DeliveryPrefix, recipient: Int64)? {
         guard let id = UUID(uuidString: text), id.uuid.6 >> 4 == 8, id.uuid.8 >> 6 == 2 else { return nil }
         let bytes = id.uuid

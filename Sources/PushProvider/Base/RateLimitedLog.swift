@@ -3,20 +3,20 @@ package import PushSupport
 package import PushTypes
 import Synchronization
 
-/// A log for lines that requests and responses cause. It limits the number of lines with the same message for each app.
+/// Writes the log lines that requests and responses cause, and limits the lines with the same message for each app.
 ///
-/// If lines were omitted, the next line with the same message states their number.
+/// A line states how many lines with the same message were omitted before it.
 package final class RateLimitedLog: Sendable {
     private let logger: Logger
     private let lines: Budget
-    /// The number of omitted lines of each message of each app.
+    /// The numbers of omitted lines, by app and message.
     private let omitted = Mutex<[BudgetCaller: Int]>([:])
 
     /// - Parameter lines: The budget that limits the log lines.
     package init(_ logger: Logger, _ lines: Budget) { (self.logger, self.lines) = (logger, lines) }
 
     /// Decides whether a line with this message is written, and counts it.
-    /// - Parameter app: The app that causes it; `nil` if none is known.
+    /// - Parameter app: The app that causes the line; `nil` if none is known.
     /// - Returns: The number of lines that were omitted before this one; `nil` if this line is to be omitted.
     package func admit(_ message: String, app: Topic? = nil) -> Int? {
         let caller = BudgetCaller(app: app, .name(message))

@@ -1,7 +1,7 @@
 package import ProviderModel
 import ServiceLifecycle
 
-/// Wakes a service that sleeps, because there is new work, a slot is free, or the clock was set.
+/// Wakes a sleeping service when there is new work, a slot is free, or the clock was set.
 package final class WakeSignal: Sendable {
     private let signals: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
@@ -13,7 +13,7 @@ package final class WakeSignal: Sendable {
     /// Ends the wait in progress and all later ones.
     package func end() { self.continuation.finish() }
 
-    /// Runs `work`. Its waits for this signal end at graceful shutdown or cancellation.
+    /// Runs `work`. Graceful shutdown or cancellation ends its waits for this signal.
     func untilShutdown(_ work: () async -> Void) async {
         await withTaskCancellationOrGracefulShutdownHandler(operation: work) {
             self.end()
@@ -33,7 +33,7 @@ package final class WakeSignal: Sendable {
     }
 }
 
-/// The wake signals of the dispatcher's lanes.
+/// The wake signals of the dispatcher's urgent and bulk lanes.
 package struct LaneWakeSignals: Sendable {
     private let urgent = WakeSignal()
     private let bulk = WakeSignal()

@@ -17,13 +17,13 @@ final class WriteBatcher<Item: Sendable, Outcome: Sendable>: Sendable {
     private let write: @Sendable ([Item]) async -> [Outcome]
     private let state = Mutex(State())
 
-    /// - Parameter write: Returns the outcome of each item, in their order.
+    /// - Parameter write: Writes the items of a batch, and returns their outcomes in the same order.
     init(write: @escaping @Sendable ([Item]) async -> [Outcome]) { self.write = write }
 
     /// The number of items that wait for the write in progress to end.
     var waitingCount: Int { self.state.withLock { $0.waiting.count } }
 
-    /// Writes an item. Returns once it is on disk.
+    /// Writes an item in a batch, and returns its outcome after the write.
     func commit(_ item: Item) async -> Outcome {
         await withCheckedContinuation { waiter in
             let isFirst = self.state.withLock { state in
@@ -43,7 +43,7 @@ final class WriteBatcher<Item: Sendable, Outcome: Sendable>: Sendable {
         }
     }
 
-    /// Takes all items that wait; `nil` if there are none, which ends the writing.
+    /// Removes and returns all waiting items; `nil` if there are none, which ends the write loop.
     private func next() -> [Waiting]? {
         self.state.withLock { state in
             state.isWriting = !state.waiting.isEmpty

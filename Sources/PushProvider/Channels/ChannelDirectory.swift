@@ -8,7 +8,7 @@ package import PushTypes
 package struct ChannelDirectory: Sendable {
     /// A channel in a ``Listing``.
     package struct Entry: Hashable, Sendable {
-        /// The places in which a channel exists.
+        /// The sides on which a channel exists: the provider, the push service, or both.
         package enum State: String, Hashable, Sendable, CaseIterable {
             /// Both the provider and the push service have the channel.
             case active
@@ -23,14 +23,14 @@ package struct ChannelDirectory: Sendable {
         package var id: ChannelID
         package var environment: PushEnvironment
         package var state: State
-        /// The channel in the store; `nil` for one that another program has created.
+        /// The stored channel; `nil` for a channel that another program has created.
         package var record: ChannelRecord?
     }
 
-    /// The channels of an app.
+    /// The channels of an app, and the errors of the push services that could not be queried.
     package struct Listing: Sendable {
         package var entries: [Entry] = []
-        /// The environments whose push service could not be queried or did not respond, with the error.
+        /// The errors of the environments whose push service could not be queried or did not respond.
         package var problems: [PushEnvironment: RequestError] = [:]
     }
 
@@ -77,8 +77,8 @@ package struct ChannelDirectory: Sendable {
     }
 
     /// Returns a channel. If the provider does not know it, the channel is read from the push service and stored.
-    /// - Parameter environment: The environment; `nil` for that of the stored channel.
-    /// - Throws: As ``create(_:_:storage:name:)``, also for a channel that neither the provider nor the push service has.
+    /// - Parameter environment: The environment; `nil` for the environment of the stored channel.
+    /// - Throws: The errors of ``create(_:_:storage:name:)``, and one for a channel that neither side has.
     package func channel(
         _ id: ChannelID,
         of app: AppRecord,
@@ -102,10 +102,9 @@ package struct ChannelDirectory: Sendable {
         )
     }
 
-    /// Deletes a channel at the push service and in the store. A channel that the push service has no longer is deleted in
-    /// the store.
-    /// - Parameter environment: The environment; `nil` for that of the stored channel.
-    /// - Throws: As ``create(_:_:storage:name:)``.
+    /// Deletes a channel at the push service and in the store, also if the push service no longer has it.
+    /// - Parameter environment: The environment; `nil` for the environment of the stored channel.
+    /// - Throws: The errors of ``create(_:_:storage:name:)``.
     package func delete(_ id: ChannelID, of app: AppRecord, _ environment: PushEnvironment?) async throws {
         let known = try await self.store.channel(id, app: app.id, environment: environment)
         guard let environment = environment ?? known?.environment else { throw ChannelFailure.unknown }
@@ -121,9 +120,9 @@ package struct ChannelDirectory: Sendable {
         _ = try await self.store.channelDeleted(id, app: app.id, environment: environment, at: self.time.now)
     }
 
-    /// Returns the channels of an app: those in the store in their order, then those that other programs have created.
+    /// Returns an app's channels: first the stored ones in their order, then those that other programs have created.
     /// - Parameters:
-    ///   - environment: The environment; `nil` for all that have a credential or a channel.
+    ///   - environment: The environment to list; `nil` for all environments with a credential or a channel.
     ///   - isChecked: `true` to compare the stored channels with those of the push service.
     package func channels(of app: AppRecord, _ environment: PushEnvironment?, isChecked: Bool) async throws -> Listing {
         let known = try await self.store.channels(app: app.id, environment: environment)

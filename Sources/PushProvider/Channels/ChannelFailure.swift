@@ -28,8 +28,8 @@ enum ChannelFailure {
         self.conflict("no_usable_credential", "the push service cannot be asked: \(cause)", at: "environment")
     }
 
-    /// Returns `true` if the error means that the push service has no such channel. To a deletion it responds `BadPath`
-    /// (reference 4.3).
+    /// Returns `true` if the error means that the push service has no such channel. The service responds with `BadPath`
+    /// to the deletion of a channel that it does not have (reference 4.3).
     static func meansNoChannel(_ error: ChannelServiceError) -> Bool {
         guard case .rejected(let rejection) = error else { return false }
         return rejection.reason == .channelNotRegistered || rejection.status == 404

@@ -3,7 +3,7 @@ import PushSender
 import PushTypes
 
 extension ConfigurationFault {
-    /// The fault that an outcome proves; `nil` for an outcome that concerns one push only.
+    /// Creates the fault that an outcome proves; `nil` for an outcome that concerns one push only.
     /// - Parameter endpoint: The push service to which the push was sent.
     init?(_ outcome: Outcome, at endpoint: PushServiceEndpoint) {
         switch outcome {
@@ -16,7 +16,7 @@ extension ConfigurationFault {
         }
     }
 
-    /// The fault that a failure to send proves; `nil` if it has another cause than the connection or the credential.
+    /// Creates the fault that a failure to send proves; `nil` if neither the connection nor the credential caused it.
     init?(_ failure: Outcome.Failure, at endpoint: PushServiceEndpoint) {
         if let reason = failure.reason, let cause = Rejection(status: reason.status, reasonText: reason.text).faultCause
         {
@@ -30,7 +30,7 @@ extension ConfigurationFault {
 }
 
 extension Rejection {
-    /// The cause of a rejection that every push would meet; `nil` for one that concerns the push or its token.
+    /// The cause of a rejection that would affect every push; `nil` for a rejection of one push or its token.
     fileprivate var faultCause: ConfigurationFault.Cause? {
         switch self.reason {
         case .expiredProviderToken: .clock

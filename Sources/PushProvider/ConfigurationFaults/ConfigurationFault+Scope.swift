@@ -2,18 +2,18 @@ import ProviderModel
 import PushTypes
 
 extension ConfigurationFault {
-    /// The pushes that a fault stops.
+    /// The extent of a fault: the pushes that it stops.
     enum Scope: Hashable {
-        /// The pushes of one notification, which is paused.
+        /// The pushes of one notification. That notification is paused.
         case notification
-        /// All pushes of the app in one environment, which is paused once the fault is proven.
+        /// All pushes of the app in one environment. The environment is paused once the fault is proven.
         case environment
     }
 
     /// Decides which pushes the fault stops.
     ///
-    /// A rejected topic that is not the app's bundle id is the notification's own, so that other notifications of the app are not
-    /// affected. Any other fault is that of the environment.
+    /// A rejected topic other than the app's bundle id is a fault of the notification, so that the app's other
+    /// notifications are not affected. Any other fault is a fault of the environment.
     /// - Parameters:
     ///   - topic: The topic of the notification.
     ///   - bundleID: The bundle id of the app; `nil` if it is not known.
@@ -21,14 +21,14 @@ extension ConfigurationFault {
         self.cause == .topicDisallowed && topic != bundleID ? .notification : .environment
     }
 
-    /// Returns the number of proofs that a page has of the fault. Its pushes fail with the same connection, which is one proof.
-    /// Each rejection is a proof of its own.
+    /// Returns the number of proofs of the fault that a page provides. A connection fault is one proof, because the
+    /// page's pushes share the connection. Each rejection is a separate proof.
     /// - Parameter pushes: The number of the page's pushes that met the fault.
     func proofs(ofPushes pushes: Int) -> Int { self.cause.isOfConnection ? 1 : pushes }
 }
 
 extension ConfigurationFault.Cause {
-    /// Indicates whether no connection can be opened.
+    /// Indicates whether the fault prevents connections to the push service.
     var isOfConnection: Bool {
         switch self {
         case .untrustedServer, .clientCertificateRejected, .wrongProtocol, .proxy, .proxyUnavailable, .unknownHost,
@@ -40,7 +40,7 @@ extension ConfigurationFault.Cause {
         }
     }
 
-    /// Indicates whether the fault affects all apps at the same address: it is a fault of the connection, and not of a client
-    /// certificate.
+    /// Indicates whether the fault affects every app that uses the address, as all connection faults do except a
+    /// rejected client certificate.
     var isOfAddress: Bool { self.isOfConnection && self != .clientCertificateRejected }
 }

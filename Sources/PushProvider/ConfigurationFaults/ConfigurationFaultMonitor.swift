@@ -5,11 +5,11 @@ import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// Probes paused environments, and ends the pauses of those that can be sent to again.
+/// Probes paused environments, and ends each pause once pushes can be sent again.
 package struct ConfigurationFaultMonitor: Service {
     /// The maximum time for which the monitor sleeps without a signal.
     private static let sleep: Duration = .seconds(60)
-    /// The pause before the next attempt after an error of the store.
+    /// The delay after a store error until the stored pauses are read again.
     private static let errorPause: Duration = .seconds(1)
 
     private let faults: ConfigurationFaultTracker
@@ -20,7 +20,7 @@ package struct ConfigurationFaultMonitor: Service {
         (self.faults, self.tester, self.logger) = (faults, tester, logger)
     }
 
-    /// Works until graceful shutdown.
+    /// Probes environments until graceful shutdown.
     package func run() async throws {
         await self.faults.probeWake.untilShutdown {
             while !Task.isShuttingDownGracefully, !Task.isCancelled {
@@ -46,8 +46,8 @@ package struct ConfigurationFaultMonitor: Service {
         }
     }
 
-    /// Runs the probes that are due, one after the other, so that tests are deterministic.
-    /// - Returns: `true` if there were any.
+    /// Runs the due probes one after the other, so that tests are deterministic.
+    /// - Returns: `true` if a probe was due.
     @discardableResult
     package func step() async throws -> Bool {
         try await self.faults.load()
@@ -64,13 +64,13 @@ package struct ConfigurationFaultMonitor: Service {
         await Task { await self.probe(pause) }.value
     }
 
-    /// Releases the recipients that an earlier process held back, if it ended after the end of a pause and before their release.
+    /// Releases recipients that an earlier process held back for a pause and had not released when it exited.
     private func releaseLeftOver() async throws {
         try await self.faults.load()
         for target in try await self.faults.store.holdingEnvironments() { try await self.faults.release(target) }
     }
 
-    /// Probes an environment, and ends its pause or makes the next probe due later.
+    /// Probes an environment, and ends its pause or schedules the next probe.
     private func probe(_ pause: EnvironmentPause) async {
         defer { self.faults.probeWake.signal() }
         var fault: ConfigurationFault?

@@ -18,19 +18,19 @@ struct ConfigurationFaultStateMachine {
         /// The time for which connections must have failed to pause an environment, for failures after which a further
         /// attempt may succeed.
         var patience: Duration = .seconds(10)
-        /// The minimum time between two proofs that provider tokens are too old: a new token may be on its way.
+        /// The minimum time between two proofs that provider tokens are too old. A renewed token may not be in use yet.
         var tokenSpacing: Duration = .seconds(3)
         /// The back-off between probes of an environment.
         var probes = Backoff(base: .seconds(5), maximum: .seconds(60))
         /// The minimum delay before a probe.
         var leastDelay: Duration = .seconds(1)
-        /// The maximum number of probes at the same time, in all and to one host, so that a host that does not respond leaves
-        /// probes for others.
+        /// The maximum number of concurrent probes, in total and per host, so that an unresponsive host leaves probes
+        /// for other hosts.
         var probesAtOnce = 16
         var probesOfHost = 8
     }
 
-    /// The consequence of a proof.
+    /// The result of recording a proof: whether the environment is paused.
     enum Verdict: Hashable {
         /// The environment is not paused: the proofs do not suffice, or concern a replaced credential.
         case unproven
@@ -49,7 +49,7 @@ struct ConfigurationFaultStateMachine {
     }
 
     private struct State {
-        /// The epoch of the credential; proofs of earlier ones do not count.
+        /// The epoch of the credential. Proofs from earlier epochs do not count.
         var epoch: Int64 = 0
         var fault: ConfigurationFault?
         /// The time of the latest proof by the wall clock.
@@ -97,9 +97,9 @@ struct ConfigurationFaultStateMachine {
 
     /// Counts proofs of a fault.
     /// - Parameters:
-    ///   - count: The number of rejected pushes; 1 for a connection.
+    ///   - count: The number of rejected pushes; 1 for a failed connection.
     ///   - isRefuted: `true` if other pushes of the same page were accepted.
-    ///   - epoch: The epoch of the credential that was used; `nil` for the present one.
+    ///   - epoch: The epoch of the credential that was used; `nil` for the current epoch.
     mutating func record(
         _ fault: ConfigurationFault,
         count: Int,
@@ -131,7 +131,7 @@ struct ConfigurationFaultStateMachine {
         return .paused(pause, isNew: true)
     }
 
-    /// Returns `true` if a proof counts in addition to the earlier ones.
+    /// Returns `false` for a proof of too old provider tokens within ``Settings/tokenSpacing`` of the last proof.
     private func counts(_ fault: ConfigurationFault, _ state: State, now: Timestamp) -> Bool {
         guard fault.cause == .clock, let last = state.lastProofAt, state.proofs > 0 else { return true }
         return now >= last.advanced(by: self.settings.tokenSpacing)
@@ -152,7 +152,7 @@ struct ConfigurationFaultStateMachine {
     /// Voids the proofs after accepted pushes or an opened connection.
     ///
     /// A paused environment is not resumed but probed at once: the pushes may have been accepted before the fault.
-    /// - Parameter isConnection: `true` for a connection, which proves nothing about the credential.
+    /// - Parameter isConnection: `true` for an opened connection, which proves nothing about the credential.
     mutating func refute(_ target: AppEnvironment, isConnection: Bool, now: Timestamp) {
         guard var state = self.states[target] else { return }
         guard !isConnection || (state.pause?.fault ?? state.fault)?.cause.isOfConnection != false else { return }
@@ -166,7 +166,7 @@ struct ConfigurationFaultStateMachine {
 
     // MARK: Pauses
 
-    /// Takes over the stored pauses when the process starts. They are probed at once.
+    /// Restores the stored pauses when the process starts. Their environments are probed at once.
     mutating func restore(_ pauses: [EnvironmentPause], now: Timestamp) {
         for pause in pauses where self.states[pause.target]?.pause == nil {
             self.states[pause.target, default: State()].pause = pause
@@ -174,7 +174,7 @@ struct ConfigurationFaultStateMachine {
         }
     }
 
-    /// Begins another epoch of the credential: earlier proofs do not count any more, and a pause ends.
+    /// Starts a new credential epoch, which discards earlier proofs and ends a pause of the environment.
     mutating func credentialChanged(_ target: AppEnvironment, epoch: Int64) {
         self.states[target] = State(epoch: epoch)
     }
@@ -194,11 +194,11 @@ struct ConfigurationFaultStateMachine {
 
     // MARK: Probes
 
-    /// The earliest time of a next probe of any environment, by the steady clock.
+    /// The time of the next probe of any environment, by the steady clock; `nil` if none is scheduled.
     var nextProbeAt: Timestamp? { self.states.values.compactMap(\.nextProbeAt).min() }
 
-    /// Returns the pauses whose probe is due, the earliest first, within the limits on probes at the same time. The
-    /// time of an environment's next probe is set when this one ends.
+    /// Returns the pauses whose probe is due, earliest first, within the limits on concurrent probes. Each
+    /// environment's next probe is scheduled when this probe has finished.
     mutating func takeProbes(now: Timestamp) -> [EnvironmentPause] {
         var due: [(at: Timestamp, pause: EnvironmentPause)] = []
         var (all, ofHosts) = (0, [String?: Int]())
@@ -222,8 +222,7 @@ struct ConfigurationFaultStateMachine {
         return taken
     }
 
-    /// Makes the probes due of all environments that could not connect to the same address, after a fault there has
-    /// ended.
+    /// Makes probes due at once for all environments with a fault at the same address, after a fault there has ended.
     mutating func reached(_ fault: ConfigurationFault, now: Timestamp) {
         guard fault.cause.isOfAddress else { return }
         for (target, state) in self.states {
@@ -234,8 +233,8 @@ struct ConfigurationFaultStateMachine {
         }
     }
 
-    /// Returns the pause of an environment that is to be probed now, due or not; `nil` if it is not paused, or is being
-    /// probed.
+    /// Returns the pause of an environment to probe now, even if its probe is not due; `nil` if the environment is not
+    /// paused or a probe is in progress.
     mutating func takeProbe(of target: AppEnvironment) -> EnvironmentPause? {
         guard let pause = self.states[target]?.pause, self.states[target]?.nextProbeAt != nil else { return nil }
         self.states[target]?.nextProbeAt = nil
@@ -243,8 +242,8 @@ struct ConfigurationFaultStateMachine {
     }
 
     /// Handles a probe that found the environment still faulty.
-    /// - Parameter fault: The fault that the probe found; `nil` if it proved nothing.
-    /// - Returns: The pause with another fault than before; `nil` if the fault is the same.
+    /// - Parameter fault: The fault that the probe found; `nil` if the probe was inconclusive.
+    /// - Returns: The pause with its new fault; `nil` if the fault has not changed.
     mutating func probeFailed(
         _ pause: EnvironmentPause,
         _ fault: ConfigurationFault?,

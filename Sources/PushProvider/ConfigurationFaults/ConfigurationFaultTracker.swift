@@ -8,10 +8,10 @@ package import PushSupport
 package import PushTypes
 import Synchronization
 
-/// Tracks the configuration faults of all environments: pauses environments, and ends the pauses (docs/decisions/0022).
+/// Pauses environments for configuration faults, and ends the pauses (docs/decisions/0022).
 ///
-/// The state machine decides in memory. A pause counts once it is stored. The transaction that stores it checks that the
-/// credential was not replaced.
+/// The state machine decides in memory. A pause that cannot be stored ends. The transaction that stores a pause checks
+/// that the credential was not replaced.
 package final class ConfigurationFaultTracker: Sendable {
     /// The maximum number of rows that are released in one transaction.
     private static let releasedAtOnce = 2000
@@ -20,7 +20,7 @@ package final class ConfigurationFaultTracker: Sendable {
     let directory: SenderDirectory
     private let source: any SenderSource
     private let wakes: LaneWakeSignals
-    /// The wake signal of webhook delivery.
+    /// The signal that wakes webhook delivery.
     private let webhookWake: WakeSignal
     /// Wakes the monitor when a probe is due earlier than before.
     let probeWake = WakeSignal()
@@ -43,7 +43,7 @@ package final class ConfigurationFaultTracker: Sendable {
         self.stateMachine = Mutex(ConfigurationFaultStateMachine())
     }
 
-    /// Reads the stored pauses, once, and starts to observe the connections.
+    /// Reads the stored pauses and starts to observe connections. Later calls do nothing.
     func load() async throws {
         guard !self.isLoaded.withLock({ $0 }) else { return }
         let pauses = try await self.store.environmentPauses()
@@ -66,7 +66,7 @@ package final class ConfigurationFaultTracker: Sendable {
 
     // MARK: Proofs
 
-    /// Handles a page with accepted pushes and without faults.
+    /// Voids the proofs of an environment after a page with accepted pushes and without faults.
     func accepted(_ target: AppEnvironment) {
         let now = self.time.steady
         let next = self.stateMachine.withLock { stateMachine in
@@ -142,7 +142,7 @@ package final class ConfigurationFaultTracker: Sendable {
         }
     }
 
-    /// Writes a new pause. A pause that cannot be written ends, and the next page or connection proves it again.
+    /// Writes a new pause. If that fails, the pause ends, and the fault must be proven again.
     private func write(_ request: EnvironmentPauseRequest) async throws {
         var isWritten = false
         defer { if !isWritten { self.stateMachine.withLock { $0.end(request.pause) } } }
@@ -151,7 +151,7 @@ package final class ConfigurationFaultTracker: Sendable {
 
     // MARK: Ends
 
-    /// Ends the pause of an environment whose credential was replaced, and makes everything due that it held back.
+    /// Ends the pause of an environment whose credential was replaced, and releases the recipients that it held back.
     package func credentialChanged(_ target: AppEnvironment) async throws {
         try await self.load()
         let epoch = try await self.store.credentialEpoch(target)
@@ -197,7 +197,7 @@ package final class ConfigurationFaultTracker: Sendable {
         }
     }
 
-    /// Makes the recipients due that were held back for an environment whose pause has ended.
+    /// Releases the recipients that were held back for an environment whose pause has ended.
     func release(_ target: AppEnvironment) async throws {
         var count = Self.releasedAtOnce
         while count >= Self.releasedAtOnce {
@@ -219,7 +219,7 @@ package final class ConfigurationFaultTracker: Sendable {
         self.stateMachine.withLock { $0.takeProbe(of: target) }
     }
 
-    /// Handles a probe that found the environment still faulty, or proved nothing.
+    /// Handles a probe that found the environment still faulty, or was inconclusive.
     func probeFailed(_ pause: EnvironmentPause, _ fault: ConfigurationFault?) async {
         let now = self.time.steady
         let changed = self.stateMachine.withLock { stateMachine in
@@ -286,7 +286,7 @@ package struct EnvironmentStatus: Hashable, Sendable {
     /// The time of the pause, or of the latest failure, by the wall clock.
     package var since: Timestamp
     package var isPaused: Bool
-    /// The time of the next probe by the wall clock; `nil` if there is none, or while one is made.
+    /// The time of the next probe by the wall clock; `nil` if none is scheduled, or while one is in progress.
     package var nextProbeAt: Timestamp?
 
     init(_ status: ConfigurationFaultStateMachine.Status, _ clocks: ClockReading) {

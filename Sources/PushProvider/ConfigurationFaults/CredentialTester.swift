@@ -6,9 +6,10 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Tests a credential against the push service without a device, by a push to a token that does not exist.
+/// Tests a credential against the push service without a device, with a push to a token that does not exist.
 ///
-/// The push service checks credential and topic before the token (reference 1.12), so its rejection of the token proves both.
+/// The push service checks credential and topic before the token (reference 1.12). Its rejection of the token proves
+/// both.
 package struct CredentialTester: Sendable {
     private let store: any AppStore
     private let directory: SenderDirectory
@@ -83,7 +84,7 @@ package struct CredentialTester: Sendable {
         return test
     }
 
-    /// Returns a push to a random token of the length of Apple's, which reaches no device.
+    /// Returns a push to a random token of 32 bytes, which reaches no device.
     private static func push(_ topic: Topic) -> Push? {
         guard let token = DeviceToken(bytes: RandomBytes.make(32)) else { return nil }
         let notification = PushNotification(
@@ -109,13 +110,13 @@ package struct CredentialTestResult: Hashable, Sendable {
     package var isTrusted: Bool?
     package var isCredentialAccepted: Bool?
     package var isTopicAllowed: Bool?
-    /// The fault that the test found.
+    /// The fault that the test found; `nil` if it found none.
     package var fault: ConfigurationFault?
-    /// The push service's reason, or the reason for the lack of a response.
+    /// The reason in the push service's response, or the reason why there was no response.
     package var reason: String?
     /// The time from a push to its response over an open connection.
     package var roundTrip: Duration?
-    /// The expiration of a certificate; `nil` for a signing key.
+    /// The expiration time of a certificate; `nil` for a signing key.
     package var expires: Timestamp?
 
     /// `true` if the test proves that pushes can be sent with the credential.
@@ -127,7 +128,7 @@ package struct CredentialTestResult: Hashable, Sendable {
         (self.reason, self.expires) = (fault?.detail, expires)
     }
 
-    /// Creates the result that follows from the outcome of the test's push.
+    /// Creates the result from the outcome of the test push.
     init(_ endpoint: PushServiceEndpoint, _ outcome: Outcome, expires: Timestamp?) {
         self.init(endpoint, fault: ConfigurationFault(outcome, at: endpoint), expires: expires)
         switch outcome {

@@ -18,20 +18,20 @@ package struct APIKeys: Sendable {
 
     private let store: any APIKeyStore
     private let time: any TimeSource
-    /// The hashes of keys that are or were valid. They are looked up even if other clients at the client's address have
-    /// used up the budget of wrong keys.
+    /// The hashes of keys that are or were valid. Such keys are looked up even if other clients at the same address
+    /// have used up the budget of wrong keys.
     private let known = SharedCache<[UInt8], Void>(maximum: 65_536)
     /// Records the time of each key's last request.
     package let uses: KeyUsageWriter
 
-    /// Reads the hashes of the stored keys.
+    /// Creates the service, and reads the hashes of the stored keys.
     package init(store: any APIKeyStore, time: any TimeSource, logger: Logger) async throws {
         (self.store, self.time) = (store, time)
         self.uses = KeyUsageWriter(store: store, logger: logger)
         for hash in try await store.keyHashes(limit: self.known.maximum) { self.known.insert(hash) }
     }
 
-    /// Returns the text of a new key, which is not stored yet.
+    /// Generates a random key, and returns its text. The key is not stored.
     package static func newText() -> String { Self.prefix + RandomText.make() }
 
     /// Returns `true` if the text has the form of a key.
@@ -72,12 +72,12 @@ package struct APIKeys: Sendable {
 
     /// Returns the key with this text as ``check(_:)`` does, for a client without any other credential.
     ///
-    /// A wrong key is charged to the budget of the client's address. Once that is used up, only keys that are known to be
-    /// valid are looked up: behind a proxy all clients have one address, and clients with a valid key must not be refused
-    /// because of others.
+    /// A wrong key is charged to the budget of the client's address. Once the budget is used up, only keys that are
+    /// known to be valid are looked up: behind a proxy all clients have one address, and clients with a valid key must
+    /// not be refused because of others.
     ///
     /// - Parameter wrong: The budget of wrong secrets.
-    /// - Throws: `BudgetRefusal` as well.
+    /// - Throws: The errors of ``check(_:)``, and `BudgetRefusal` if the budget is used up.
     package func check(
         _ text: String,
         wrong: Budget,

@@ -12,8 +12,8 @@ final class CertificateCache: Sendable {
 
     /// The cache that the whole process shares.
     static let shared = CertificateCache()
-    /// The number of certificates in one of the two generations. When the recent generation is full, it replaces the earlier
-    /// one, which is forgotten.
+    /// The maximum number of certificates in each of the two generations. A full recent generation replaces the earlier
+    /// one, whose certificates are discarded.
     private static let generation = 128
 
     private struct State {
@@ -35,8 +35,8 @@ final class CertificateCache: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns a certificate from the cache; if it is not there, `open` opens it.
-    /// - Parameter id: The hash of its file and passphrase.
+    /// Returns a certificate from the cache, or opens it with `open` and caches the result.
+    /// - Parameter id: The hash of the certificate's file and passphrase.
     func certificate(
         _ id: SHA256Digest,
         _ open: () throws(CredentialError) -> ClientCertificate
@@ -59,8 +59,8 @@ final class CertificateCache: Sendable {
 }
 
 extension CredentialRecord {
-    /// Returns the credential for the sender.
-    /// - Throws: ``CredentialError`` for one that cannot be used.
+    /// Returns the credential in the form that senders use.
+    /// - Throws: ``CredentialError`` if the credential cannot be used.
     package func credential() throws(CredentialError) -> PushCredential {
         switch self {
         case .key(let teamID, let keyID, let privateKey):

@@ -7,16 +7,15 @@ package import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Watches the certificates of all apps, and announces the end of each 30, 14, 7 and 1 days before and at the end.
+/// Watches the certificates of all apps, and announces each expiry 30, 14, 7 and 1 days in advance and when it occurs.
 package final class CredentialExpiryMonitor: Service {
-    /// The certificate of one app in one environment, and its end.
+    /// The certificate of one app in one environment, with its expiration time.
     package struct Certificate: Hashable, Sendable {
         package var bundleID: Topic
         package var environment: PushEnvironment
         package var expires: Timestamp
     }
 
-    /// The time between two checks.
     private static let interval: Duration = .seconds(3600)
 
     private let store: any MonitoringStore
@@ -25,7 +24,7 @@ package final class CredentialExpiryMonitor: Service {
     private let logger: Logger
     private let known = Mutex<[Certificate]>([])
 
-    /// - Parameter webhookWake: The signal that is sent when there is an event for webhooks.
+    /// - Parameter webhookWake: The signal that wakes webhook delivery when an event is stored.
     package init(store: any MonitoringStore, webhookWake: WakeSignal, time: any TimeSource, logger: Logger) {
         (self.store, self.webhookWake, self.time, self.logger) = (store, webhookWake, time, logger)
     }
@@ -33,7 +32,7 @@ package final class CredentialExpiryMonitor: Service {
     /// The certificates at the time of the last check.
     package var certificates: [Certificate] { self.known.withLock { $0 } }
 
-    /// Works until graceful shutdown.
+    /// Checks the certificates every hour until graceful shutdown.
     package func run() async throws {
         let wake = WakeSignal()
         await wake.untilShutdown {
@@ -41,7 +40,7 @@ package final class CredentialExpiryMonitor: Service {
         }
     }
 
-    /// Reads all certificates and makes the announcements that are due. It is also called after a credential was set or removed.
+    /// Reads all certificates and makes the announcements that are due. Also called when a credential has changed.
     package func check() async {
         do {
             var certificates: [Certificate] = []
@@ -95,11 +94,11 @@ package final class CredentialExpiryMonitor: Service {
     }
 }
 
-/// Decides at what time the end of a certificate is announced: once at each stage.
+/// Decides when the expiry of a certificate is announced: once at each stage.
 package enum CertificateExpiryStage {
-    /// The first stage, in days before the end, from which the overview lists the certificate as trouble.
+    /// The first stage, in days before expiry. From then on, the overview lists the certificate as a problem.
     package static let first: Int64 = 30
-    /// The stages: the maximum numbers of days that are left; 0 for a certificate that has expired.
+    /// The stages, each the maximum number of days left until expiry; 0 stands for an expired certificate.
     static let all = [Int(first), 14, 7, 1, 0]
 
     /// Returns the stage that a certificate has reached; `nil` while more than 30 days are left.
@@ -108,7 +107,7 @@ package enum CertificateExpiryStage {
         return Self.all.last { left <= .seconds(Int64($0) * 86_400) }
     }
 
-    /// Returns the stage that is to be announced now; `nil` for none.
+    /// Returns the stage to announce now; `nil` if there is none.
     /// - Parameter announced: The stage that was announced last.
     static func due(_ expires: Timestamp, announced: Int?, now: Timestamp) -> Int? {
         guard let stage = Self.reached(expires, now: now), stage < announced ?? .max else { return nil }

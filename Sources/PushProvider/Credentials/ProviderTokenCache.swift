@@ -7,8 +7,8 @@ package import PushSupport
 import PushTypes
 import Synchronization
 
-/// A cache of the provider tokens of all signing keys. The store has them too, so that the token in use survives a restart:
-/// Apple accepts a new one at most every 20 minutes.
+/// A cache of the provider tokens of all signing keys. The tokens are stored as well, so that a token in use survives a
+/// restart: Apple accepts a new one at most every 20 minutes.
 package final class ProviderTokenCache: Sendable {
     private let store: any ProviderTokenStore
     private let time: any TimeSource
@@ -19,14 +19,14 @@ package final class ProviderTokenCache: Sendable {
         (self.store, self.time, self.logger) = (store, time, logger)
     }
 
-    /// Returns the credential. If it is a signing key, it gets its provider tokens from this cache.
+    /// Returns the credential. A signing key takes its provider tokens from this cache.
     package func keep(_ credential: PushCredential) -> PushCredential {
         guard case .token(var key) = credential else { return credential }
         key.tokens = self.token(key)
         return .token(key)
     }
 
-    /// Reads the key's provider token from the store or renews it if that is due, before a push is sent with it.
+    /// Reads the key's provider token from the store, or renews it if renewal is due, before a push is sent with it.
     func prepare(_ key: ProviderKey) async {
         guard let token = key.tokens as? StoredProviderToken else { return }
         await token.prepare(now: self.time.now)
@@ -48,12 +48,11 @@ package final class ProviderTokenCache: Sendable {
     }
 }
 
-/// The provider token of one key, shared with the store.
+/// The provider token of one key, in memory and in the store.
 ///
-/// It is read and renewed between pages, where waiting is allowed. If the store cannot be used until the token expires, a new
-/// token is signed without it, and stored as soon as possible.
+/// It is read and renewed between pages, where waiting is allowed. If the store cannot be used until the token expires,
+/// a new token is signed without it, and stored as soon as possible.
 private final class StoredProviderToken: ProviderTokenSource {
-    /// The current token, and the state of its exchange with the store.
     private struct State {
         var current: ProviderTokenRecord?
         /// `true` if the store has the current token.
@@ -98,7 +97,7 @@ private final class StoredProviderToken: ProviderTokenSource {
         if isNew { Task { await self.prepare(now: now) } }
     }
 
-    /// Exchanges tokens with the store if there is none yet, if the current one is due, or if the store does not have it.
+    /// Exchanges the token with the store if there is no token yet, renewal is due, or the store does not have it.
     func prepare(now: Timestamp) async {
         let refreshing = self.state.withLock { state -> Task<Void, Never>? in
             if let current = state.current {

@@ -9,7 +9,7 @@ import Synchronization
 package final class SenderDirectory: Sendable {
     private typealias Key = AppEnvironment
 
-    /// A credential that was read, or the reason for which there is none.
+    /// A credential that was read, or the reason why there is none.
     private enum Entry {
         case usable(PushCredential, epoch: Int64)
         /// The stored credential cannot be used.
@@ -20,13 +20,12 @@ package final class SenderDirectory: Sendable {
 
     private let store: any EnvironmentStore
     private let source: any SenderSource
-    /// The cache of provider tokens; with `nil` each sender keeps its own in memory.
+    /// The cache of provider tokens; `nil` if each sender keeps its own tokens in memory.
     private let tokens: ProviderTokenCache?
     private let logger: Logger
-    /// The credentials that were read.
     private struct State {
         var entries: [Key: Entry] = [:]
-        /// A number that rises when credentials change, so that a credential that was read before the change is not cached.
+        /// A counter that is incremented when credentials change, so that a credential read before that is not cached.
         var generation = 0
     }
 
@@ -41,7 +40,7 @@ package final class SenderDirectory: Sendable {
         (self.store, self.source, self.tokens, self.logger) = (store, source, tokens, logger)
     }
 
-    /// Forgets the credentials of an app after a change. They are read again, and the senders that use them are retired.
+    /// Forgets the credentials of an app after a change. Their senders are retired, and the next use reads them again.
     package func forget(app: Int64) {
         let forgotten = self.state.withLock { state in
             state.generation += 1
@@ -64,7 +63,7 @@ package final class SenderDirectory: Sendable {
         if !isUsed { self.source.retire(credential, app: key.app, environment: key.environment) }
     }
 
-    /// Returns the senders of an app's environments.
+    /// Returns the senders for all environments of an app.
     /// - Parameter now: The time at which certificates are checked for expiry.
     func senders(app: Int64, lane: SenderLane, at now: Timestamp) async throws -> AppSenders {
         let generation = self.state.withLock { $0.generation }
@@ -100,7 +99,7 @@ package final class SenderDirectory: Sendable {
         return senders
     }
 
-    /// Returns the stored credential of an environment, for a test of it.
+    /// Returns the stored credential of an environment, so that it can be tested.
     func credential(_ target: AppEnvironment, at now: Timestamp) async throws -> Result<PushCredential, CredentialFault>
     {
         switch try await self.entry(target) {
@@ -117,8 +116,8 @@ package final class SenderDirectory: Sendable {
         }
     }
 
-    /// Returns a credential that is not stored, for a test of it. Its provider token is shared with the stored one of the
-    /// same key, as the push service limits their number.
+    /// Prepares a credential that is not stored for a test. It shares the provider token of a stored credential with
+    /// the same key, because the push service limits the number of new tokens.
     func prepare(_ credential: PushCredential) async -> PushCredential {
         guard let tokens else { return credential }
         let kept = tokens.keep(credential)
@@ -136,7 +135,7 @@ package final class SenderDirectory: Sendable {
         return entry
     }
 
-    /// Returns the fault of a credential with which no sender can be made.
+    /// Returns the fault of a credential from which no sender can be created.
     private func fault(_ error: any Error, _ environment: PushEnvironment) -> ConfigurationFault {
         let endpoint = self.source.endpoint(of: environment)
         let cause: ConfigurationFault.Cause
@@ -148,7 +147,7 @@ package final class SenderDirectory: Sendable {
 /// The senders of an app's environments.
 struct AppSenders: Sendable {
     var usable: [PushEnvironment: any NotificationSender] = [:]
-    /// The push services of these senders.
+    /// The push services to which the usable senders connect.
     var endpoints: [PushEnvironment: PushServiceEndpoint] = [:]
     /// The faults of environments whose credential cannot be used.
     var faults: [PushEnvironment: ConfigurationFault] = [:]
@@ -171,15 +170,15 @@ extension ConfigurationFault {
 }
 
 extension PushCredential {
-    /// - Throws: ``CredentialError/expired(since:)``.
+    /// - Throws: ``CredentialError/expired(since:)`` if the credential has expired.
     fileprivate func checkExpiry(at now: Timestamp) throws(CredentialError) {
         if let expires, now > expires { throw .expired(since: expires) }
     }
 }
 
 extension SenderDirectory {
-    /// Reads a credential. One that can never be read is reported as unusable.
-    /// - Throws: The error of a store that cannot be read now.
+    /// Reads a credential. A credential that can never be read is returned as unusable.
+    /// - Throws: The store's error if the store cannot be read now.
     private func read(_ key: Key) async throws -> Entry {
         // The epoch is read before the credential. If the credential changes in between, conclusions about it carry the older
         // epoch and do not count.

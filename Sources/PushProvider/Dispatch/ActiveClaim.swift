@@ -5,20 +5,20 @@ import PushStore
 import PushSupport
 import Synchronization
 
-/// The state in memory of a claim that this process works on: the stops that concern it, and its pushes that are under way.
+/// The in-memory state of a claim on which this process works: the stops that apply to it, and its pushes in flight.
 ///
-/// A stop is applied here (docs/decisions/0051): pushes that were not handed to a sender are not sent, and those that wait
-/// for a connection are taken back. The state lives from the claim until the results of its last page are on disk.
+/// A stop is applied here (docs/decisions/0051): pushes that were not handed to a sender are not sent, and those that
+/// wait for a connection are taken back. The state lives from the claim until the results of its last page are on disk.
 final class ActiveClaim: Sendable {
     fileprivate struct State {
         /// The stops that were applied since the claim was made or last examined.
         var stops: [StopScope] = []
-        /// The devices that have changed. They are one set, because many may change while a page waits.
+        /// The devices whose registrations have changed, in one set because many may change while a page waits.
         var devices: Set<Int64> = []
         /// The pushes that were handed to senders, and whose results are not on disk yet.
         var batches: [PageDraft.PushBatch] = []
         var calls: [(batch: Int, call: any PushCall)] = []
-        /// The recipients of those pushes to which a stop applies.
+        /// The recipients of pushes in ``batches`` to which a stop applies.
         var recalled: Set<Int64> = []
         var landings: [AsyncStream<Void>.Continuation] = []
     }
@@ -41,7 +41,7 @@ final class ActiveClaim: Sendable {
     }
 
     /// Applies a stop.
-    /// - Returns: The number of pushes under way that the stop concerns: those that could not be taken back, and whose
+    /// - Returns: The number of pushes in flight to which the stop applies. They could not be taken back, and their
     ///   results are not on disk.
     func apply(_ stop: StopScope) -> Int {
         guard self.mayBeConcerned(by: stop) else { return 0 }
@@ -56,7 +56,7 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// Returns a stream that ends when the results of the pushes under way are on disk.
+    /// A stream that finishes when the results of the pushes in flight are on disk.
     var landing: AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         let isOver = self.state.withLock { state in
@@ -70,7 +70,7 @@ final class ActiveClaim: Sendable {
     // MARK: The work on the claim
 
     /// Forgets the stops. The store must then decide again whether the claim may be sent.
-    /// - Returns: `true` if there were any.
+    /// - Returns: `true` if there were stops.
     func examineAgain() -> Bool {
         guard self.isStopped.load(ordering: .acquiring) else { return false }
         return self.state.withLock { state in
@@ -80,7 +80,7 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// Forgets the stops that every page read from now on takes into account.
+    /// Forgets the stops that reading the next page from the store takes into account.
     /// - Returns: `true` if other stops remain, so that the claim has to be released.
     func readAgain() -> Bool {
         guard self.isStopped.load(ordering: .acquiring) else { return false }
@@ -91,8 +91,8 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// Records the pushes of a page before they are handed to senders.
-    /// - Returns: The recipients that stops concern, to which nothing is sent.
+    /// Records the pushes of a page before they are handed to senders, except those to which a stop applies.
+    /// - Returns: The recipients to which a stop applies. Nothing is sent to them.
     func takeOff(_ draft: inout PageDraft) -> [Recipient] {
         self.state.withLock { state in
             var stopped: [Recipient] = []
@@ -118,7 +118,7 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// The recipients of the page that stops concern, whether or not their pushes could be taken back.
+    /// The page's recipients to which a stop applies, whether or not their pushes could be taken back.
     var recalled: Set<Int64> { self.isStopped.load(ordering: .acquiring) ? self.state.withLock { $0.recalled } : [] }
 
     /// Records that the results of the page are on disk.
@@ -132,7 +132,7 @@ final class ActiveClaim: Sendable {
 }
 
 extension ActiveClaim.State {
-    /// Takes back the pushes to some recipients.
+    /// Takes back the pushes to the recipients for which `isConcerned` returns `true`.
     /// - Returns: The number of pushes that could not be taken back.
     fileprivate mutating func recall(_ isConcerned: (Recipient) -> Bool) -> Int {
         var underWay = 0
@@ -175,7 +175,7 @@ package struct PushesInFlight: Sendable {
     }
 
     /// Waits until the results of these pushes are on disk.
-    /// - Returns: `false` if some results were not on disk in time.
+    /// - Returns: `false` if some results were not on disk within `limit`.
     package func settle(within limit: Duration) async -> Bool {
         guard !self.claims.isEmpty else { return true }
         let isSettled = try? await withTimeLimit(limit) {

@@ -7,14 +7,14 @@ import Synchronization
 /// Passes urgent notifications from their acceptance straight to the dispatcher, which need not search the store for
 /// them (docs/decisions/0049).
 ///
-/// A due notification for a few named tokens takes a place in a queue before it is accepted, and is claimed in the
-/// transaction that accepts it. It keeps the place until a slot of the lane is free. Slots and places are divided between
-/// apps and environments. A notification that finds no place is accepted unclaimed, like all others.
+/// A due notification for a few tokens reserves a place in a queue before it is accepted, and is claimed in the
+/// transaction that accepts it. It keeps the place until a slot of the lane is free. Slots and places are divided
+/// between apps and environments. If there is no free place, the notification is accepted unclaimed, like all others.
 package final class DirectDispatch: Sendable {
     /// The maximum number of tokens of a notification that is dispatched directly.
     static let maximumTokens = 8
 
-    /// A place in the queue of a target.
+    /// A reserved place in the queue of a target.
     struct Place: Sendable {
         fileprivate let target: DispatchTarget
         /// The state of the notification's claim, to which stops are applied.
@@ -39,23 +39,21 @@ package final class DirectDispatch: Sendable {
     }
 
     /// The time after acceptance within which a notification is sent without reading its page from the store again. A
-    /// page that was read with a claim in the store may be as old.
+    /// page that the store returned together with a claim may be as old.
     private static let freshness = Duration.seconds(1)
 
     /// The queue of the notifications to one target.
     fileprivate struct Queue {
-        /// The number of taken places: of notifications that are being accepted, and of those that wait for a slot.
+        /// The number of reserved places, for notifications that are being accepted or wait for a slot.
         var places = 0
-        /// The notifications that wait for a slot.
         var waiting = FIFO<Waiting>()
     }
 
-    /// The state of the queues while the dispatcher runs.
     fileprivate struct State {
         var slots: LaneSlots?
         var work: AsyncStream<Work>.Continuation?
         var queues: [DispatchTarget: Queue] = [:]
-        /// The targets whose notifications wait for a slot, each once. They take turns.
+        /// The targets whose notifications wait for a slot, each once, in the order of their turns.
         var turns = FIFO<DispatchTarget>()
         var places = 0
         /// The targets for which a notification may wait in the store. Later notifications to such a target wait in the
@@ -64,7 +62,7 @@ package final class DirectDispatch: Sendable {
     }
 
     let ledger: LedgerWriter
-    /// The messages that bridges are forwarding. They are not in the ledger, but a stop counts them as under way too.
+    /// The messages that bridges are forwarding. They are not in the ledger, but a stop counts them as in flight.
     package let forwards = ForwardsInFlight()
     private let store: any DispatchStore
     private let time: any TimeSource
@@ -80,7 +78,7 @@ package final class DirectDispatch: Sendable {
 
     // MARK: Acceptance
 
-    /// Takes a place for a notification that is about to be accepted; `nil` if the dispatcher has to find it in the store.
+    /// Reserves a place for a notification that will be accepted; `nil` if the dispatcher must find it in the store.
     func place(for notification: NotificationRecord) -> Place? {
         guard notification.lane == .urgent, notification.delivery == nil, notification.pace == nil,
             case .tokens(let tokens) = notification.audience, tokens.count <= Self.maximumTokens
@@ -98,10 +96,10 @@ package final class DirectDispatch: Sendable {
         }
     }
 
-    /// Gives back the place of a notification that was not accepted, or not claimed.
+    /// Frees the place of a notification that was not accepted, or not claimed.
     func leave(_ place: Place) { self.state.withLock { $0.free(place.target) } }
 
-    /// Hands a claimed notification to the dispatcher, or releases it if the dispatcher has ended meanwhile.
+    /// Hands a claimed notification to the dispatcher, or releases it if the dispatcher has stopped meanwhile.
     func start(_ shard: ClaimedShard, from place: Place) async {
         let freshUntil = self.time.steady.advanced(by: Self.freshness)
         let waiting = Waiting(shard: shard, memory: place.memory, freshUntil: freshUntil)
@@ -111,7 +109,7 @@ package final class DirectDispatch: Sendable {
 
     // MARK: Dispatch
 
-    /// Opens the queues, and returns the stream of the notifications that have got one of the slots.
+    /// Opens the queues, and returns a stream of the notifications that have been assigned one of the slots.
     func open(_ slots: LaneSlots) -> AsyncStream<Work> {
         let (stream, continuation) = AsyncStream<Work>.makeStream()
         self.state.withLock { $0 = State(slots: slots, work: continuation) }
@@ -133,8 +131,8 @@ package final class DirectDispatch: Sendable {
         await self.release(left)
     }
 
-    /// Releases notifications that this process does not send. If the release cannot be written, the next start makes
-    /// it.
+    /// Releases notifications that this process will not send. If the release cannot be written, the next start of the
+    /// process releases them.
     private func release(_ left: [Waiting]) async {
         defer { for waiting in left { self.ledger.leases.end(waiting.shard.claim.fence, waiting.memory) } }
         guard !left.isEmpty else { return }
@@ -146,23 +144,23 @@ package final class DirectDispatch: Sendable {
     /// Applies a stop to the claims in memory, after the stop is in the store (docs/decisions/0051).
     ///
     /// A push that was not given to a connection is not sent. The store decides again whether to send it.
-    /// - Returns: The pushes that are under way.
+    /// - Returns: The pushes in flight.
     package func apply(_ stop: StopScope) -> PushesInFlight { self.ledger.leases.apply(stop) }
 
-    /// Takes back the pushes that an erasure concerns, as far as its tokens are known by now.
-    /// - Returns: The pushes that are under way.
+    /// Takes back the pushes that an erasure affects, for the tokens that are known so far.
+    /// - Returns: The pushes in flight.
     package func takeBack(_ erasure: ErasureRecord, in store: any ErasureStore) async throws -> PushesInFlight {
         guard erasure.user != nil else { return self.apply(.app(erasure.app)) }
         return self.apply(.tokens(try await store.tokens(of: erasure), app: erasure.app))
     }
 
-    /// `true` if there is nothing in memory that a stop could concern.
+    /// `true` if there is nothing in memory to which a stop could apply.
     package var isIdle: Bool { self.ledger.leases.isIdle }
 
     /// Starts notifications for which there is a slot. Called when slots have become free.
     func fill() { self.state.withLock { $0.fill() } }
 
-    /// Records that no notifications wait in the store, except possibly for some targets.
+    /// Records that no notifications wait in the store, except possibly for the targets in `excluded`.
     func noneWaits(besides excluded: Set<DispatchTarget>) {
         self.state.withLock { state in
             guard !state.waiting.isEmpty else { return }
@@ -172,8 +170,8 @@ package final class DirectDispatch: Sendable {
 }
 
 extension DirectDispatch.State {
-    /// Adds a notification, and starts it if nothing of its target waits before it.
-    /// - Returns: `false` if the queues were closed since the notification took its place.
+    /// Queues a notification, and starts it if no other notification of its target is waiting.
+    /// - Returns: `false` if the queues were closed after the notification reserved its place.
     fileprivate mutating func add(_ waiting: DirectDispatch.Waiting, of target: DispatchTarget) -> Bool {
         guard let isFirst = self.queues[target]?.waiting.isEmpty else { return false }
         self.queues[target]?.waiting.append(waiting)
@@ -204,7 +202,6 @@ extension DirectDispatch.State {
         return true
     }
 
-    /// Frees a place in the queue of a target.
     fileprivate mutating func free(_ target: DispatchTarget) {
         guard let places = self.queues[target]?.places else { return }
         self.places -= 1
@@ -212,7 +209,6 @@ extension DirectDispatch.State {
     }
 }
 
-/// A first-in, first-out queue.
 fileprivate struct FIFO<Element> {
     private var elements: [Element?] = []
     private var first = 0
@@ -238,29 +234,29 @@ fileprivate struct FIFO<Element> {
 }
 
 extension DirectDispatch {
-    /// Takes back the pushes to devices whose preferences a registration has changed, or whose user it has taken away
+    /// Takes back the pushes to devices whose preferences a registration has changed or whose user it has removed
     /// (docs/decisions/0051).
-    /// - Returns: The number of pushes under way; `nil` if there is no such device.
+    /// - Returns: The number of pushes that are in flight; `nil` if there is no such device.
     package func takeBack(_ results: [RegistrationResult], app: Int64) -> Int? {
         let outdated = results.flatMap(\.outdated)
         return outdated.isEmpty ? nil : self.takeBack(devices: outdated, app: app)
     }
 
-    /// Takes back the pushes to devices that have changed.
-    /// - Returns: The number of pushes under way.
+    /// Takes back the pushes to devices whose registrations have changed.
+    /// - Returns: The number of pushes that are in flight.
     @discardableResult package func takeBack(devices: [Int64], app: Int64) -> Int {
         devices.isEmpty ? 0 : self.apply(.devices(Set(devices), app: app)).count
     }
 }
 
-/// Counts the messages that bridges are forwarding, which are not in the ledger. A stop of their app reports those under way
-/// (docs/decisions/0051).
+/// Counts the messages that bridges are forwarding, which are not in the ledger. A stop of an app reports its messages
+/// in flight (docs/decisions/0051).
 package final class ForwardsInFlight: Sendable {
     private let counts = Mutex<[Int64: Int]>([:])
 
     package init() {}
 
-    /// Forwards a message of an app, which counts as under way until the method returns.
+    /// Forwards a message of an app, which counts as in flight until the method returns.
     ///
     /// `body` must look up whether the app is stopped, so that a stop either prevents the message or counts it.
     package func forward<Value>(app: Int64, _ body: () async throws -> Value) async throws -> Value {
@@ -269,7 +265,7 @@ package final class ForwardsInFlight: Sendable {
         return try await body()
     }
 
-    /// Returns the number of an app's messages that are under way.
+    /// Returns the number of an app's messages that are in flight.
     package func count(of app: Int64) -> Int { self.counts.withLock { $0[app] ?? 0 } }
 
     private func change(_ app: Int64, by number: Int) {

@@ -1,9 +1,10 @@
-/// The limits on the work that the dispatcher does at the same time.
+/// The limits on the dispatcher's concurrent work.
 ///
-/// After a crash, at most the pages in flight are sent again, with the same `apns-id`s: ``page`` recipients for each of the
-/// ``walkers`` slots and one in reserve, the retries in flight, and as many for each service that responds late.
+/// After a crash, at most the pages in flight are sent again, with the same `apns-id`s: ``page`` recipients for each of
+/// the ``walkers`` slots and one reserve slot, the retries in flight, and as many more for each service that responds
+/// late.
 package struct DispatchLimits: Hashable, Sendable {
-    /// The maximum number of recipients of a page, which is one transaction. Default 1,000.
+    /// The maximum number of recipients of a page. The results of a page are written in one transaction. Default 1,000.
     package var page = 1000
     /// The number of slots of the bulk lane: the maximum number of shards of campaigns that are sent at the same time. Default 4.
     package var walkers = 4
@@ -16,13 +17,13 @@ package struct DispatchLimits: Hashable, Sendable {
     package var urgentQueue = 8192
     /// The maximum number of pages of retries of each lane that are sent at the same time. Default 4.
     package var retryPages = 4
-    /// The time after which a page without all its responses leaves its slot to others. Default 5 s.
+    /// The time after which a page with missing responses frees its slot for other pages. Default 5 s.
     package var pageDeadline: Duration = .seconds(5)
-    /// The maximum number of late pages, of campaigns and of retries each, which are in flight beside those in slots. Default 32.
+    /// The maximum number of late pages in flight without a slot, for campaigns and for retries each. Default 32.
     package var latePages = 32
     /// The time after which a shard is released, so that campaigns are sent round robin. Default 5 s.
     package var timeSlice: Duration = .seconds(5)
-    /// The time after which a lease without a commit ends. Default 5 min.
+    /// The time after which a lease expires unless a commit renews it. Default 5 min.
     package var lease: Duration = .seconds(300)
     /// The maximum time for which a lane sleeps without a signal. Default 5 s.
     package var sleep: Duration = .seconds(5)
@@ -31,8 +32,8 @@ package struct DispatchLimits: Hashable, Sendable {
 
     package init() {}
 
-    /// The limits with too small values raised to their minimum, and a page of at most as many events as a webhook's
-    /// block may have.
+    /// A copy with too small values raised to their minimums. A page has at most as many recipients as a webhook's
+    /// block may have events.
     var checked: DispatchLimits {
         var limits = self
         limits.page = min(max(1, self.page), WebhookEventEncoder.maximumCount)

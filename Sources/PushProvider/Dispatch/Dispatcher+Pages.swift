@@ -5,7 +5,7 @@ import PushSupport
 import PushTypes
 
 extension Dispatcher {
-    /// Sends a shard page by page, until its end, a stop, or the end of its time slice.
+    /// Sends a shard page by page, until the shard is complete, a stop applies, or its time slice ends.
     func sendShard(_ held: TrackedClaim<ShardClaim>, pages: Int = .max, in slot: LaneSlots.Slot? = nil) async throws {
         defer { self.leases.end(held.fence, held.memory) }
         var claim = held.claim
@@ -138,7 +138,7 @@ extension Dispatcher {
     /// - Parameters:
     ///   - page: The page if it was read with the claim.
     ///   - hasWaited: `true` for a claim that has waited in memory. If it was stopped meanwhile, it is released.
-    /// - Returns: `true` if something of the notification is still to be sent.
+    /// - Returns: `true` if recipients of the notification remain.
     func sendUrgent(
         _ held: TrackedClaim<ShardClaim>,
         _ page: RecipientPage? = nil,
@@ -213,7 +213,7 @@ extension Dispatcher {
         return try await self.store.page(claim, limit: limit, needs: notification.needs(in: claim.zone))
     }
 
-    /// Sends the due retries of all claims at the same time. The result of each claim is written when it ends.
+    /// Sends the due retries of all claims concurrently. The result of each claim is written once it is complete.
     func retry(_ due: [TrackedClaim<RetryClaim>], in slot: LaneSlots.Slot? = nil) async {
         slot?.pageStarted()
         let report = await withTaskGroup(of: AdaptiveRateLimiter.Report.self) { group in
@@ -240,7 +240,7 @@ extension Dispatcher {
     }
 
     /// Returns the result that makes the retries due again soon, unchanged. Recipients that only need a final state
-    /// become due when the lease ends.
+    /// become due when the lease expires.
     private func released(_ claim: RetryClaim, after error: any Error) -> PageResult {
         self.logFailure(error)
         var result = PageResult(claim)
@@ -281,6 +281,6 @@ extension Dispatcher {
 }
 
 extension PageResult {
-    /// `true` if something of the notification is still to be sent after the page.
+    /// `true` if recipients of the notification remain after the page.
     fileprivate var leavesWork: Bool { self.step?.isLast != true || !self.retries.isEmpty || !self.removed.isEmpty }
 }

@@ -189,8 +189,8 @@ extension Dispatcher {
         }
     }
 
-    /// Starts work for which there is a slot.
-    /// - Returns: `true` if there was any.
+    /// Starts work for which a slot is free.
+    /// - Returns: `true` if any work was started.
     private func start(
         in slots: LaneSlots,
         of lane: NotificationRecord.Lane,
@@ -267,8 +267,8 @@ extension Dispatcher {
         }
     }
 
-    /// Frees the slot of an urgent notification. The lane is woken only if work may wait, because each wake-up queries
-    /// the store.
+    /// Frees the slot of an urgent notification. The lane is woken only if work may be waiting, because each wake-up
+    /// queries the store.
     private func releaseUrgent(_ slot: LaneSlots.Slot?, leavesWork: Bool) {
         let isWanted = slot?.release() ?? true
         self.direct.fill()
@@ -280,10 +280,10 @@ extension Dispatcher {
         self.wakes[lane].signal()
     }
 
-    /// Returns the time to sleep without a signal.
+    /// Returns the maximum time to sleep without a signal.
     ///
-    /// Work that is due and was not taken waits for a slot, and the end of the work in the slot is a signal. So the sleep
-    /// ends when further work becomes due, or a page becomes late.
+    /// Due work that was not claimed waits for a slot, and the lane is signalled when a slot is freed. So the sleep
+    /// needs to end only when further work becomes due or a page becomes late.
     private func pause(of lane: NotificationRecord.Lane, _ slots: LaneSlots) async throws -> Duration {
         let clocks = self.time.reading
         let oldest = slots.isBusy ? clocks.steady : Timestamp(milliseconds: .min)

@@ -1,34 +1,33 @@
 import PushStore
 import Synchronization
 
-/// The leases that this process holds, by their fencing numbers.
+/// The leases that this process holds, keyed by their fencing numbers.
 ///
-/// A lease is a row in the store with an owner and an end (decision 19). Only the store grants leases, and it refuses writes
-/// under lost ones.
+/// A lease is a row in the store with an owner and an expiry (decision 19). Only the store grants leases, and it
+/// refuses writes under lost leases.
 ///
-/// The store cannot know which claims reached the process, so the process sends this set with each request for claims.
-/// A lease that the process holds is not granted again, however long the work takes. A lease that the process does not
-/// hold, although the store has it as the owner, is free at once: the response of the claim was lost, or its page was
-/// never written. So the end of a lease matters to other owners only.
+/// The store cannot know which claims reached the process, so the process sends its set of leases with each request for
+/// claims. A lease that the process holds is not granted again, however long the work takes. If the store names the
+/// process as the owner of a lease that the process does not hold, the lease is free at once: the response to the claim
+/// was lost, or the page was never written. So the expiry of a lease matters to other owners only.
 final class HeldLeases: Sendable {
-    /// The held leases, and the requests for claims in flight.
     private struct State {
-        /// The number of claims that share each lease, by its fencing number.
+        /// The number of claims that share each lease, keyed by fencing number.
         var fences: [Int64: Int] = [:]
         var highest: Int64 = 0
-        /// The highest fencing number that was known when each request in flight began.
+        /// The highest fencing number that was known when each request in flight began, keyed by request number.
         var claiming: [Int: Int64] = [:]
         var lastClaim = 0
-        /// The states of the claims under the held leases, by their identity.
+        /// The states of the claims under the held leases, keyed by their identity.
         var claims: [ObjectIdentifier: ActiveClaim] = [:]
-        /// The stops since the first of the requests in flight began, each with the number of the last request before
-        /// it. They also apply to the claims that these requests return.
+        /// The stops that were applied while requests for claims were in flight, each with the number of the last
+        /// request before it. They also apply to the claims that these requests return.
         var stops: [(after: Int, scope: StopScope)] = []
     }
 
     private let state = Mutex(State())
 
-    /// Claims work, telling the store which leases are held, and holds the leases of the claims that are returned.
+    /// Requests claims from the store, which is told which leases are held, and records the leases of the claims.
     /// - Parameters:
     ///   - fence: Returns the fencing number of a claim.
     ///   - memory: Returns the state of a claim, to which stops are applied.
@@ -48,7 +47,7 @@ final class HeldLeases: Sendable {
         return claimed
     }
 
-    /// Adds work to the store that is claimed in the same transaction, and holds the leases of these claims.
+    /// Adds work to the store and claims it in the same transaction, and records the leases of these claims.
     /// - Parameters:
     ///   - fences: Returns the fencing numbers of the claims, several of which may share one.
     ///   - memory: Returns the states of the claims, to which stops are applied.
@@ -64,7 +63,7 @@ final class HeldLeases: Sendable {
         return added
     }
 
-    /// Ends a claim after the results of its pushes were written. Its lease ends with the last claim that shares it.
+    /// Ends a claim after the results of its pushes were written. The lease ends with the last claim that shares it.
     func end(_ fence: Int64, _ memory: ActiveClaim? = nil) {
         self.state.withLock { state in
             if let memory { state.claims[ObjectIdentifier(memory)] = nil }
@@ -74,7 +73,7 @@ final class HeldLeases: Sendable {
         memory?.landed()
     }
 
-    /// Applies a stop to all claims in memory, and to those that requests in flight return.
+    /// Applies a stop to all claims in memory, and to claims that requests in flight will return.
     func apply(_ stop: StopScope) -> PushesInFlight {
         let claims = self.state.withLock { state in
             if !state.claiming.isEmpty { state.stops.append((after: state.lastClaim, scope: stop)) }
@@ -83,7 +82,7 @@ final class HeldLeases: Sendable {
         return claims.reduce(into: PushesInFlight()) { $0.apply(stop, to: $1) }
     }
 
-    /// `true` if there is nothing in memory that a stop could concern.
+    /// `true` if there is nothing in memory to which a stop could apply.
     var isIdle: Bool { self.state.withLock { $0.claims.isEmpty && $0.claiming.isEmpty } }
 
     private func begin() -> Int {

@@ -36,10 +36,10 @@ final class LaneSlots: Sendable {
         return offers
     }
 
-    /// `true` if a slot that becomes free has to wake the lane.
+    /// `true` if freeing a slot has to wake the lane.
     var areWanted: Bool { self.isWanted.load(ordering: .sequentiallyConsistent) }
 
-    /// Returns the offers of slots in the order in which they are tried: equal shares first, then slots that others leave free.
+    /// Returns the offers of slots in the order of use: equal shares first, then slots that others leave free.
     func offers(_ kind: Kind) -> [SlotAllocator.Offer] {
         let (shared, other) = self.allocators.withLock { allocators in
             (allocators[kind]?.offer(isShared: true), allocators[kind]?.offer(isShared: false))
@@ -47,10 +47,9 @@ final class LaneSlots: Sendable {
         return [shared, other == shared ? nil : other].compactMap { $0 }.filter { $0.limit > 0 }
     }
 
-    /// Returns `true` if there is a free slot.
     func hasFree(_ kind: Kind) -> Bool { self.allocators.withLock { $0[kind]?.hasFree ?? false } }
 
-    /// Takes a slot for a service, if an offer of equal shares would include the service.
+    /// Takes a slot for a service. Returns `nil` unless an offer of equal shares would include the service.
     func reserve(_ kind: Kind, _ service: DispatchTarget) -> Slot? {
         let ticket = self.allocators.withLock { $0[kind]?.reserve(service) }
         return ticket.map { Slot(kind: kind, ticket: $0, slots: self) }
@@ -61,7 +60,7 @@ final class LaneSlots: Sendable {
         return ticket.map { Slot(kind: kind, ticket: $0, slots: self) }
     }
 
-    /// Frees the slots of pages that are late.
+    /// Moves late pages out of the regular slots, which frees those slots.
     func tick() {
         let now = self.time.steady
         self.allocators.withLock { allocators in
@@ -105,8 +104,8 @@ extension DispatchLimits {
         .init(slots: self.walkers, perService: self.walkers, late: self.latePages, deadline: self.pageDeadline)
     }
 
-    /// The slots for urgent notifications. One service has at most a quarter. A reserve is kept for services with few
-    /// slots.
+    /// The slots for urgent notifications. One service uses at most a quarter of them. A reserve is kept for services
+    /// with few slots.
     fileprivate var urgent: SlotAllocator.Settings {
         .init(
             slots: self.urgentSlots,
@@ -120,7 +119,7 @@ extension DispatchLimits {
         )
     }
 
-    /// The slots for retries, of which the last one is the reserve.
+    /// The slots for retries, the last of which is the reserve.
     fileprivate var retries: SlotAllocator.Settings {
         let slots = max(1, self.retryPages - 1)
         return .init(slots: slots, perService: slots, late: self.latePages, deadline: self.pageDeadline)

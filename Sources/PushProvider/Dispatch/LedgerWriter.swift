@@ -4,26 +4,26 @@ import PushTypes
 
 /// Writes accepted notifications, and the results of urgent pages.
 ///
-/// The writes that arrive while another is in progress share one transaction, so that a push costs a part of two syncs and
-/// not two of its own. No write waits for others to join it: if none is in progress, it begins at once.
+/// Writes that arrive while another write is in progress share one transaction, so that they share its sync to disk. If
+/// no write is in progress, a write begins at once without waiting for others.
 final class LedgerWriter: Sendable {
-    /// A notification to accept or the result of a page, to be written.
+    /// An item to write: a notification to accept, or the result of a page.
     fileprivate enum Item: Sendable {
         case request(AcceptanceRequest, ActiveClaim?)
         case page(PageResult)
     }
 
-    /// The result of one write, or the error because of which none of it was written.
+    /// The result of writing one item, or the error because of which the item was not written.
     fileprivate enum Outcome: Sendable {
         case request(Result<AcceptanceResult, any Error>)
         case page(Result<CommitResult, any Error>)
     }
 
-    /// The leases that the process holds, including those of notifications that are claimed when they are accepted.
+    /// The leases that the process holds, including those of notifications that are claimed on acceptance.
     let leases: HeldLeases
     private let batcher: WriteBatcher<Item, Outcome>
 
-    /// - Parameter lease: The time after which a lease without a commit ends.
+    /// - Parameter lease: The time after which a lease expires unless a commit renews it.
     init(store: any DispatchStore, lease: Duration, time: any TimeSource) {
         let leases = HeldLeases()
         self.leases = leases
@@ -32,7 +32,7 @@ final class LedgerWriter: Sendable {
     }
 
     /// Accepts a notification, and returns when it is on disk.
-    /// - Parameter memory: The state of the claim of a notification that is dispatched directly.
+    /// - Parameter memory: The claim state of a notification that is dispatched directly; `nil` for any other.
     func accept(_ request: AcceptanceRequest, in memory: ActiveClaim? = nil) async throws -> AcceptanceResult {
         guard case .request(let result) = await self.batcher.commit(.request(request, memory))
         else { throw StoreError.cannotWrite(why: "there is no result") }
@@ -40,7 +40,7 @@ final class LedgerWriter: Sendable {
     }
 
     /// Writes the result of a page.
-    /// - Throws: The error because of which it was not written.
+    /// - Throws: The error because of which the result was not written.
     func commit(_ page: PageResult) async throws -> CommitResult {
         guard case .page(let result) = await self.batcher.commit(.page(page))
         else { throw StoreError.cannotWrite(why: "there is no result") }
@@ -116,7 +116,7 @@ extension LedgerBatch {
 }
 
 extension LedgerBatchResult {
-    /// The fencing numbers of the requests that were claimed.
+    /// The fencing numbers of the leases of claimed requests.
     fileprivate var fences: [Int64] { self.requests.compactMap { try? $0.get().claimed?.claim.fence } }
 
     /// Returns the claim states (``ActiveClaim``) of the requests that were claimed.

@@ -6,7 +6,7 @@ import PushTypes
 
 /// Sends pages: renders the payloads, sends the pushes and evaluates their outcomes. The caller commits the result.
 struct PageSender: Sendable {
-    /// The result of a page, and a report about the push service.
+    /// The result of a page for the ledger, and a report about the push service.
     struct Sent: Sendable {
         var result: PageResult
         var report: AdaptiveRateLimiter.Report
@@ -21,7 +21,7 @@ struct PageSender: Sendable {
     let faults: ConfigurationFaultTracker
     let policy: RetryPolicy
     let metrics: DispatchMetrics
-    /// The wake signal of webhook delivery.
+    /// The signal that wakes webhook delivery.
     let events: WakeSignal
     let time: any TimeSource
     let decoder = NotificationDecoder()
@@ -56,17 +56,17 @@ struct PageSender: Sendable {
         return try await self.directory.senders(app: record.app, lane: lane, at: self.time.now)
     }
 
-    /// Returns the pauses that hold a notification back. Those of Apple's environments do not concern browsers.
+    /// Returns the pauses that hold a notification back. Pauses of Apple's environments do not affect browsers.
     func pauses(of record: NotificationRecord) -> [PushEnvironment: EnvironmentPause] {
         record.content.isWeb ? [:] : self.faults.pauses(of: record.app)
     }
 
     /// Sends one page and waits for the outcomes of all its pushes.
     /// - Parameters:
-    ///   - memory: The state of the claim, through which stops reach the page.
+    ///   - memory: The in-memory state of the claim, through which stops reach the page.
     ///   - fence: The fencing number of the claim's lease.
-    ///   - step: The position in the shard after this page; `nil` for retries. For at most once, it is written before
-    ///     the page is sent.
+    ///   - step: The position in the shard after this page; `nil` for retries. With the guarantee at most once, it is
+    ///     written before the page is sent.
     ///   - claimedAt: The time of the claim, by the later clock.
     func send(
         _ work: PageWork,
@@ -159,7 +159,7 @@ struct PageSender: Sendable {
         }
     }
 
-    /// Changes the badge counts of the recipients to which pushes are sent now.
+    /// Increments the badge counts of the recipients to which pushes are sent now, and returns the new counts.
     private func badges(
         of recipients: [Recipient],
         _ notification: PreparedNotification,
@@ -175,7 +175,7 @@ struct PageSender: Sendable {
         )
     }
 
-    /// Records in the ledger, for at most once, that pushes to the recipients are being sent, before they are.
+    /// Records in the ledger, before pushes with the guarantee at most once are sent, that they are being sent.
     ///
     /// Recipients whose pushes could not be created are recorded too, so that the second commit gives each its final
     /// state and reports it to webhooks. Skipped and ended recipients get their final state at once, so that it is not

@@ -1,13 +1,13 @@
 import PushStore
 import PushTypes
 
-/// Decides how many of a lane's slots each service gets, so that a push service that does not respond does not delay the others.
+/// Decides how many of a lane's slots each service may use, so that an unresponsive push service delays no other.
 ///
-/// A service may have all regular slots while no other wants one. Some slots are a reserve for services with few slots or
-/// none. While the reserve is in use, slots are released after each page.
+/// A service may use all regular slots while no other service wants one. Some slots are a reserve for services with few
+/// or no slots. While the reserve is in use, slots are released after each page.
 ///
-/// A page without its responses within ``Settings/deadline`` frees its slot and continues as a *late* page beside the regular
-/// ones. Its service starts no regular page again until one of its pages has its responses in time.
+/// A page without its responses within ``Settings/deadline`` frees its slot and continues as a *late* page in addition
+/// to the regular ones. Its service starts no regular page until one of its pages gets its responses in time.
 struct SlotAllocator: Sendable {
     /// The numbers of slots, and the deadline of a page.
     struct Settings: Hashable, Sendable {
@@ -15,16 +15,17 @@ struct SlotAllocator: Sendable {
         var slots: Int
         /// The maximum number of regular slots of one service.
         var perService: Int
-        /// The number of further slots, for services that have fewer than ``reservePerService``.
+        /// The number of reserve slots, and the number of slots below which a service may use them.
         var reserve = 1
         var reservePerService = 1
-        /// The number of slots beside the regular ones, for all services that are late.
+        /// The maximum number of late pages of all services, which run in addition to the regular slots.
         var late = 32
         /// The maximum number of slots of a service that was late and did not respond at all.
         var perSilentService = 1
-        /// The minimum number of free slots for an offer to a service that has some already, so that it claims in batches.
+        /// The minimum number of free slots for an offer to a service that already has slots, so that claims are
+        /// batched.
         var batch = 1
-        /// The time after which a page without its responses is late.
+        /// The time after which a page that lacks responses is late.
         var deadline: Duration = .seconds(5)
     }
 
@@ -33,14 +34,12 @@ struct SlotAllocator: Sendable {
         fileprivate let number: Int
     }
 
-    /// The state of a slot in use.
     private struct Slot {
         let service: DispatchTarget
         var isLate: Bool
         var pageStartedAt: Timestamp?
     }
 
-    /// The numbers of slots that a service holds.
     private struct Held {
         /// The number of the service's slots, including those of late pages.
         var count = 0
@@ -57,13 +56,13 @@ struct SlotAllocator: Sendable {
 
     private let settings: Settings
     private var slots: [Int: Slot] = [:]
-    /// The numbers of slots of each service.
+    /// The numbers of slots that each service uses.
     private var held: [DispatchTarget: Held] = [:]
     /// The number of regular slots in use.
     private var regular = 0
     private var late: [DispatchTarget: Lateness] = [:]
     private var lastNumber = 0
-    /// The services that have had a slot of the reserve, while others may wait for one.
+    /// The services that have used a reserve slot while others may be waiting for one.
     private var servedInReserve: Set<DispatchTarget> = []
 
     init(_ settings: Settings) { self.settings = settings }
@@ -73,17 +72,17 @@ struct SlotAllocator: Sendable {
 
     // MARK: Starting
 
-    /// The number of claims that may be started now, and the services that get none.
+    /// The number of claims that may be started now, and the services for which none may be started.
     struct Offer: Hashable, Sendable {
         /// The maximum number of claims that may be started; 0 or more.
         var limit: Int
-        /// The services that get no slot.
+        /// The services for which no claim may be started.
         var excluded: Set<DispatchTarget>
     }
 
     /// Offers free slots.
-    /// - Parameter isShared: `true` offers each service at most its equal share of the slots, and one slot of the reserve in
-    ///   turn; `false` offers all slots that others leave free.
+    /// - Parameter isShared: `true` to offer each service at most its equal share of the slots, and one reserve slot in
+    ///   turn; `false` to offer all slots that others leave free.
     func offer(isShared: Bool) -> Offer {
         let regular = self.regular
         let inReserve = regular >= self.settings.slots
@@ -104,7 +103,7 @@ struct SlotAllocator: Sendable {
         return Offer(limit: max(0, limit), excluded: excluded)
     }
 
-    /// Returns the number of further slots that a service may have; 0 or less for none.
+    /// Returns the number of further slots that a service may use; 0 or less if there are none.
     private func free(for service: DispatchTarget, most: Int, _ lateCount: Int) -> Int {
         let count = self.held[service]?.count ?? 0
         return switch self.late[service] {
@@ -122,7 +121,7 @@ struct SlotAllocator: Sendable {
     /// `true` if a slot is free for some service.
     var hasFree: Bool { self.regular < self.settings.slots + self.settings.reserve }
 
-    /// Takes a slot for a service, if an offer of equal shares would include the service.
+    /// Takes a slot for a service. Returns `nil` unless an offer of equal shares would include the service.
     mutating func reserve(_ service: DispatchTarget) -> Ticket? {
         let inReserve = self.regular >= self.settings.slots
         guard self.hasFree, !inReserve || !self.servedInReserve.contains(service) else { return nil }
@@ -140,7 +139,7 @@ struct SlotAllocator: Sendable {
     mutating func acquire(_ service: DispatchTarget) -> Ticket {
         self.lastNumber += 1
         let isInReserve = self.regular >= self.settings.slots
-        // If a service gets a second slot of the reserve, no other service waits.
+        // If a service takes a second slot of the reserve, no other service waits.
         if !isInReserve || self.servedInReserve.contains(service) { self.servedInReserve = [] }
         if isInReserve { self.servedInReserve.insert(service) }
         let isLate = self.late[service] != nil
@@ -153,9 +152,9 @@ struct SlotAllocator: Sendable {
 
     mutating func pageStarted(_ ticket: Ticket, now: Timestamp) { self.slots[ticket.number]?.pageStartedAt = now }
 
-    /// Notes the end of a page.
+    /// Records the end of a page.
     /// - Parameter isAnswered: `true` if the push service responded to at least half of the pushes.
-    /// - Returns: `true` if another page may be sent in this slot; otherwise the slot is to be released.
+    /// - Returns: `true` if another page may be sent in this slot; otherwise the slot has to be released.
     mutating func pageEnded(_ ticket: Ticket, isAnswered: Bool, now: Timestamp) -> Bool {
         guard let slot = self.slots[ticket.number], let startedAt = slot.pageStartedAt else { return false }
         self.slots[ticket.number]?.pageStartedAt = nil
@@ -170,7 +169,7 @@ struct SlotAllocator: Sendable {
     }
 
     /// Frees a slot.
-    /// - Returns: `true` if another offer may be larger than the last one.
+    /// - Returns: `true` if the next offer may be larger than the last one.
     @discardableResult
     mutating func release(_ ticket: Ticket) -> Bool {
         guard let slot = self.slots.removeValue(forKey: ticket.number) else { return false }
@@ -180,7 +179,7 @@ struct SlotAllocator: Sendable {
         return wasFull || free >= self.batch(of: slot.service, inReserve: false)
     }
 
-    /// Counts slots that a service takes; negative numbers are freed slots.
+    /// Adds to the numbers of slots that a service uses. Negative numbers stand for freed slots.
     private mutating func count(_ service: DispatchTarget, _ count: Int, regular: Int) {
         var held = self.held[service] ?? Held()
         held.count += count
@@ -192,7 +191,7 @@ struct SlotAllocator: Sendable {
     // MARK: Time
 
     /// Moves late pages out of the regular slots.
-    /// - Returns: `true` if there were any.
+    /// - Returns: `true` if a page was moved.
     mutating func tick(now: Timestamp) -> Bool {
         var isChanged = false
         for (number, slot) in self.slots where !slot.isLate {
@@ -206,7 +205,7 @@ struct SlotAllocator: Sendable {
         return isChanged
     }
 
-    /// Returns the time at which a page in flight will be late; `nil` if none can be.
+    /// The earliest time at which a page in flight becomes late; `nil` if no page can become late.
     var nextDeadline: Timestamp? {
         self.slots.values.compactMap { $0.isLate ? nil : $0.pageStartedAt?.advanced(by: self.settings.deadline) }.min()
     }

@@ -3,20 +3,20 @@ package import ProviderModel
 import PushStore
 package import PushTypes
 
-/// The pushes that a stop concerns (docs/decisions/0051).
+/// The pushes to which a stop applies (docs/decisions/0051).
 package enum StopScope: Hashable, Sendable {
     case notification(UUID)
     case app(Int64)
-    /// The credential of an environment was removed. Browsers have other credentials.
+    /// All pushes to an environment whose credential was removed. Browsers have other credentials.
     case environment(AppEnvironment)
-    /// Devices that have changed, as they were read before the change.
+    /// The pushes to changed devices whose recipients were read before the change.
     case devices(Set<Int64>, app: Int64)
-    /// Tokens of a user that is erased, as they were read before the erasure.
+    /// The pushes to an erased user's tokens whose recipients were read before the erasure.
     case tokens(Set<DeviceToken>, app: Int64)
 
-    /// Indicates whether the stop still applies to a page that is read after it.
+    /// Indicates whether the stop also applies to a page that is read after the stop.
     ///
-    /// A page that is read after a change of devices includes the change.
+    /// A page that is read after a change of devices includes the change, so the stop need not apply to it.
     var outlastsReading: Bool {
         switch self {
         case .notification, .app, .environment: true
@@ -24,7 +24,7 @@ package enum StopScope: Hashable, Sendable {
         }
     }
 
-    /// Returns `true` if the stop may concern a notification.
+    /// Returns `true` if the stop may apply to pushes of a notification.
     func mayConcern(_ notification: UUID, app: Int64, isWeb: Bool) -> Bool {
         switch self {
         case .notification(let id): id == notification
@@ -33,7 +33,7 @@ package enum StopScope: Hashable, Sendable {
         }
     }
 
-    /// Returns `true` if the stop concerns a recipient, for a notification that it may concern.
+    /// Returns `true` if the stop applies to a recipient, given that it may apply to the recipient's notification.
     func concerns(_ recipient: Recipient) -> Bool {
         switch self {
         case .notification, .app: true

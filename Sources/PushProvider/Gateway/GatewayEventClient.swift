@@ -5,9 +5,9 @@ import NIOHTTP1
 import PushSupport
 package import PushTypes
 
-/// An event of a push at a gateway.
+/// An event that a gateway has recorded about a push.
 package struct GatewayEvent: Hashable, Sendable {
-    /// The number of the event, which rises from event to event.
+    /// The number of the event. Later events have higher numbers.
     package var id: Int64
     /// The stable name of the event, such as `delivered`.
     package var name: String
@@ -18,39 +18,39 @@ package struct GatewayEvent: Hashable, Sendable {
     package var apnsID: String?
 }
 
-/// A page of a gateway's events.
+/// A page of the event list of a gateway.
 struct GatewayEventPage {
-    /// The entries of the page that can be read as events.
+    /// The entries of the page that could be parsed as events.
     var events: [GatewayEvent]
-    /// The number of entries of the page, including those that cannot be read.
+    /// The number of entries of the page, including those that could not be parsed.
     var count: Int
-    /// The greatest id of an entry; `nil` if none has one.
+    /// The highest id of an entry; `nil` if no entry has an id.
     var last: Int64?
 }
 
-/// The cause for which the events of a gateway could not be read.
+/// The error of a gateway whose events could not be read.
 package struct GatewayEventsFailure: Error, Hashable, CustomStringConvertible {
     package let description: String
 }
 
 /// Reads the events of a gateway from its admin API.
 package struct GatewayEventClient: Sendable {
-    /// The maximum time of a request with its response. Default 2 s.
+    /// The maximum duration of a request including its response. Default 2 s.
     package var deadline: Duration = .seconds(2)
     /// The maximum length of a response, in bytes.
     private static let maximumLength = 1024 * 1024
     /// The maximum number of events of one push that are read.
     private static let maximumEvents = 200
-    /// The maximum length of the text of an event, in characters. The rest is cut.
+    /// The maximum length of an event's name or text, in characters. Longer ones are truncated.
     private static let maximumText = 200
 
-    /// The times that an event may have, in milliseconds: from the year 2000 to the year 9999.
+    /// The range of valid event times, in milliseconds: from the year 2000 to the year 9999.
     private static let times: Range<Int64> = 946_684_800_000..<253_402_300_800_000
 
     /// The URL of the admin API, without a slash at its end.
     package let url: String
 
-    /// Creates a client; `nil` for text that is no `http` or `https` URL with a host and at most a slash behind it.
+    /// Creates a client. Returns `nil` unless `url` is an `http` or `https` URL with a host and no path except a slash.
     package init?(url: String) {
         guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
             scheme == "http" || scheme == "https", parts.host?.isEmpty == false, parts.query == nil,
@@ -60,8 +60,8 @@ package struct GatewayEventClient: Sendable {
     }
 
     /// Returns the events of a push, the oldest first.
-    /// - Parameter deadline: The maximum time of this request; `nil` for ``deadline``.
-    /// - Throws: ``GatewayEventsFailure``; it names the address.
+    /// - Parameter deadline: The maximum duration of this request; `nil` for ``deadline``.
+    /// - Throws: ``GatewayEventsFailure``, which names the address of the gateway.
     package func events(
         apnsID: String,
         within deadline: Duration? = nil
@@ -74,7 +74,7 @@ package struct GatewayEventClient: Sendable {
     }
 
     /// Returns a page of the events after an id, the oldest first.
-    /// - Throws: ``GatewayEventsFailure``; it names the address.
+    /// - Throws: ``GatewayEventsFailure``, which names the address of the gateway.
     func page(after: Int64, limit: Int) async throws(GatewayEventsFailure) -> GatewayEventPage {
         let values = try await self.values(query: "after=\(after)&limit=\(limit)")
         return GatewayEventPage(
@@ -104,7 +104,7 @@ package struct GatewayEventClient: Sendable {
         }
     }
 
-    /// Returns an event; `nil` for JSON that is not an event.
+    /// Parses an event; `nil` for JSON that is not an event.
     private static func event(_ value: JSONValue) -> GatewayEvent? {
         guard case .object(let members) = value, case .integer(let id)? = members["id"],
             case .string(let name)? = members["name"], case .integer(let at)? = members["timeMs"],
@@ -123,7 +123,8 @@ package struct GatewayEventClient: Sendable {
         )
     }
 
-    /// The HTTP client of all requests. It keeps its connection for the next request, and each request has its own deadline.
+    /// The HTTP client for all requests. It keeps idle connections for later requests. Each request has its own
+    /// deadline.
     private static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.httpVersion = .http1Only

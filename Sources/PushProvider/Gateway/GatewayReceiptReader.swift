@@ -4,16 +4,16 @@ import ProviderModel
 package import PushStore
 import ServiceLifecycle
 
-/// Turns the deliveries that a gateway reports into receipts, so that there are receipts without an app.
+/// Converts the deliveries that a gateway reports into receipts, so that there are receipts without code in the app.
 ///
 /// It reads the gateway's events page by page from the stored position. The receipts of a page are written before its
-/// position. If the page is read twice, its receipts have the same ids and count once.
+/// position. If a page is read twice, its receipts have the same ids and count once.
 package struct GatewayReceiptReader: Service {
     /// The maximum number of events in a page.
     static let page = 500
-    /// The pause before the next page is read if the last one was not full.
+    /// The delay before the next page is read if the last page was not full.
     private static let pause: Duration = .seconds(1)
-    /// The maximum pause after a failure.
+    /// The maximum delay after a failure.
     private static let longestPause: Duration = .seconds(60)
     /// The names of the events that report the delivery of a push to a device.
     private static let names: Set<String> = ["delivered", "delivered_from_storage"]
@@ -28,7 +28,7 @@ package struct GatewayReceiptReader: Service {
         (self.gateway, self.store, self.writer, self.logger) = (gateway, store, writer, logger)
     }
 
-    /// Works until graceful shutdown.
+    /// Reads events until graceful shutdown.
     package func run() async throws {
         await self.wake.untilShutdown {
             var pause = Duration.milliseconds(1)
@@ -49,8 +49,8 @@ package struct GatewayReceiptReader: Service {
     }
 
     /// Reads a page of events, and writes receipts for the deliveries of this provider's pushes.
-    /// - Returns: `true` if there may be more.
-    /// - Throws: ``GatewayEventsFailure``, ``BudgetRefusal``, ``StoreError``. The page is read again then.
+    /// - Returns: `true` if there may be more events.
+    /// - Throws: ``GatewayEventsFailure``, ``BudgetRefusal``, ``StoreError``. The next call reads the page again then.
     func readPage() async throws -> Bool {
         let cursor = try await self.store.gatewayCursor(self.gateway.url) ?? GatewayCursor(position: 0)
         let position = max(0, cursor.position)
@@ -78,8 +78,8 @@ package struct GatewayReceiptReader: Service {
         return page.count >= Self.page
     }
 
-    /// Returns the receipt of an event, with the `apns-id` as its id; `nil` for an event of another kind, and for a push of
-    /// another provider.
+    /// Returns the receipt for an event, with the `apns-id` as its id; `nil` for an event of another kind, and for a
+    /// push of another provider.
     static func entry(_ event: GatewayEvent) -> ReceiptBatch.Entry? {
         guard Self.names.contains(event.name), let text = event.apnsID, let id = UUID(uuidString: text),
             let delivery = DeliveryID.parse(text)

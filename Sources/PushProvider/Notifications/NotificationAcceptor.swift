@@ -6,8 +6,8 @@ import PushTypes
 
 /// Accepts notifications: plans those that are due, writes them into the ledger and wakes the dispatcher.
 ///
-/// A notification that is not due, or whose recipients take long to count, is accepted as scheduled. ``NotificationOpener``
-/// opens it later.
+/// A notification that is not due, or whose recipients take long to count, is accepted as scheduled, and
+/// ``NotificationOpener`` opens it later.
 package struct NotificationAcceptor: Sendable {
     private let store: any AppStore & DeviceStore & DispatchStore & NotificationStore
     private let wakes: LaneWakeSignals
@@ -15,13 +15,13 @@ package struct NotificationAcceptor: Sendable {
     private let time: any TimeSource
     private let planner: NotificationPlanner
     private let direct: DirectDispatch
-    /// Opens notifications without recipients, which ends them at once.
+    /// Opens accepted notifications without recipients, which completes them at once.
     let opener: NotificationOpener
 
     /// - Parameters:
-    ///   - budget: The maximum time for which the caller waits while its recipients, and others before them, are
-    ///     counted. Default 5 s.
-    ///   - direct: The direct dispatch of accepted notifications; `nil` if all are found in the store.
+    ///   - budget: The maximum time for which the caller waits for the count of its recipients, including the wait for
+    ///     other counts. Default 5 s.
+    ///   - direct: The direct dispatch of accepted notifications; `nil` if the dispatcher finds all in the store.
     package init(
         store: any AppStore & DeviceStore & DispatchStore & NotificationStore,
         wakes: LaneWakeSignals,
@@ -34,9 +34,9 @@ package struct NotificationAcceptor: Sendable {
     }
 
     /// - Parameters:
-    ///   - budget: The maximum time for which the caller waits while its recipients, and others before them, are
-    ///     counted. Default 5 s.
-    ///   - direct: The direct dispatch of accepted notifications; `nil` if all are found in the store.
+    ///   - budget: The maximum time for which the caller waits for the count of its recipients, including the wait for
+    ///     other counts. Default 5 s.
+    ///   - direct: The direct dispatch of accepted notifications; `nil` if the dispatcher finds all in the store.
     init(
         store: any AppStore & DeviceStore & DispatchStore & NotificationStore,
         wakes: LaneWakeSignals,
@@ -53,18 +53,19 @@ package struct NotificationAcceptor: Sendable {
 
     /// Writes a notification, which is on disk when the method returns.
     ///
-    /// It throws a ``RequestError`` for named tokens of another kind than that of the push, and for an audience without
-    /// recipients if no device has a token of that kind.
+    /// It throws a ``RequestError`` for named tokens of another kind than the push requires, and for an audience
+    /// without recipients if no device has a token of the required kind.
     /// - Parameters:
-    ///   - id: The id of the notification. A run of a schedule always has the same one.
+    ///   - id: The id of the notification. A run of a schedule always uses the same id.
     ///   - key: The API key of the request, or that of the schedule.
     ///   - run: The run of a schedule that creates the notification; `nil` for a request.
     ///   - acceptance: The arrival of the request, for its timeline.
-    ///   - check: Throws to refuse the notification because of its number of recipients, which is `nil` if it is not known.
-    ///   - scheduleVersion: The version of the schedule from which the run was decided. The run is accepted only if the
-    ///     schedule still has it.
-    ///   - issue: The issue whose notification this one becomes, in the same transaction.
-    ///   - session: The chat session whose messages the notification announces. If the session was removed, nothing is accepted.
+    ///   - check: Throws to refuse the notification because of its number of recipients; `nil` stands for an unknown
+    ///     number.
+    ///   - scheduleVersion: The version of the schedule from which the run was planned. The run is accepted only if the
+    ///     schedule still has this version.
+    ///   - issue: The issue that the notification announces. Both are linked in the same transaction.
+    ///   - session: The chat session whose messages are announced. If it was removed, nothing is accepted.
     package func accept(
         _ request: NotificationRequest,
         app: Int64,
@@ -131,7 +132,7 @@ package struct NotificationAcceptor: Sendable {
         return (record, acceptance)
     }
 
-    /// Writes a notification together with others, and lets the dispatcher send it.
+    /// Writes a notification in a batch with others, and hands it to the dispatcher.
     private func write(_ new: AcceptanceRequest) async throws -> Acceptance {
         var request = new
         let place = new.shards.isEmpty ? nil : self.direct.place(for: new.notification)
@@ -151,14 +152,14 @@ package struct NotificationAcceptor: Sendable {
         }
     }
 
-    /// Returns `true` if a notification has no recipients now; `nil` if counting them takes too long.
+    /// Returns `true` if a notification has no recipients now; `nil` if counting them takes longer than a second.
     package func reachesNobody(_ notification: NotificationRecord) async throws -> Bool? {
         try await self.planner.recipients(of: notification, within: .seconds(1)).map { $0 == 0 }
     }
 }
 
 extension RequestError {
-    /// The error for a named token that is registered with another kind than that of the push.
+    /// The error for a named token that is registered with another kind than the push requires.
     /// - Parameter position: The position of the token in the request.
     fileprivate static func tokenOfOtherKind(_ kind: DeviceTokenKind, wanted: DeviceTokenKind, position: Int)
         -> RequestError
@@ -174,7 +175,7 @@ extension RequestError {
         )
     }
 
-    /// The error for an audience without recipients because no device has a token of the kind of the push.
+    /// The error for an audience without recipients, if no device has a token of the kind that the push requires.
     fileprivate static func noTokenOfKind(_ kind: DeviceTokenKind) -> RequestError {
         RequestError(.conflict, code: "no_token_of_kind", message: Self.lack(of: kind), path: "pushType")
     }
@@ -186,7 +187,7 @@ extension RequestError {
 }
 
 extension DeviceStore where Self: AppStore {
-    /// Returns the kind of tokens to which a notification would go, if no device of the app has one; `nil` otherwise.
+    /// Returns the kind of tokens that a notification requires, if no device has such a token; `nil` otherwise.
     ///
     /// For an app without devices it returns `nil` if the kind is alert.
     fileprivate func missingKind(for content: NotificationContent, app: Int64) async throws -> DeviceTokenKind? {
@@ -202,8 +203,8 @@ extension DeviceStore where Self: AppStore {
 }
 
 extension ContentWarning {
-    /// Returns the warning that no device has a token of the notification's kind now; `nil` if some has. Devices may still
-    /// register one before the notification is sent.
+    /// Returns the warning that no device has a token of the kind that the notification requires; `nil` if a device has
+    /// one. Devices may still register one before the notification is sent.
     package static func missingTokens(
         for request: NotificationRequest,
         app: Int64,

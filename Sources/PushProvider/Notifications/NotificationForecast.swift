@@ -4,7 +4,7 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// The next moment at which pushes of a notification are sent, and an estimate of its end.
+/// The next time at which pushes of a notification are sent, and the estimated time at which sending ends.
 ///
 /// It takes windows, waves, pace, time zones and retries into account. A value that cannot be known is `nil`.
 package struct NotificationForecast: Hashable, Sendable {
@@ -18,29 +18,29 @@ package struct NotificationForecast: Hashable, Sendable {
         case window
         /// The pause between two waves is not over.
         case wave
-        /// The next wave waits for the app's open downloads, for their bytes per second, or for figures that are not known yet.
+        /// The next wave waits for open downloads, for their bytes per second, or for download figures not known yet.
         case downloads, bandwidth, figures
-        /// The push service requested a pause, or did not respond.
+        /// The push service requested a delay, or did not respond.
         case pushService
-        /// The only recipients left are those that wait for a retry.
+        /// All remaining recipients wait for a retry.
         case retry
         /// A configuration fault pauses an environment of the notification.
         case environment
     }
 
-    /// The maximum wait that still counts as sending now, so that no next moment is shown.
+    /// The maximum wait that still counts as sending now, so that no next time is shown.
     private static let moment: Duration = .seconds(1)
-    /// The maximum time from now for which an end is estimated.
+    /// The maximum time into the future for which an end is estimated.
     private static let horizon: Duration = .seconds(366 * 86_400)
 
-    /// The next moment at which pushes are sent; `nil` if they are sent now, and if none are left.
+    /// The next time at which pushes are sent; `nil` if they are sent now, none are left, or the time is not known.
     package private(set) var nextAt: Timestamp?
     package private(set) var cause: Cause?
     /// The estimated time at which sending ends; `nil` if it cannot be estimated.
     package private(set) var finishesAt: Timestamp?
-    /// The seconds until ``finishesAt``.
+    /// The number of seconds until ``finishesAt``; `nil` if it cannot be estimated.
     package private(set) var secondsLeft: Int?
-    /// The recipients per second while sending, rounded to tenths; `nil` before the first final state.
+    /// The number of recipients per second while sending, rounded to tenths; `nil` before the first final state.
     package private(set) var rate: Double?
 
     private let notification: NotificationRecord
@@ -48,8 +48,8 @@ package struct NotificationForecast: Hashable, Sendable {
 
     /// - Parameters:
     ///   - firstStart: The start in the first time zone, see ``firstStart(of:in:)``; `nil` if it is not known.
-    ///   - paused: An environment of the notification that is paused.
-    ///   - steered: The wait of the notification's next wave for downloads; `nil` if it does not wait.
+    ///   - paused: An environment of the notification that is paused; `nil` if none is.
+    ///   - steered: The wave of the notification that waits for downloads; `nil` if none waits.
     package init(
         _ notification: NotificationRecord,
         firstStart: Timestamp? = nil,
@@ -83,7 +83,7 @@ package struct NotificationForecast: Hashable, Sendable {
     private mutating func findNext(_ clocks: ClockReading, _ paused: EnvironmentStatus?) {
         let ahead = self.progress.ahead
         guard !ahead.isInFlight else { return }
-        // Returns the time by the wall clock for one by the steady clock.
+        // Converts a time by the steady clock into the time by the wall clock.
         func wall(_ time: Timestamp?) -> Timestamp? { time.map { clocks.wall.advanced(by: $0.since(clocks.steady)) } }
         let pageAt = wall(ahead.nextPageAt)
         let shardAt = ahead.firstShardAt.map { max($0, pageAt ?? $0) }
@@ -120,7 +120,7 @@ package struct NotificationForecast: Hashable, Sendable {
 // MARK: The end
 
 extension NotificationForecast {
-    /// The time zone by which hours are counted, which is that of the last recipients.
+    /// The time zone for the estimate, which is that of the last recipients.
     private var zone: TimeZone {
         switch self.notification.delivery?.zone {
         case .fixed(let zone)?: zone
@@ -161,7 +161,7 @@ extension NotificationForecast {
         self.secondsLeft = self.finishesAt.map { Int(($0.since(self.now) / .seconds(1)).rounded(.up)) }
     }
 
-    /// Returns the time at which the send window will have been open for `needed`; `nil` if that is too far ahead.
+    /// Returns the time at which the send window will have been open for `needed`; `nil` if it is beyond the horizon.
     private func end(of needed: Duration, from start: Timestamp) -> Timestamp? {
         guard let window = self.notification.delivery?.window else { return start.advanced(by: needed) }
         let zone = self.zone
@@ -176,7 +176,7 @@ extension NotificationForecast {
         return nil
     }
 
-    /// The recipients per second since the first page, without the hours in which nothing is sent.
+    /// The average number of recipients per second since the first page, without the hours outside the send window.
     private var measuredRate: Double? {
         guard let start = self.progress.startedAt, self.progress.finished > 0 else { return nil }
         let isIdle = self.notification.state == .paused || self.progress.ahead.nextPageAt.map { $0 > self.now } ?? false
@@ -207,7 +207,7 @@ extension NotificationForecast {
     /// Returns the start in the first time zone of the app's devices, for a scheduled notification at a local time. The
     /// notification is opened earlier, because devices may register from time zones further east.
     ///
-    /// - Returns: `nil` for any other notification, and if the zones take longer than a second to read.
+    /// - Returns: The start; `nil` for any other notification, and if reading the zones takes longer than a second.
     package static func firstStart(
         of notification: NotificationRecord,
         in store: any AppStore & DeviceStore
@@ -222,11 +222,11 @@ extension NotificationForecast {
     }
 }
 
-/// The numbers of recipients that would be skipped, for each reason.
+/// The numbers of recipients that would be skipped, by reason.
 package struct ConsentForecast: Hashable, Sendable {
     package var counts: [SkipReason: Int] = [:]
 
-    /// - Parameter start: Returns the time at which devices in a time zone are sent to; `nil` for those that are left out.
+    /// - Parameter start: Returns the time at which devices in a time zone are sent to; `nil` to leave them out.
     package init(_ groups: [ConsentGroup], start: (TimeZone?) -> Timestamp?) {
         var starts: [String?: Timestamp?] = [:]
         var decisions: [Timestamp: ConsentDecision] = [:]

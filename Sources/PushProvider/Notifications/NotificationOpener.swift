@@ -13,7 +13,7 @@ struct NotificationOpener: Sendable {
     /// - Parameters:
     ///   - budget: The maximum processor time for counting the recipients. A notification that takes longer is paused.
     ///     Default 30 s.
-    ///   - countDevices: Counts the devices of an audience; `nil` queries the store.
+    ///   - countDevices: Counts the devices of an audience; `nil` to query the store.
     init(
         store: any AppStore & DeviceStore & DispatchStore & NotificationStore,
         wakes: LaneWakeSignals,
@@ -25,12 +25,12 @@ struct NotificationOpener: Sendable {
         (self.store, self.wakes, self.budget, self.time) = (store, wakes, budget, time)
     }
 
-    /// Opens a notification that is due, or pauses one that can never be opened, because it would block all others.
+    /// Opens a notification that is due, or pauses it if it can never be opened, because it would block all others.
     ///
     /// The notification is read again before its recipients are counted, because it may have been cancelled, paused or
     /// changed since it was found due.
     /// - Returns: `true` if it was opened.
-    /// - Throws: `BudgetRefusal` while other recipients have to be counted first. The notification is opened later.
+    /// - Throws: `BudgetRefusal` while other recipients have to be counted first. A later call opens the notification.
     func openDue(_ found: NotificationRecord) async throws -> Bool {
         guard let notification = try await self.store.notification(found.id), notification.state == .scheduled else {
             return false
@@ -58,7 +58,7 @@ struct NotificationOpener: Sendable {
         self.wakes[notification.lane].signal()
     }
 
-    /// Returns `true` for an error that every further attempt to open this notification would meet.
+    /// Returns `true` for an error that would recur in every further attempt to open this notification.
     private static func isPermanent(_ error: any Error) -> Bool {
         switch error {
         case StoreError.queryTooExpensive: true

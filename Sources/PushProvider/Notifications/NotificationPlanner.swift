@@ -3,19 +3,18 @@ import ProviderModel
 import PushStore
 import PushSupport
 
-/// Plans a notification: its shards, the time at which each of them begins, and the number of recipients.
+/// Plans a notification: its shards, the start time of each shard, and the number of recipients.
 struct NotificationPlanner: Sendable {
-    /// The maximum number of time zones that get a shard of their own. There are fewer names of time zones. The devices of
+    /// The maximum number of time zones that have a shard of their own. There are fewer names of time zones. Devices in
     /// further zones are read with the last shard.
     private static let maximumZones = 1000
 
-    /// The shards of a notification and the number of its recipients.
     struct Plan {
         var shards: [ShardPlan]
         var recipients: Int
     }
 
-    /// Counts the devices of an audience, which may take long.
+    /// Counts the devices of an audience, which may take a long time.
     typealias CountDevices = @Sendable (NotificationRecord, AudienceExpression) async throws -> Int
 
     private let store: any AppStore & DeviceStore
@@ -35,7 +34,7 @@ struct NotificationPlanner: Sendable {
             }
     }
 
-    /// Returns the plan; `nil` if planning takes longer than `budget`, including the wait for its turn.
+    /// Returns the plan; `nil` if planning takes longer than `budget`, including the wait for other queries.
     func quickPlan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan? {
         if let plan = Self.planWithoutQueries(notification) { return plan }
         return try await self.store.countingQuickly(app: notification.app, within: budget) {
@@ -45,7 +44,7 @@ struct NotificationPlanner: Sendable {
 
     /// Returns the plan.
     /// - Parameter budget: The maximum processor time of one query.
-    /// - Throws: ``StoreError/queryTooExpensive(budget:)``; `BudgetRefusal` while other queries have to be run first.
+    /// - Throws: ``StoreError/queryTooExpensive(budget:)``; `BudgetRefusal` while other queries have to run first.
     func plan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan {
         if let plan = Self.planWithoutQueries(notification) { return plan }
         return try await self.store.counting(app: notification.app, within: budget) {
@@ -70,7 +69,7 @@ struct NotificationPlanner: Sendable {
         }
     }
 
-    /// Marks the shards whose time has come as due by any clock, so that a step of the wall clock does not delay them.
+    /// Marks shards whose start time has passed as due by any clock, so that a step of the wall clock delays none.
     private func begun(_ plans: [ShardPlan]) -> [ShardPlan] {
         let now = self.time.now
         return plans.map { $0.notBefore > now ? $0 : ShardPlan(zone: $0.zone, notBefore: .atOnce) }
@@ -84,7 +83,7 @@ struct NotificationPlanner: Sendable {
         }
     }
 
-    /// Returns one shard for all recipients, or one for each time zone if the time zones begin at different times.
+    /// Returns one shard for all recipients, or one for each time zone if sending starts at different times in them.
     static func shards(of notification: NotificationRecord, in store: any DeviceStore) async throws -> [ShardPlan] {
         let acceptedAt = notification.createdAt
         guard let delivery = notification.delivery else { return [ShardPlan(notBefore: acceptedAt)] }
@@ -107,12 +106,12 @@ struct NotificationPlanner: Sendable {
 }
 
 extension Audience {
-    /// `true` if the audience has no devices whose time zones could differ.
+    /// `true` if the audience is not one of devices, whose time zones could differ.
     fileprivate var hasNoZones: Bool { if case .devices = self { false } else { true } }
 }
 
 extension AppStore {
-    /// Runs queries that count the recipients of an app's notification, charged to the app.
+    /// Runs queries that count the recipients of a notification. They are charged to the query budget of the app.
     ///
     /// - Parameters:
     ///   - budget: The maximum processor time of one query.
@@ -128,9 +127,9 @@ extension AppStore {
         return try await QueryCaller.$current.withValue(caller, operation: body)
     }
 
-    /// Counts as ``counting(app:within:givenUpAt:_:)`` does, for a request that waits for the result.
-    /// - Parameter budget: The maximum time of all queries together, including their wait for a turn.
-    /// - Returns: `nil` if they take longer, or other queries have to be run first.
+    /// Runs counting queries as ``counting(app:within:givenUpAt:_:)`` does, for a request that waits for the result.
+    /// - Parameter budget: The maximum time of all queries together, including their wait for other queries.
+    /// - Returns: The result of `body`; `nil` if the queries take longer, or other queries have to run first.
     func countingQuickly<Value: Sendable>(
         app: Int64,
         within budget: Duration,

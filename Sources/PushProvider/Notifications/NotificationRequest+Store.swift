@@ -4,8 +4,8 @@ package import PushSupport
 package import PushTypes
 
 extension NotificationRequest {
-    /// Reads a request of an app, including the named audiences and the template that it refers to.
-    /// - Throws: ``RequestError`` that names the member at fault, or an error of the store.
+    /// Reads a request for an app, including the named audiences and the template to which the request refers.
+    /// - Throws: ``RequestError`` that names the invalid member, or an error of the store.
     package static func read(
         _ fields: JSONFields,
         of app: AppRecord,
@@ -25,8 +25,8 @@ extension NotificationRequest {
 }
 
 extension NotificationRequest {
-    /// Adds the warnings about credentials that use the binary protocol.
-    /// - Throws: ``RequestError`` for a notification that no credential of the app could send, or an error of the store.
+    /// Adds the warnings for credentials that use the binary protocol.
+    /// - Throws: ``RequestError`` for a notification that no credential of the app can send, or an error of the store.
     fileprivate mutating func checkTransport(of app: AppRecord, in store: any AppStore) async throws {
         let lint = TransportLint(content: self.content)
         guard lint.isNeeded else { return }
@@ -38,9 +38,9 @@ extension NotificationRequest {
 }
 
 extension LibraryContents {
-    /// Reads the items that a request names.
-    /// - Throws: ``RequestError`` for a template that does not exist. An audience that does not exist is reported when the
-    ///   audience is read.
+    /// Reads the library items that a request names.
+    /// - Throws: ``RequestError`` for a template that does not exist. An audience that does not exist is reported when
+    ///   the audience is read.
     package init(of fields: JSONFields, audience: String = "to", app: Int64, in store: any LibraryStore) async throws {
         try await self.init(ofAudience: fields.members[audience], app: app, in: store)
         guard let reference = try TemplateReference(fields) else { return }
@@ -59,7 +59,7 @@ extension LibraryContents {
         try self.add(content, of: template, for: reference, at: place)
     }
 
-    /// Reads only the named audiences that an audience refers to.
+    /// Reads only the named audiences to which an audience refers.
     package init(ofAudience audience: JSONValue?, app: Int64, in store: any LibraryStore) async throws {
         self.init()
         let names = audience.map(NamedAudiences.names) ?? []

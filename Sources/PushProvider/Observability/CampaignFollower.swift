@@ -2,14 +2,14 @@ import Foundation
 import ProviderModel
 import PushStore
 
-/// Decides from the states of campaigns, which are read every second, which of their steps are logged.
+/// Compares the states of campaigns, which are read every second, and decides which of their steps are logged.
 struct CampaignFollower {
-    /// A step of a campaign that is logged.
+    /// A step of a campaign that is logged when it occurs.
     enum Step: String, Hashable, Sendable {
         case accepted, started, paused, resumed, cancelled, ended
     }
 
-    /// The steps of one campaign since the last reading.
+    /// The steps of one campaign since its state was last read.
     struct Progress: Hashable, Sendable {
         var id: UUID
         var app: Int64
@@ -25,13 +25,13 @@ struct CampaignFollower {
     }
 
     private var known: [Int64: Known] = [:]
-    /// The number of the newest notification that was seen; `nil` before the first reading.
+    /// The number of the newest notification that was read; `nil` before the first reading.
     private(set) var newest: Int64?
 
-    /// The campaigns that have not ended.
+    /// The numbers of the followed campaigns that have not ended.
     var open: [Int64] { Array(self.known.keys) }
 
-    /// Compares a reading with the last one, and returns the steps in between. The first reading has none.
+    /// Compares a reading with the last one, and returns the steps in between. The first reading yields no steps.
     mutating func follow(_ reading: CampaignReading) -> [Progress] {
         let isFirst = self.newest == nil
         self.newest = reading.newest

@@ -7,8 +7,8 @@ import ServiceLifecycle
 
 /// Logs the steps of campaigns: accepted, started, paused, resumed, cancelled, ended.
 ///
-/// It reads their stored states every second. So the log includes steps that any part of the provider, a person or an earlier
-/// process has made, and sending needs no code for it.
+/// It reads the stored states of campaigns every second. So the log includes the steps that any component of the
+/// provider, a user or an earlier process has caused, and the code that sends needs no logging.
 package struct CampaignMonitor: Service {
     /// The time between two readings of the campaigns' states.
     private static let interval: Duration = .seconds(1)
@@ -21,7 +21,7 @@ package struct CampaignMonitor: Service {
         (self.store, self.log, self.logger) = (store, RateLimitedLog(logger, lines), logger)
     }
 
-    /// Works until graceful shutdown.
+    /// Logs the steps of campaigns until graceful shutdown.
     package func run() async throws {
         let wake = WakeSignal()
         await wake.untilShutdown {
@@ -31,7 +31,7 @@ package struct CampaignMonitor: Service {
         }
     }
 
-    /// Reads the states once, and logs the steps since the last reading.
+    /// Reads the states of the campaigns once, and logs the steps since the last reading.
     func step(_ follower: inout CampaignFollower) async {
         do {
             let isFirst = follower.newest == nil
@@ -76,7 +76,7 @@ package struct CampaignMonitor: Service {
 }
 
 extension NotificationRecord {
-    /// Returns the metadata of the log line about a step.
+    /// Returns the metadata of the log line about a campaign step.
     fileprivate func details(of step: CampaignFollower.Step) -> Logger.Metadata {
         var metadata: Logger.Metadata = [:]
         if let name { metadata["name"] = "\(name)" }

@@ -2,9 +2,9 @@ package import Logging
 package import PushStore
 import ServiceLifecycle
 
-/// Writes the statistics for charts, which the store gathers in memory, once a second.
+/// Writes the statistics for charts once a second. The store collects them in memory.
 package struct StatisticsWriter: Service {
-    /// The time between two writes, which is the maximum time of statistics that a killed process loses.
+    /// The time between two writes. A process that is killed loses at most the statistics of this time.
     private static let interval: Duration = .seconds(1)
 
     private let store: any StatisticsStore
@@ -12,7 +12,7 @@ package struct StatisticsWriter: Service {
 
     package init(store: any StatisticsStore, logger: Logger) { (self.store, self.logger) = (store, logger) }
 
-    /// Works until graceful shutdown. Later statistics are written when the store is closed.
+    /// Writes statistics until graceful shutdown. Later statistics are written when the store is closed.
     package func run() async throws {
         let wake = WakeSignal()
         await wake.untilShutdown {

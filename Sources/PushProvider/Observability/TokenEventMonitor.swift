@@ -6,21 +6,20 @@ import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// Counts the changes of tokens that the store has recorded: `martlet_token_changes` by app, environment, action and reason.
-/// Once a minute it logs the number of deactivations for each of these combinations.
+/// Counts the changes of tokens that the store has recorded, in `martlet_token_changes` by app, environment, action and
+/// reason. Once a minute it logs the number of deactivations for each of these combinations.
 package struct TokenEventMonitor: Service {
-    /// The time between two counts.
     private static let interval: Duration = .seconds(10)
     /// The number of counts between two summaries in the log.
     private static let countsPerSummary = 6
     /// The maximum number of lines of one summary.
     private static let maximumLines = 20
-    /// The changes that are logged: those after which no more pushes are sent to the device.
+    /// The changes that are logged: those that end the sending of pushes to the device.
     private static let logged: Set<TokenEventRecord.Action> = [.deactivated, .withheld]
 
     /// The last event that was counted, and the counts for the next summary.
     struct State {
-        /// The last event that was counted; `nil` to begin with the next one.
+        /// The number of the last event that was counted; `nil` to begin with the next event.
         var last: Int64?
         var summary = SummaryTally<TokenEventCount>(maximumKeys: TokenEventMonitor.maximumLines)
     }
@@ -33,7 +32,7 @@ package struct TokenEventMonitor: Service {
         (self.store, self.metrics, self.logger) = (store, metrics, logger)
     }
 
-    /// Works until graceful shutdown.
+    /// Counts the changes every 10 seconds until graceful shutdown.
     package func run() async throws {
         let wake = WakeSignal()
         await wake.untilShutdown {
@@ -65,7 +64,7 @@ package struct TokenEventMonitor: Service {
         if others > 0 { self.logger.info("further tokens were deactivated", metadata: ["count": "\(others)"]) }
     }
 
-    /// Counts the events since the last call.
+    /// Counts the events since the last call, in the metric and for the next summary.
     func count(_ state: inout State) async {
         do {
             while true {
@@ -98,7 +97,7 @@ package struct TokenEventMonitor: Service {
 }
 
 extension TokenEventCount {
-    /// The count with a reason from a limited set, so that the metric has few series.
+    /// The count with a reason from a limited set of values, so that the metric has few series.
     fileprivate var bounded: TokenEventCount {
         var count = self
         count.reason = self.reason.map { Reason(rawValue: $0)?.text ?? "other" }

@@ -1,8 +1,8 @@
-/// Decides which addresses URLs of callers may lead to, so that no caller of the API reaches hosts in the provider's own network.
+/// Decides to which addresses URLs of callers may lead, so that no caller reaches hosts in the provider's own network.
 package struct AddressPolicy: Hashable, Sendable {
-    /// `true` also allows private addresses, any port, and `http`. Default `false`.
+    /// `true` to allow private addresses, any port, and `http`. Default `false`.
     package var allowsPrivate: Bool
-    /// `true` also allows `http`, to public addresses. Default `false`.
+    /// `true` to allow `http` to public addresses. Default `false`.
     package var allowsPlainHTTP: Bool
 
     package init(allowsPrivate: Bool = false, allowsPlainHTTP: Bool = false) {
@@ -12,7 +12,7 @@ package struct AddressPolicy: Hashable, Sendable {
     /// Returns `true` if requests may be sent to this address.
     package func allows(_ address: IPAddress) -> Bool { self.allowsPrivate || Self.isPublic(address) }
 
-    /// Returns one of the allowed addresses of a name, a different one for each attempt; `nil` if none is allowed.
+    /// Returns one of the allowed addresses of a host name, a different one for each attempt; `nil` if none is allowed.
     package func choice(of addresses: [IPAddress], attempt: Int) -> IPAddress? {
         let allowed = addresses.filter(self.allows)
         return allowed.isEmpty ? nil : allowed[Int(attempt.magnitude % UInt(allowed.count))]
@@ -29,8 +29,8 @@ package struct AddressPolicy: Hashable, Sendable {
 
     /// Returns `true` for a unicast address that the whole internet can reach (IANA registries, RFC 6890).
     ///
-    /// Of IPv6 that is 2000::/3 only: not loopback, unique-local, link-local, multicast, IPv4-mapped (::ffff:0:0/96) nor NAT64
-    /// (64:ff9b::/96), which may embed any IPv4 address.
+    /// For IPv6, only 2000::/3 is allowed: not loopback, unique-local, link-local, multicast, IPv4-mapped
+    /// (::ffff:0:0/96) or NAT64 (64:ff9b::/96) addresses, of which the latter two may embed any IPv4 address.
     static func isPublic(_ address: IPAddress) -> Bool {
         if address.bytes.count == 4 { return !self.special4.contains { address.hasPrefix($0.0, length: $0.1) } }
         return self.global6.contains { address.hasPrefix($0.0, length: $0.1) }

@@ -2,11 +2,11 @@ import Foundation
 
 /// An IPv4 or IPv6 address.
 package struct IPAddress: Hashable, Sendable {
-    /// The 4 or 16 bytes of the address, the most significant first.
+    /// The 4 or 16 bytes of the address in network byte order.
     package let bytes: [UInt8]
 
-    /// Reads strict dotted decimal (RFC 6943 section 3.1.1), or the text of an IPv6 address (RFC 4291 section 2.2) without
-    /// brackets and zone.
+    /// Parses strict dotted decimal (RFC 6943 section 3.1.1), or the text of an IPv6 address (RFC 4291 section 2.2)
+    /// without brackets and zone.
     package init?(_ text: String) {
         guard text.utf8.count < 64 else { return nil }
         var four = in_addr()
@@ -20,7 +20,7 @@ package struct IPAddress: Hashable, Sendable {
         }
     }
 
-    /// Creates the address from a resolver's result; `nil` for another address family.
+    /// Creates the address from a result of `getaddrinfo`; `nil` for another address family.
     init?(_ info: addrinfo) {
         guard let address = info.ai_addr else { return nil }
         let (length, raw) = (Int(info.ai_addrlen), UnsafeRawPointer(address))

@@ -6,11 +6,11 @@ import Synchronization
 
 /// Resolves host names.
 package protocol NameResolver: Sendable {
-    /// Returns the addresses of a name, at least one, the best first.
+    /// Returns the addresses of a name in order of preference. There is at least one.
     /// - Throws: ``NameResolutionFailure``.
     func addresses(of name: String, within limit: Duration) async throws -> [IPAddress]
-    /// Returns the addresses of a name on behalf of an app. The look-ups of each source of an app are limited, so that none
-    /// takes all capacity.
+    /// Returns the addresses of a name on behalf of an app. The number of look-ups is limited for each source of names
+    /// of an app, so that no source takes all capacity.
     func addresses(
         of name: String,
         for app: Int64,
@@ -30,10 +30,10 @@ extension NameResolver {
     }
 }
 
-/// The source of a host name. Each source of an app has its own limit on look-ups, so that slow names of one source do not
-/// delay the others.
+/// The source of a host name. The look-ups are limited separately for each source of an app, so that slow names from
+/// one source do not delay the others.
 package enum HostNameSource: String, Hashable, Sendable {
-    /// A setting of an operator: the URL of a webhook, a publisher's server or an old server.
+    /// A setting of an operator: the URL of a webhook, of a publisher's server, or of an old server.
     case settings
     /// A user of the app: the name of a chat server.
     case users
@@ -44,9 +44,9 @@ package enum HostNameSource: String, Hashable, Sendable {
 /// The error of a name that has no addresses.
 package enum NameResolutionFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case unknown(reason: String)
-    /// The look-up has taken too long.
+    /// The look-up exceeded the time limit.
     case tooSlow
-    /// Too many look-ups of the app wait, or the turn of this one was too late. It says nothing about the name.
+    /// Too many look-ups of the app are waiting, or this one started too late. It says nothing about the name.
     case busy
 
     package var description: String {
@@ -60,15 +60,16 @@ package enum NameResolutionFailure: Error, Hashable, Sendable, CustomStringConve
 
 /// Resolves names with the operating system's resolver. A process has one instance.
 ///
-/// A look-up blocks a thread and cannot be cancelled. If the name servers do not respond, it takes half a minute or more.
+/// A look-up blocks a thread and cannot be cancelled. Without a response of the name servers it takes half a minute or
+/// more.
 ///
-/// Look-ups have a few threads of their own, and a name is looked up once at a time. Each source of an app has a few look-ups
-/// at a time. Names that were never found, and names that no operator has set, leave some threads to the others. A caller
-/// that has waited too long gets an error, and the look-up continues.
+/// Look-ups run on a few threads of their own, and concurrent look-ups of the same name are combined. Each source of an
+/// app has a few look-ups at a time. Names that were never found, and names that no operator has set, leave some
+/// threads to other names. A caller whose time limit has passed gets an error, and the look-up continues.
 package final class SystemResolver: NameResolver {
     package typealias LookUp = @Sendable (String) throws -> [IPAddress]
 
-    /// The names that callers wait for, the starts of look-ups in progress, and the names of settings that were found before.
+    /// The callers that wait for each name, the look-ups in progress, and the settings' names that were found before.
     private struct State {
         var callers: [String: [Int: EventLoopPromise<[IPAddress]>]] = [:]
         var lastID = 0

@@ -6,19 +6,19 @@ import PushSupport
 
 /// The failure of a request that a ``PinnedClient`` makes.
 package enum PinnedClientFailure: Error, Hashable, Sendable {
-    /// There was no response. The request may have arrived.
+    /// There was no response. The server may have received the request.
     case noResponse(reason: String)
-    /// There was no connection, so that nothing was sent.
+    /// No connection could be opened, so nothing was sent.
     case noConnection(reason: String)
-    /// The name was not looked up because too many look-ups are in progress. Nothing was sent, and it says nothing about the
-    /// receiver.
+    /// The name was not looked up because too many look-ups are in progress. Nothing was sent, and the failure says
+    /// nothing about the receiver.
     case resolverBusy(reason: String)
-    /// The policy does not allow the URL, or the addresses of its name.
+    /// The policy does not allow the URL, or any address of its host name.
     case addressNotAllowed(reason: String)
     /// The body of the response exceeds this maximum length, in bytes.
     case tooLong(maximum: Int)
 
-    /// The description of the failure in words.
+    /// A readable description of the failure.
     package var text: String {
         switch self {
         case .noResponse(let reason), .noConnection(let reason), .resolverBusy(let reason),
@@ -29,10 +29,10 @@ package enum PinnedClientFailure: Error, Hashable, Sendable {
     }
 }
 
-/// An HTTP client for one URL that a caller of the API has given.
+/// An HTTP client for one URL from a caller of the API.
 ///
-/// The name is resolved and checked once. All requests go to the checked address, so that it does not matter if the name
-/// resolves to another address later. Redirects are not followed.
+/// The host name is resolved and checked once. All requests go to the checked address, even if the name resolves to
+/// another address later. Redirects are not followed.
 package struct PinnedClient: Sendable {
     package let address: WebhookAddress
     private let client: HTTPClient
@@ -40,10 +40,10 @@ package struct PinnedClient: Sendable {
     /// - Parameters:
     ///   - app: The app on whose behalf the name is looked up.
     ///   - source: The source of the URL.
-    ///   - attempt: The number of the attempt. Each attempt takes another address of the name.
-    ///   - speaksHTTP2: `true` to use HTTP/2 if the server supports it, for many requests at a time over one connection.
+    ///   - attempt: The number of the attempt. Each attempt uses another address of the name.
+    ///   - speaksHTTP2: `true` to use HTTP/2 if the server supports it, for concurrent requests over one connection.
     ///     Default `false`.
-    ///   - deadline: The maximum time to resolve the name, and again to connect.
+    ///   - deadline: The maximum time for resolving the name, and again for connecting.
     /// - Throws: ``PinnedClientFailure``.
     package init(
         _ url: String,
@@ -84,11 +84,11 @@ package struct PinnedClient: Sendable {
         self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    /// Closes the connection. It must be called after the last request.
+    /// Closes the connection. Must be called after the last request.
     package func close() async { try? await self.client.shutdown() }
 
-    /// Makes a request to this client's host.
-    /// - Parameter deadline: The maximum time until the head of the response.
+    /// Sends a request to this client's host.
+    /// - Parameter deadline: The maximum time until the response head arrives.
     /// - Throws: ``PinnedClientFailure``.
     package func execute(
         _ request: HTTPClientRequest,
@@ -119,7 +119,7 @@ package struct PinnedClient: Sendable {
         }
     }
 
-    /// Returns a description of an error of the HTTP client in words.
+    /// Returns a readable description of an error of the HTTP client.
     package static func description(of error: any Error) -> String {
         switch error as? HTTPClientError {
         case .deadlineExceeded?, .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?:

@@ -5,9 +5,9 @@ package import NIOHTTP1
 import PushSupport
 package import PushTypes
 
-/// An HTTP client for URLs from outside the provider. It reaches only the addresses that the ``AddressPolicy`` allows.
+/// An HTTP client for URLs from outside the provider. It connects only to addresses that the ``AddressPolicy`` allows.
 ///
-/// Each request has its own connection, to an address that was checked for this request.
+/// Each request uses a new connection, to an address that was checked for this request.
 package struct RestrictedHTTPClient: Sendable {
     private let addresses: AddressPolicy
     private let resolver: any NameResolver
@@ -16,7 +16,7 @@ package struct RestrictedHTTPClient: Sendable {
 
     /// - Parameters:
     ///   - source: The source of the URLs.
-    ///   - deadline: The maximum time to resolve the name, and again from then to the end of the response. Default 10 s.
+    ///   - deadline: The maximum time for resolving the name, and then for the request with its response. Default 10 s.
     package init(
         addresses: AddressPolicy,
         resolver: any NameResolver,
@@ -29,16 +29,16 @@ package struct RestrictedHTTPClient: Sendable {
     package struct Response: Sendable {
         package var status: Int
         package var headers: HTTPHeaders
-        /// The body of the response; empty if the caller asked to ignore it.
+        /// The body of the response; empty if the caller did not request it.
         package var body: Data
 
-        /// Returns the delay that the server demands before another request.
+        /// Returns the delay before another request that the server demands in `retry-after`; `nil` if it demands none.
         package func retryAfter(now: Timestamp) -> Duration? {
             RetryAfter.read(self.headers.first(name: "retry-after"), now: now)
         }
     }
 
-    /// Makes a request.
+    /// Sends a request.
     ///
     /// - Parameters:
     ///   - app: The app on whose behalf the name is looked up.
@@ -60,9 +60,9 @@ package struct RestrictedHTTPClient: Sendable {
         }
     }
 
-    /// Makes a request to the host of a URL.
+    /// Sends a request to the host of a URL.
     ///
-    /// - Parameter request: The request, whose URL has the host of the address.
+    /// - Parameter request: Returns the request for the checked address. Its URL must have the host of this address.
     /// - Throws: ``PinnedClientFailure``.
     func response(
         from url: String,
@@ -110,9 +110,9 @@ package struct RestrictedHTTPClient: Sendable {
     }
 }
 
-/// Reads a `retry-after` header (RFC 9110 section 10.2.3).
+/// Parses a `retry-after` header (RFC 9110 section 10.2.3).
 enum RetryAfter {
-    /// Returns the delay; `nil` for text that is neither a number of seconds nor a date in the preferred form.
+    /// Returns the delay; `nil` for text that is neither a number of seconds nor a date in the preferred format.
     static func read(_ text: String?, now: Timestamp) -> Duration? {
         guard let text, text.utf8.count <= 40 else { return nil }
         if let seconds = UInt32(text) { return .seconds(Int64(seconds)) }

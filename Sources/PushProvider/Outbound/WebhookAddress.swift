@@ -1,7 +1,7 @@
 import ProviderModel
 package import PushSupport
 
-/// A URL of a webhook or another server, parsed by strict rules, so that no other URL parser can find a different host in it.
+/// The URL of a webhook or another server, parsed by strict rules, so that other parsers find the same host in it.
 package struct WebhookAddress: Hashable, Sendable {
     /// The maximum length of a URL, in bytes.
     package static let maximumLength = Member.maximumURL
@@ -24,7 +24,7 @@ package struct WebhookAddress: Hashable, Sendable {
         return "\(self.isSecure ? "https" : "http")://\(host):\(self.port)"
     }
 
-    /// Parses a URL and checks everything that needs no resolver.
+    /// Parses a URL and checks everything that requires no look-up of its host name.
     /// - Throws: ``RequestError`` that names the member `url`.
     package init(_ text: String, policy: AddressPolicy) throws(RequestError) {
         guard text.utf8.count <= Self.maximumLength
@@ -110,7 +110,7 @@ package struct WebhookAddress: Hashable, Sendable {
             && label.utf8.allSatisfy { $0.isAlphanumeric || "-_".utf8.contains($0) }
     }
 
-    /// Returns `true` for names that always mean this host (RFC 6761 section 6.3).
+    /// Returns `true` for names that always stand for the local host (RFC 6761 section 6.3).
     private static func isLocal(_ name: String) -> Bool { name == "localhost" || name.hasSuffix(".localhost") }
 
     private static func isPlain(_ byte: UInt8) -> Bool {

@@ -3,26 +3,26 @@ package import NIOPosix
 package import PushSupport
 import Synchronization
 
-/// Hashes and checks passwords on threads of its own, and few at a time, because each hash takes much memory.
+/// Hashes and checks passwords on dedicated threads, and few at a time, because each hash takes much memory.
 ///
-/// Clients at networks from which a person has signed in have a thread and a queue of their own, so that strangers, from
-/// however many networks, cannot keep them out.
+/// Clients at networks from which a user has signed in have a thread and a queue of their own, so that strangers, from
+/// however many networks, cannot lock them out.
 package final class PasswordHasher: Sendable {
-    /// The result of the check of a password.
+    /// The result of checking a password.
     enum Verdict: Hashable {
         case wrong
         case right
-        /// The password is right, but its hash has other parameters than new hashes. `renewed` is to be stored instead.
+        /// The password is right, but its hash has outdated parameters. `renewed` has to be stored instead.
         case outdated(renewed: String)
     }
 
-    /// The origin of a request to hash a password.
+    /// The client or user on whose behalf a password is hashed.
     struct Caller {
         let identity: BudgetCaller.Identity
-        /// `true` if a person has signed in from this network before, or is signed in.
+        /// `true` if a user has signed in from this network before, or is signed in now.
         let isKnown: Bool
 
-        /// - Parameter identity: The person, or the network.
+        /// - Parameter identity: The user or the network.
         static func known(_ identity: BudgetCaller.Identity) -> Self { Caller(identity: identity, isKnown: true) }
         static func stranger(_ identity: BudgetCaller.Identity) -> Self { Caller(identity: identity, isKnown: false) }
     }
@@ -33,10 +33,10 @@ package final class PasswordHasher: Sendable {
     private let places, strangersPlaces: Budget
     private let completed = Atomic(0)
 
-    /// The thread for known networks, which all hashers share.
+    /// The thread for known networks. All hashers share it.
     package static let threads = PasswordHasher.makeThread()
 
-    /// The thread for all other networks. Strangers can keep it busy all the time, so that it has the lowest priority.
+    /// The thread for all other networks. Strangers can keep it busy permanently, so it has the lowest priority.
     package static let strangersThreads: NIOThreadPool = {
         let threads = PasswordHasher.makeThread()
         #if os(Linux)
@@ -46,7 +46,6 @@ package final class PasswordHasher: Sendable {
         return threads
     }()
 
-    /// Creates a pool of one thread, and starts it.
     private static func makeThread() -> NIOThreadPool {
         let threads = NIOThreadPool(numberOfThreads: 1)
         threads.start()
@@ -54,7 +53,7 @@ package final class PasswordHasher: Sendable {
     }
 
     /// - Parameters:
-    ///   - secret: The key of the hashes (``PersonStore/passwordSecret``).
+    ///   - secret: The key with which hashes are authenticated (``PersonStore/passwordSecret``).
     ///   - places: The budget for known networks.
     ///   - strangersPlaces: The budget for all other networks.
     package init(
@@ -70,19 +69,19 @@ package final class PasswordHasher: Sendable {
         (self.places, self.strangersPlaces) = (places, strangersPlaces)
     }
 
-    /// The number of hashes that were computed.
+    /// The number of hashes that were computed so far.
     var completedHashes: Int { self.completed.load(ordering: .relaxed) }
 
-    /// Returns the text to store for a password.
+    /// Returns the stored form of a password.
     ///
     /// - Throws: ``RetryLaterError`` if too many requests wait.
     func hash(_ password: String, for caller: Caller) async throws -> String {
         try await self.admitted(caller) { try await $0.hash(password) }
     }
 
-    /// Waits for a place, and runs `body` with it.
+    /// Waits for a permit to hash passwords, and runs `body` with it.
     ///
-    /// - Throws: ``RetryLaterError`` if too many requests wait; `body` has not run then.
+    /// - Throws: ``RetryLaterError`` if too many requests wait, in which case `body` has not run.
     func admitted<Value>(_ caller: Caller, _ body: (Place) async throws -> Value) async throws -> Value {
         let budget = caller.isKnown ? self.places : self.strangersPlaces
         let permit: BudgetPermit
@@ -97,7 +96,7 @@ package final class PasswordHasher: Sendable {
         return try await body(Place(hasher: self, threads: caller.isKnown ? self.threads : self.strangersThreads))
     }
 
-    /// A place in which a request may hash passwords.
+    /// A permit with which a request may hash passwords.
     struct Place: Sendable {
         fileprivate let hasher: PasswordHasher
         fileprivate let threads: NIOThreadPool
@@ -109,7 +108,7 @@ package final class PasswordHasher: Sendable {
 
         /// Checks a password.
         ///
-        /// - Parameter stored: The stored text; `nil` if there is none, in which case the password is wrong, after the same
+        /// - Parameter stored: The stored form; `nil` if there is none. The password is wrong then, after the same
         ///   amount of work.
         func check(_ password: String, _ stored: String?) async throws -> Verdict {
             let hasher = self.hasher

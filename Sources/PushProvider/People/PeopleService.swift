@@ -4,9 +4,9 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Adds people, and creates the links with which they choose their passwords.
+/// Adds user accounts, and creates the links with which users choose their passwords.
 package struct PeopleService: Sendable {
-    /// A link that was just created. Its text cannot be read later.
+    /// A link that was just created. The store keeps only the hash of its text.
     package struct NewLink: Hashable, Sendable {
         package let text: String
         /// The time at which the link expires, by the wall clock.
@@ -24,18 +24,18 @@ package struct PeopleService: Sendable {
         (self.store, self.settings, self.time) = (store, settings, time)
     }
 
-    /// Adds a person, who chooses a password with the link.
+    /// Adds a user account, whose password the user chooses with the link.
     ///
-    /// - Returns: `nil` if another person has the name.
+    /// - Returns: `nil` if another account has the name.
     package func add(_ person: PersonRecord) async throws -> (person: PersonRecord, link: NewLink)? {
         let (link, record) = self.link(for: person.id)
         return try await self.store.addPerson(person, link: record).map { ($0, link) }
     }
 
-    /// Creates a link with which a person chooses a password. It replaces the person's earlier link.
+    /// Creates a link with which a user chooses a password. It replaces the user's earlier link.
     ///
-    /// - Parameter person: The id of the person; `nil` for the first person, who is created when the link is redeemed.
-    /// - Returns: `nil` if there is no such person, the person is disabled, or the first person exists already.
+    /// - Parameter person: The id of the user; `nil` for the first admin, whom redeeming the link creates.
+    /// - Returns: `nil` if there is no such user, the user is disabled, or the first admin exists already.
     package func makeLink(for person: UUID?) async throws -> NewLink? {
         let (link, record) = self.link(for: person)
         return try await self.store.setLink(record) ? link : nil

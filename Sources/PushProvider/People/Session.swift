@@ -4,16 +4,16 @@ package import ProviderModel
 package import PushSupport
 import PushTypes
 
-/// A session that is valid at this moment.
+/// A session that was valid when it was read from the store.
 package struct Session: Hashable, Sendable {
     package let id: UUID
     /// The caller of the requests in this session, with its current rights.
     package let caller: APICaller
-    /// The role of the person; `nil` for an API key.
+    /// The role of the user; `nil` for an API key.
     package let role: PersonRole?
     /// The CSRF token, which every form of this session has to send.
     package let csrfToken: String
-    /// The language that the person has chosen.
+    /// The language that the user has chosen; `nil` if none was chosen.
     package let language: String?
 
     init(_ stored: StoredSession, token: String) {
@@ -29,23 +29,23 @@ package struct Session: Hashable, Sendable {
         }
     }
 
-    /// Returns `true` if a text is ``csrfToken``. The comparison takes the same time for every text.
+    /// Compares a text with ``csrfToken`` in constant time.
     package func accepts(csrfToken text: String) -> Bool {
         SymmetricKey(data: Data(text.utf8)) == SymmetricKey(data: Data(self.csrfToken.utf8))
     }
 
-    /// The person or API key that has signed in.
+    /// The user or API key that has signed in.
     package var holder: SessionHolder { SessionHolder(self.caller) }
 }
 
-/// A session that has just begun, with the token that the browser's cookie must have.
+/// A session that has just begun, with the token for the browser's cookie.
 package struct SessionGrant: Sendable {
-    /// The token, 43 characters of base64url. It cannot be read later.
+    /// The token, 43 characters of base64url. The store keeps only its hash.
     package let token: String
     package let session: Session
 }
 
-/// The tokens of sessions and of links: 32 random bytes in base64url, of which the store has the SHA-256.
+/// The tokens of sessions and links: 32 random bytes in base64url. The store keeps their SHA-256.
 ///
 /// A slow hash would gain nothing: 256 random bits cannot be guessed.
 enum SessionToken {
@@ -56,7 +56,7 @@ enum SessionToken {
     /// Returns `true` if a text has the length of a token.
     static func isToken(_ text: String) -> Bool { text.utf8.count == (RandomText.length * 4 + 2) / 3 }
 
-    /// Returns the CSRF token of a session. It is derived from the session's token, which cannot be derived from it.
+    /// Returns the CSRF token of a session. It is derived from the session token by a one-way function.
     static func csrf(of token: String) -> String {
         let key = SymmetricKey(data: Data(token.utf8))
         return Base64URL.encode(HMAC<SHA256>.authenticationCode(for: Data("martlet/1/csrf".utf8), using: key))
@@ -67,7 +67,7 @@ enum SessionToken {
 package struct SessionSettings: Hashable, Sendable {
     /// The time without a request after which a session ends. Default 12 hours.
     package var idle: Duration = .seconds(12 * 3600)
-    /// The maximum lifetime of a session, however much it is used. Default 7 days.
+    /// The maximum lifetime of a session, even if it is in use. Default 7 days.
     package var longest: Duration = .seconds(7 * 86_400)
     /// The minimum time between two writes of a session's last use: a minute, or a quarter of ``idle`` if that is shorter.
     var useInterval: Duration { min(.seconds(60), self.idle / 4) }

@@ -3,14 +3,14 @@ import ProviderModel
 import PushTypes
 import Synchronization
 
-/// The locks that are kept in memory: those of networks, of people at networks from which they have signed in, and of
-/// people who change their password.
+/// The sign-in locks that are kept in memory: those of networks, of users at networks from which they have signed in,
+/// and of users who change their password.
 ///
-/// The locks of names are in the store (``SessionStore/changeSignInLock(of:now:_:)``), because they must survive a restart.
+/// The locks of names must survive a restart, so they are in the store (``SessionStore/changeSignInLock(of:now:_:)``).
 final class SignInLockTable: Sendable {
-    /// The subject of a lock.
+    /// The network or user whose failed attempts a lock counts.
     enum Subject: Hashable, Sendable {
-        /// All networks of one site (``NetworkAddress/site``). A site may have 65,536 networks of IPv6.
+        /// All networks of one site (``NetworkAddress/site``). A site may have 65,536 IPv6 networks.
         case network(site: [UInt8])
         case known(UUID, NetworkAddress)
         case password(UUID)
@@ -23,12 +23,12 @@ final class SignInLockTable: Sendable {
         }
     }
 
-    /// The maximum number of locks. Beyond it, the tenth that was not used for the longest time is removed.
+    /// The maximum number of locks. When it is reached, the least recently used tenth is removed.
     private static let maximum = 50_000
 
     private let locks = Mutex<[Subject: SignInLock]>([:])
 
-    /// Decides whether an attempt may proceed, and counts it.
+    /// Decides whether an attempt to sign in may proceed, and counts it.
     func attempt(_ subject: Subject, now: Timestamp) -> SignInLock.Decision {
         self.locks.withLock { locks in
             if locks.count >= Self.maximum, locks[subject] == nil { Self.forget(&locks, now: now) }
@@ -36,8 +36,8 @@ final class SignInLockTable: Sendable {
         }
     }
 
-    /// Stops counting an attempt that has succeeded. For a person, all failures are forgotten; for a network, only this
-    /// attempt.
+    /// Records that an attempt has succeeded. For a user, all failures are forgotten; for a network, only this attempt
+    /// is no longer counted.
     func succeeded(_ subject: Subject) {
         self.locks.withLock { locks in
             guard case .network = subject else { return locks[subject] = nil }
@@ -53,12 +53,13 @@ final class SignInLockTable: Sendable {
     }
 }
 
-/// The network from which a person signs in: an IPv4 address, or the first 64 bits of an IPv6 address, which one customer has.
+/// The network from which a user signs in: an IPv4 address, or the first 64 bits of an IPv6 address, which identify one
+/// customer's network.
 struct NetworkAddress: Hashable, Sendable {
-    /// The 4 or 8 bytes of the network; for a text that is no address, the first 64 bytes of its UTF-8.
+    /// The 4 or 8 bytes of the network; for text that is not an address, the first 64 bytes of its UTF-8.
     let bytes: [UInt8]
 
-    /// The network, or the first 48 bits of an IPv6 address, which one site has.
+    /// The site of the network: the IPv4 address, or the first 48 bits of an IPv6 address.
     var site: [UInt8] { self.bytes.count == 8 ? Array(self.bytes.prefix(6)) : self.bytes }
 
     /// - Parameter address: The text of an IP address.

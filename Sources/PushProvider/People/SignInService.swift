@@ -5,9 +5,9 @@ package import PushStore
 package import PushSupport
 import PushTypes
 
-/// Signs people in and out, and recognizes their sessions.
+/// Signs users in and out, and recognizes their sessions.
 ///
-/// Errors do not reveal whether a name exists, and an attempt with an unknown name takes as long as one with a known name.
+/// Errors do not reveal whether a name exists, and attempts with known and unknown names take the same time.
 package struct SignInService: Sendable {
     private let store: any PersonStore & SessionStore
     private let keys: APIKeys
@@ -19,7 +19,7 @@ package struct SignInService: Sendable {
     /// Writes an audit entry with the given action and caller.
     private let audit: @Sendable (String, APICaller) async -> Void
 
-    /// - Parameter audit: Writes an audit entry. Equal entries within a minute become one.
+    /// - Parameter audit: Writes an audit entry. Equal entries within a minute are merged.
     package init(
         store: any PersonStore & SessionStore,
         keys: APIKeys,
@@ -34,13 +34,13 @@ package struct SignInService: Sendable {
         (self.settings, self.time, self.log) = (settings, time, RateLimitedLog(logger, lines))
     }
 
-    /// Signs a person in with the password.
+    /// Signs a user in with a password.
     ///
     /// - Parameters:
     ///   - address: The IP address of the browser.
-    ///   - agent: The `user-agent` of the browser, of which the beginning is kept.
-    ///   - old: The earlier session of the browser, which ends.
-    /// - Throws: ``RequestError``, the same one for an unknown name, a wrong password and a disabled person;
+    ///   - agent: The `user-agent` of the browser, of which the beginning is stored.
+    ///   - old: The earlier session of the browser, which is ended.
+    /// - Throws: The same ``RequestError`` for an unknown name, a wrong password and a disabled user;
     ///   ``RetryLaterError`` (429) after too many failures.
     package func signIn(
         name: String,
@@ -80,13 +80,13 @@ package struct SignInService: Sendable {
         )
     }
 
-    /// Signs in the holder of an API key, with its scopes and apps.
+    /// Signs in the holder of an API key, with the scopes and apps of the key.
     ///
     /// - Parameters:
     ///   - wrong: The budget of wrong secrets.
-    ///   - client: The account of the browser's network, to which a wrong key is charged.
-    /// - Throws: ``RequestError`` for a key that is unknown, has expired or is public, `BudgetRefusal` for a client that has sent
-    ///   too many wrong ones.
+    ///   - client: The caller to which a wrong key is charged, identified by the browser's network.
+    /// - Throws: ``RequestError`` for a key that is unknown, has expired or is public; `BudgetRefusal` for a client
+    ///   that has sent too many wrong keys.
     package func signIn(
         key text: String,
         wrong: Budget,
@@ -111,9 +111,9 @@ package struct SignInService: Sendable {
         return try await self.begin(stored, token, replacing: old, "sign in with an API key")
     }
 
-    /// Returns the session with a token, and records its use if `isUse`.
+    /// Returns the session with a token, and records its use if `isUse` is `true`.
     ///
-    /// - Returns: `nil` for a token that is unknown or has expired, and if the person is disabled or the key has expired.
+    /// - Returns: `nil` for a token that is unknown or has expired, and if the user is disabled or the key has expired.
     package func session(token: String, isUse: Bool = true) async throws -> Session? {
         guard SessionToken.isToken(token),
             let stored = try await self.store.session(hash: SessionToken.hash(token))
@@ -137,7 +137,7 @@ package struct SignInService: Sendable {
 // MARK: Steps
 
 extension SignInService {
-    /// The error of every failed sign-in with a name.
+    /// The error for every failed sign-in with a name.
     static let wrong = RequestError(
         .unauthenticated,
         code: "wrong_credentials",
@@ -145,7 +145,7 @@ extension SignInService {
         path: "password"
     )
 
-    /// Returns the account to which the check of a sign-in is charged. It depends on the network only, so that it reveals
+    /// Returns the caller to which hashing for a sign-in is charged. It depends on the network only, so that it reveals
     /// nothing about names.
     private func caller(at network: NetworkAddress) async throws -> PasswordHasher.Caller {
         try await self.store.isKnownNetwork(network.bytes)
@@ -154,10 +154,10 @@ extension SignInService {
 
     /// Counts an attempt to sign in with a name, before the password is checked.
     ///
-    /// For a network from which the person has signed in, only failures of this person at this network count, so that a
-    /// person cannot be locked out from elsewhere.
-    /// - Returns: The subject of the lock in memory that has counted the attempt.
-    /// - Throws: ``RetryLaterError`` while there were too many failures.
+    /// At a network from which the user has signed in, only the failures of this user at this network count, so that a
+    /// user cannot be locked out from elsewhere.
+    /// - Returns: The subject of the in-memory lock that has counted the attempt.
+    /// - Throws: ``RetryLaterError`` after too many failures.
     private func admit(
         _ name: String,
         _ candidate: SignInCandidate?,
@@ -209,7 +209,7 @@ extension SignInService {
         )
     }
 
-    /// Ends the earlier session of the browser, and writes the audit entry of the session that has begun.
+    /// Ends the earlier session of the browser, and writes the audit entry for the new session.
     private func begin(
         _ stored: StoredSession,
         _ token: String,
@@ -222,7 +222,7 @@ extension SignInService {
         return SessionGrant(token: token, session: session)
     }
 
-    /// Writes the last use of a session. An error is only logged.
+    /// Writes the time of a session's last use. An error is only logged.
     private func noteUse(of session: UUID, _ now: Timestamp) async {
         do {
             try await self.store.setLastUse(of: session, now, now: self.time.now)
@@ -231,20 +231,20 @@ extension SignInService {
         }
     }
 
-    /// Returns the beginning of a `user-agent`, in printable ASCII.
+    /// Returns the beginning of a `user-agent`, reduced to printable ASCII.
     private static func agent(_ text: String) -> String {
         let printable = text.utf8.prefix(SessionRecord.maximumAgent).filter { (0x20..<0x7f).contains($0) }
         return String(decoding: printable, as: UTF8.self)
     }
 }
 
-/// Redeems links with which people choose their passwords, and changes passwords.
+/// Redeems links with which users choose their passwords, and changes passwords.
 extension SignInService {
-    /// Redeems a link: sets the password, ends all earlier sessions of the person, and signs the person in.
+    /// Redeems a link: sets the password, ends all earlier sessions of the user, and signs the user in.
     ///
     /// - Parameters:
-    ///   - name: The name of the first admin; ignored for a link of a person who has a name.
-    ///   - old: The earlier session of the browser, which ends.
+    ///   - name: The name of the first admin; ignored for a link of a user who has a name.
+    ///   - old: The earlier session of the browser, which is ended.
     /// - Throws: ``RequestError`` for a link that is unknown, was redeemed or has expired, and for a name or a password
     ///   that breaks a rule.
     package func redeem(
@@ -270,13 +270,13 @@ extension SignInService {
         return try await self.begin(session, token, replacing: old, "redeem a link")
     }
 
-    /// Returns the link with a text; `nil` for one that is unknown, was redeemed or has expired.
+    /// Returns the link with this text; `nil` if it is unknown, was redeemed or has expired.
     package func link(_ text: String) async throws -> ValidLink? {
         guard SessionToken.isToken(text) else { return nil }
         return try await self.store.link(hash: SessionToken.hash(text), now: self.time.steady)
     }
 
-    /// Changes the password of a person, and ends all sessions of the person.
+    /// Changes the password of a user, and ends all sessions of the user.
     ///
     /// - Throws: ``RequestError`` for a wrong current password, and for a new one that breaks a rule;
     ///   ``RetryLaterError`` after too many failures.
@@ -308,7 +308,7 @@ extension SignInService {
         self.locks.succeeded(subject)
     }
 
-    /// The error of a link that is unknown, was redeemed or has expired.
+    /// The error for a link that is unknown, was redeemed or has expired.
     package static let noLink = RequestError(
         .notFound,
         code: "no_such_link",
@@ -316,7 +316,7 @@ extension SignInService {
         path: "link"
     )
 
-    /// Returns the person of a link, or the first admin, whom the link creates.
+    /// Returns the account of a link, or a new record of the first admin, whom redeeming the link creates.
     private func person(of link: ValidLink, name: String?) throws -> PersonRecord {
         switch link {
         case .person(let person): return person
@@ -328,7 +328,7 @@ extension SignInService {
 }
 
 extension RequestError {
-    /// The error for an operation that an API key has tried and that only a person can do.
+    /// The error for an operation that an API key has attempted and that requires a signed-in user.
     package static var notAPerson: RequestError {
         RequestError(.conflict, code: "not_a_person", message: "this is for people: an API key has none of it")
     }

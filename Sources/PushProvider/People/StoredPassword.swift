@@ -3,14 +3,14 @@ import CryptoExtras
 import Foundation
 import PushTypes
 
-/// The stored form of a password: the HMAC-SHA256 of its scrypt hash (RFC 7914), with parameters and salt, in one text.
+/// The stored form of a password: the HMAC-SHA256 of its scrypt hash (RFC 7914), with parameters and salt, as a string.
 ///
-/// The text is `$scrypt-hmac$ln=15,r=8,p=3$SALT$HASH`, in base64 without padding. The key of the HMAC is a secret outside the
-/// database, so that passwords cannot be guessed from the database alone.
+/// The string is `$scrypt-hmac$ln=15,r=8,p=3$SALT$HASH`, in base64 without padding. The key of the HMAC is a secret
+/// outside the database, so that passwords cannot be guessed from the database alone.
 package struct StoredPassword {
     /// The cost parameters of a scrypt hash.
     package struct Parameters: Hashable, Sendable {
-        /// The binary logarithm of scrypt's cost parameter N (`ln` in the text).
+        /// The binary logarithm of scrypt's cost parameter N (`ln` in the string).
         package var logarithm: Int
         package var blockSize: Int
         package var parallelism: Int
@@ -19,21 +19,20 @@ package struct StoredPassword {
             (self.logarithm, self.blockSize, self.parallelism) = (logarithm, blockSize, parallelism)
         }
 
-        /// The parameters of new hashes: 32 MiB and about a fifth of a second. They are one of the equivalent choices in
-        /// OWASP's *Password Storage Cheat Sheet*.
+        /// The parameters of new hashes, which take 32 MiB and about a fifth of a second. They are one of the
+        /// equivalent choices in OWASP's *Password Storage Cheat Sheet*.
         package static let standard = Parameters(logarithm: 15, blockSize: 8, parallelism: 3)
 
-        /// `true` if the parameters are in a plausible range, so that a damaged text cannot take all memory.
+        /// `true` if the parameters are in a plausible range, so that a corrupt string cannot exhaust memory.
         fileprivate var isSensible: Bool {
             (1...20).contains(self.logarithm) && (1...32).contains(self.blockSize)
                 && (1...16).contains(self.parallelism) && self.memory <= 128 * 1024 * 1024
         }
 
-        /// The memory that a hash takes, in bytes (RFC 7914 section 2).
+        /// The memory that computing a hash requires, in bytes (RFC 7914 section 2).
         private var memory: Int { 128 * self.blockSize << self.logarithm }
     }
 
-    /// The name of the algorithm in the stored text.
     private static let algorithm = "scrypt-hmac"
     /// The length of a salt and of a hash, in bytes.
     private static let (saltLength, hashLength) = (16, 32)
@@ -42,14 +41,14 @@ package struct StoredPassword {
     private let salt: Data
     private let hash: Data
 
-    /// Hashes a password with a new salt. It takes the time and memory of the parameters.
+    /// Hashes a password with a new salt. It takes the time and memory that the parameters require.
     init(_ password: String, _ parameters: Parameters, secret: String) throws {
         let salt = Data(RandomBytes.make(Self.saltLength))
         (self.parameters, self.salt) = (parameters, salt)
         self.hash = Data(Self.code(of: try Self.derive(password, salt, parameters), secret))
     }
 
-    /// Reads the stored form of a password; `nil` for any other text.
+    /// Parses the stored form of a password; `nil` for any other text.
     init?(text: String) {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == Self.algorithm,
@@ -60,15 +59,15 @@ package struct StoredPassword {
         (self.parameters, self.salt, self.hash) = (parameters, salt, hash)
     }
 
-    /// The stored form of the password, as a text.
+    /// The stored form of the password, as a string.
     var text: String {
         let cost = self.parameters
         let parameters = "ln=\(cost.logarithm),r=\(cost.blockSize),p=\(cost.parallelism)"
         return "$\(Self.algorithm)$\(parameters)$\(Self.text(self.salt))$\(Self.text(self.hash))"
     }
 
-    /// Returns `true` for the password that was hashed. It takes the time and memory of the parameters, and the comparison
-    /// takes the same time for every password.
+    /// Returns `true` for the password that was hashed. It takes the time and memory that the parameters require, and
+    /// compares in constant time.
     func matches(_ password: String, secret: String) throws -> Bool {
         let derived = try Self.derive(password, self.salt, self.parameters)
         let key = SymmetricKey(data: Data(secret.utf8))
@@ -77,7 +76,6 @@ package struct StoredPassword {
         }
     }
 
-    /// Returns the HMAC of a derived key.
     private static func code(of derived: SymmetricKey, _ secret: String) -> HMAC<SHA256>.MAC {
         let key = SymmetricKey(data: Data(secret.utf8))
         return derived.withUnsafeBytes { HMAC<SHA256>.authenticationCode(for: Data($0), using: key) }

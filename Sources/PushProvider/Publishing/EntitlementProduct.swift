@@ -2,12 +2,12 @@ package import Foundation
 package import ProviderModel
 package import PushTypes
 
-/// The product of an issue that is not free, about which entitlement is decided.
+/// The product of an issue that is not free, for which entitlement is decided.
 package struct EntitlementProduct: Hashable, Sendable {
     package let productID: String
     package let publication: UUID
     package let publishedAt: Timestamp?
-    /// The beginning of the issue's day, in UTC.
+    /// The start of the issue's date, in UTC.
     package let date: Timestamp
 
     package init(_ issue: IssueRecord) {

@@ -8,13 +8,13 @@ package struct PublishingSettings: Hashable, Sendable {
     package var quota = 100 * 1024 * 1024 * 1024
     /// The maximum number of an app's files and incomplete uploads together. Default 100,000.
     package var maximumFiles = FileRecord.maximumOfApp
-    /// The maximum number of downloads at the same time. Default 500.
+    /// The maximum number of concurrent downloads. Default 500.
     package var maximumDownloads = 500
     /// The maximum number of bytes per second of all downloads together; 0 for no limit. Default 0.
     package var bandwidth = 0
     /// The time for which uploads that are not continued, and files that no issue uses, are kept. Default 1 day.
     package var keepsUnused: Duration = .seconds(86_400)
-    /// The lifetime of a signed address: the time within which a download may begin. Default 1 h.
+    /// The lifetime of a signed URL: the time within which a download may begin. Default 1 h.
     package var addressLifetime: Duration = .seconds(3600)
 
     package init() {}

@@ -3,7 +3,7 @@ package import ProviderModel
 package import PushStore
 import PushSupport
 
-/// The receipts of a notification as a file.
+/// An export of the receipts of a notification.
 package typealias ReceiptExport = PagedExport<ReceiptPlace>
 
 extension ReceiptExport {

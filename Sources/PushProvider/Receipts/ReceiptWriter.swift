@@ -8,13 +8,13 @@ import Synchronization
 
 /// Writes receipts in shared transactions.
 ///
-/// A transaction begins when the one before it has ended, and at least ``Limits/interval`` after that one began. Receipts
-/// that arrive meanwhile share it, so that the writes of campaigns get their turn in between. A caller waits until its
-/// receipts are on disk, or gets an error.
+/// A transaction begins when the previous one has ended, and at least ``Limits/interval`` after the previous one began.
+/// Receipts that arrive meanwhile share it, so that campaigns can write in between. A caller waits until its receipts
+/// are on disk, or gets an error.
 package actor ReceiptWriter {
     /// The limits on transactions. The number of receipts that wait is limited by the budget ``BudgetedResource/receipts``.
     package struct Limits: Hashable, Sendable {
-        /// The number of receipts from which a transaction takes no further batch. Default 500.
+        /// The number of receipts at which a transaction takes no further batch. Default 500.
         package var transaction = 500
         /// The minimum time between the starts of two transactions. Default 50 ms.
         package var interval: Duration = .milliseconds(50)
@@ -28,14 +28,14 @@ package actor ReceiptWriter {
         func delay(after start: Timestamp, now: Timestamp) -> Duration { max(.zero, self.interval - now.since(start)) }
     }
 
-    /// A request that waits, and the permit that its receipts hold until they are written.
+    /// A request that waits, and the budget permit for its receipts, which is released when they are written.
     private struct Waiter {
         let continuation: CheckedContinuation<[ReceiptResult], any Error>
         let place: BudgetPermit
     }
 
     private let store: any ReceiptStore
-    /// The wake signal of webhook delivery.
+    /// The signal that wakes webhook delivery.
     private let events: WakeSignal
     private let limits: Limits
     private let metrics: ReceiptMetrics
@@ -59,9 +59,9 @@ package actor ReceiptWriter {
     }
 
     /// Writes the receipts of one sender, and returns when they are on disk.
-    /// - Parameter app: The name of the app, by which apps take turns.
+    /// - Parameter app: The name of the app. Apps with waiting receipts take turns.
     /// - Returns: The results in the order of the entries.
-    /// - Throws: ``BudgetRefusal``, ``StoreError``. None of the receipts was written in this case.
+    /// - Throws: ``BudgetRefusal`` or ``StoreError``, in which case none of the receipts was written.
     package func write(_ batch: ReceiptBatch, app: String) async throws -> [ReceiptResult] {
         guard !batch.entries.isEmpty else { return [] }
         let place = try self.places.take(batch.entries.count, for: BudgetCaller(app: Topic(app)))
@@ -86,7 +86,7 @@ package actor ReceiptWriter {
         self.isWriting = false
     }
 
-    /// Writes the waiting batches that the next transaction takes.
+    /// Writes the waiting batches that fit into the next transaction.
     private func writeNext() async {
         let next = self.queue.takeNext()
         // The requests no longer count as waiting.
@@ -102,7 +102,7 @@ package actor ReceiptWriter {
         }
     }
 
-    /// Returns a block of events for webhooks.
+    /// Encodes receipts as a block of events for webhooks.
     private static func events(_ news: [NewReceipt]) -> Data {
         var events = WebhookEventEncoder(expected: news.count)
         for one in news { events.append(one) }
@@ -112,7 +112,7 @@ package actor ReceiptWriter {
 
 /// The batches of receipts that wait to be written. Apps take turns, and the batches of an app keep their order.
 ///
-/// So no app waits for all receipts of another. The queue has no limit: a budget limits the receipts that wait.
+/// So no app waits for all receipts of another app. The queue has no limit: a budget limits the waiting receipts.
 struct ReceiptQueue<Ticket> {
     /// A batch with the ticket of its caller.
     struct Element {
@@ -120,7 +120,7 @@ struct ReceiptQueue<Ticket> {
         var ticket: Ticket
     }
 
-    /// The number of receipts from which a transaction takes no further batch.
+    /// The number of receipts at which a transaction takes no further batch.
     private let transaction: Int
     private var elements = FairQueue<String, Element>()
 
@@ -132,7 +132,7 @@ struct ReceiptQueue<Ticket> {
         self.elements.append(Element(batch: batch, ticket: ticket), of: app)
     }
 
-    /// Takes the batches of the next transaction: one of each app in turn, until there are enough receipts.
+    /// Removes and returns the next transaction's batches: one of each app in turn, until there are enough receipts.
     mutating func takeNext() -> [Element] {
         var (next, receipts) = ([Element](), 0)
         while receipts < self.transaction, let element = self.elements.popFirst() {
@@ -143,7 +143,7 @@ struct ReceiptQueue<Ticket> {
     }
 }
 
-/// The metric `martlet_receipts`: receipts by app, event, source and result.
+/// Counts receipts in the metric `martlet_receipts`, by app, event, source and result.
 private final class ReceiptMetrics: Sendable {
     private struct Key: Hashable {
         var app: String

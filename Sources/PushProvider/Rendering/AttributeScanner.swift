@@ -1,21 +1,21 @@
 /// Finds members of a device's attributes in their JSON text, which is a flat object.
 ///
-/// It does not parse the other members: with a million devices, a parser would take most of the time.
+/// It does not parse the other members: with a million devices, a full parser would take most of the time.
 struct AttributeScanner {
-    /// The position of a value in the text.
+    /// The position of a member's value in the JSON text.
     enum Value: Hashable {
-        /// The range between the quotation marks. A plain string is printable ASCII without escapes.
+        /// The range between the quotation marks. A plain string consists of printable ASCII without escapes.
         case string(Range<Int>, isPlain: Bool)
         /// A number, `true` or `false`.
         case token(Range<Int>)
     }
 
-    /// The error of a text that is not a JSON object.
+    /// The error for text that is not a JSON object.
     struct Damage: Error, Hashable {}
 
-    /// The names of the members, in UTF-8.
+    /// The names of the members to find, in UTF-8.
     private let names: [[UInt8]]
-    /// The value of each name; `nil` for an absent member or `null`.
+    /// The value of each name in ``names``; `nil` for an absent member, `null`, an object or an array.
     private(set) var values: [Value?]
     private var position = 0
 
@@ -24,12 +24,11 @@ struct AttributeScanner {
         self.values = Array(repeating: nil, count: names.count)
     }
 
-    /// Removes all values.
     mutating func reset() {
         for index in self.values.indices { self.values[index] = nil }
     }
 
-    /// Sets ``values``. It stops when every name was found. If members have the same name, the first one counts.
+    /// Sets ``values``. It stops when every name was found. If several members have the same name, the first is used.
     mutating func scan(_ text: Span<UInt8>) throws(Damage) {
         self.reset()
         self.position = 0
@@ -99,7 +98,7 @@ struct AttributeScanner {
         throw Damage()
     }
 
-    /// Reads a value; `nil` for `null`, an object or an array.
+    /// Parses a value; `nil` for `null`, an object or an array.
     private mutating func value(_ text: Span<UInt8>) throws(Damage) -> Value? {
         switch self.next(text) {
         case UInt8(ascii: "\""):

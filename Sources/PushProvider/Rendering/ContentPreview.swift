@@ -4,21 +4,22 @@ package import ProviderModel
 package import PushStore
 package import PushTypes
 
-/// The payload that one device would get, shown before anything is sent.
+/// The payload that one device would receive, shown before a notification is sent.
 package struct ContentPreview: Hashable, Sendable {
-    /// The JSON text that the device sees.
+    /// The JSON text that the device receives, after decryption if the content is encrypted.
     package var payload: [UInt8]
-    /// The JSON text that Apple sees, for encrypted content; `nil` if it is the same.
+    /// The JSON text that Apple receives, if the content is encrypted; `nil` if it is the same as ``payload``.
     package var encrypted: [UInt8]?
-    /// The localization that the device gets, in lower case with hyphens; `nil` is the default.
+    /// The localization for the device, in lower case with hyphens; `nil` for the default.
     package var locale: String?
 
     /// The size of the payload that is sent, in bytes.
     package var size: Int { self.encrypted?.count ?? self.payload.count }
 
     /// - Parameters:
-    ///   - profile: The profile of the device; `nil` for the default variant, with variables at their defaults or empty.
-    ///   - badge: The count that the device would show.
+    ///   - profile: The profile of the device; `nil` for the default variant, with variables at their defaults or
+    ///     empty.
+    ///   - badge: The badge count that the device would show.
     ///   - key: The key of the device, for encrypted content; `nil` to use an example key.
     /// - Throws: ``RenderFailure`` if sending to this device would fail.
     package init(
@@ -40,6 +41,6 @@ package struct ContentPreview: Hashable, Sendable {
         self.encrypted = try envelope.seal(self.payload, to: key)
     }
 
-    /// A new public key, whose private key is discarded.
+    /// The public key of a new key pair, whose private key is discarded.
     private static var exampleKey: [UInt8] { Array(Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation) }
 }

@@ -4,23 +4,23 @@ package import PushStore
 
 /// Renders the payload for each device of one notification.
 ///
-/// It is created once per notification, and does the work that does not depend on the device at that time. It is not
-/// shared between tasks: each task works on a copy.
+/// It is created once per notification, and does the work that does not depend on the device when it is created. It is
+/// not shared between tasks: each task uses a copy.
 package struct ContentRenderer: Sendable {
-    /// The maximum length of a variable's value, in bytes of UTF-8. A longer value is cut between characters.
+    /// The maximum length of a variable's value, in bytes of UTF-8. A longer value is truncated between characters.
     package static let maximumValue = 1024
     /// The maximum number of locales whose variant is cached.
     private static let maximumLocales = 512
 
-    /// The parts of a recipient's profile that ``render(for:badge:)`` reads.
+    /// The fields of a recipient's profile that ``render(for:badge:)`` reads.
     package let needs: RecipientProfileFields
-    /// The change of the user's badge count before ``render(for:badge:)`` gets it; `nil` for a notification without a counter.
+    /// The change of the badge count that precedes ``render(for:badge:)``; `nil` if the content has no badge counter.
     package let badge: BadgeChange?
-    /// The payload of all devices; `nil` if it depends on the device.
+    /// The payload for all devices; `nil` if it depends on the device.
     package let fixed: Data?
 
     private let limit: Int
-    /// The variants. The first one is for all locales without a localization.
+    /// The variants. The first one is for all locales that have no localization.
     private let variants: [Variant]
     private let variantsByName: [String: Int]
     private var variantsByLocale: [String: Int] = [:]
@@ -28,12 +28,12 @@ package struct ContentRenderer: Sendable {
 
     /// The compiled payload for the devices of one locale.
     private struct Variant: Sendable {
-        /// The locale (``LocaleTag/name``); `nil` for all locales without a localization.
+        /// The locale (``LocaleTag/name``); `nil` for all locales that have no localization.
         var locale: String?
         var payload: CompiledPayload
     }
 
-    /// - Parameter notification: The id that the member `martlet` names; `nil` before the notification is accepted.
+    /// - Parameter notification: The id for the member `martlet`; `nil` before the notification is accepted.
     /// - Throws: ``RenderFailure/damagedContent``.
     package init(_ content: NotificationContent, notification: UUID? = nil) throws(RenderFailure) {
         self.limit = content.maximumPayloadSize
@@ -80,7 +80,7 @@ package struct ContentRenderer: Sendable {
     }
 
     /// Returns the payload for one device.
-    /// - Parameter badge: The count to show, which includes this notification; `nil` leaves the badge unchanged.
+    /// - Parameter badge: The badge count to show, which includes this notification; `nil` leaves the badge unchanged.
     package mutating func render(for profile: RecipientProfile, badge: Int?) throws(RenderFailure) -> [UInt8] {
         if let fixed = self.fixed { return Array(fixed) }
         let payload = self.variants[self.variantIndex(for: profile.locale)].payload
@@ -101,7 +101,7 @@ package struct ContentRenderer: Sendable {
         return output
     }
 
-    /// Returns the locale of the variant that a device gets; `nil` for the default variant.
+    /// Returns the locale of the variant for a device; `nil` for the default variant.
     package mutating func variant(for locale: String?) -> String? {
         self.variants.isEmpty ? nil : self.variants[self.variantIndex(for: locale)].locale
     }
@@ -124,15 +124,15 @@ package struct ContentRenderer: Sendable {
     }
 }
 
-/// The reason for which no payload can be rendered for a device. Another attempt would fail in the same way.
+/// The reason why no payload can be rendered for a device. Another attempt would fail in the same way.
 package enum RenderFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The device has no value for this variable, which has no default.
+    /// The device has no value for this variable, and the variable has no default.
     case missingValue(String)
-    /// The stored content cannot be decoded, so that no device gets a push.
+    /// The stored content cannot be decoded, so no device receives a push.
     case damagedContent
     /// The device's attributes are not a JSON object.
     case damagedAttributes
-    /// The payload shows nothing but a badge, and there is no count for the device.
+    /// The payload sets only the badge, and there is no badge count for the device.
     case missingBadge
     /// The content is encrypted, and the device has no key.
     case noEncryptionKey
@@ -141,7 +141,7 @@ package enum RenderFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The payload exceeds the limit of its push type. Both numbers are in bytes.
     case tooLarge(size: Int, limit: Int)
 
-    /// The reason in the ledger. It never includes a value of the device.
+    /// The reason, as stored in the ledger. It never includes a value from the device's profile.
     package var description: String {
         switch self {
         case .missingValue(let name): "the device has no value for {{\(name)}}, which has no default"

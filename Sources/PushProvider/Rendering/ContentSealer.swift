@@ -1,18 +1,18 @@
 import Crypto
 package import Foundation
 
-/// Encrypts the payloads of one notification, each to the key of an installation.
+/// Encrypts the payloads of one notification, each to the key of an installation, in base64.
 ///
-/// It uses HPKE in base mode (RFC 9180) with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305. The text is the
-/// base64 of the encapsulated key and the ciphertext; MartletKit opens it (docs/decisions/0030-encrypted-content-and-screens.md).
+/// It uses HPKE in base mode (RFC 9180) with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305. MartletKit
+/// decrypts the encapsulated key and ciphertext (docs/decisions/0030-encrypted-content-and-screens.md).
 package struct ContentSealer: Sendable {
-    /// The error of a key to which no payload can be encrypted.
+    /// The error for a key to which no payload can be encrypted.
     package struct UnusableKey: Error, Hashable {}
 
     private static let ciphersuite = HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
     private static let info = Data("martlet push 1".utf8)
 
-    /// The authenticated data, which binds a ciphertext to the app and the notification.
+    /// The additional authenticated data, which binds a ciphertext to the app and the notification.
     private let authenticated: Data
 
     /// - Parameter bundleID: The bundle id of the app, as the installation has registered it.
@@ -20,12 +20,12 @@ package struct ContentSealer: Sendable {
         self.authenticated = Data("\(bundleID)\n\(notification.uuidString)".utf8)
     }
 
-    /// Returns the base64 text of a payload, encrypted so that only the installation with the key can read it.
+    /// Encrypts a payload for the installation with the given key, and returns it in base64.
     ///
-    /// Each call creates an ephemeral key, so that equal payloads have different texts.
+    /// Each call creates an ephemeral key, so that equal payloads have different ciphertexts.
     /// - Parameters:
     ///   - payload: The JSON text of the whole payload, without the member `martlet`.
-    ///   - key: The raw X25519 public key of the installation, which ``InstallationPublicKey/isUsable(_:)`` has checked.
+    ///   - key: The installation's raw X25519 public key, which ``InstallationPublicKey/isUsable(_:)`` has checked.
     package func seal(_ payload: Data, to key: Data) throws(UnusableKey) -> String {
         do {
             let key = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: key)

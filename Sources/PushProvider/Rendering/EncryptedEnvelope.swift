@@ -3,13 +3,13 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The payload that Apple sees in place of encrypted content: a placeholder, and the ciphertext for one installation.
+/// Creates the payloads that Apple receives for encrypted content: a placeholder, and the ciphertext for one device.
 struct EncryptedEnvelope: Sendable {
     private let sealer: ContentSealer
     private let text: EnvelopeText
     private let limit: Int
 
-    /// - Returns: `nil` for content that is not encrypted.
+    /// - Returns: `nil` if the content is not encrypted.
     /// - Throws: ``RenderFailure/damagedContent``.
     init?(_ content: NotificationContent, bundleID: Topic, notification: UUID) throws(RenderFailure) {
         do throws(EnvelopeText.Damage) {
@@ -22,8 +22,8 @@ struct EncryptedEnvelope: Sendable {
         self.limit = content.pushType.maximumPayloadSize
     }
 
-    /// Returns the payload for an installation.
-    /// - Parameter payload: The payload that the installation sees after decryption.
+    /// Returns the payload with the ciphertext for an installation.
+    /// - Parameter payload: The payload that the installation obtains by decryption.
     /// - Throws: ``RenderFailure/unusableKey``, ``RenderFailure/tooLarge(size:limit:)``.
     func seal(_ payload: [UInt8], to key: InstallationPublicKey) throws(RenderFailure) -> [UInt8] {
         let sealed: String

@@ -1,6 +1,6 @@
-/// Decodes JSON strings that ``AttributeScanner`` has found without a parser.
+/// Decodes JSON strings that ``AttributeScanner`` has located.
 enum JSONUnescaping {
-    /// Returns the text of a JSON string from the bytes between its quotation marks (RFC 8259 section 7).
+    /// Returns the string that the bytes between the quotation marks of a JSON string encode (RFC 8259 section 7).
     ///
     /// An invalid escape, such as half a surrogate pair, becomes U+FFFD. So do bytes that are not UTF-8.
     static func text(_ raw: [UInt8]) -> String {
@@ -20,7 +20,7 @@ enum JSONUnescaping {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns the character of the escape after a backslash, and the length of the escape in bytes.
+    /// Returns the character that the escape after a backslash stands for, and the length of the escape in bytes.
     private static func escape(_ raw: [UInt8], at position: Int) -> (scalar: Unicode.Scalar, length: Int) {
         guard position < raw.count else { return ("\u{fffd}", 0) }
         switch raw[position] {

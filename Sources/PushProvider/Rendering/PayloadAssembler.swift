@@ -6,14 +6,14 @@ struct PayloadAssembler {
     let profile: RecipientProfile
     /// The badge count to show; `nil` for no badge.
     let badge: Int?
-    /// The values of the attributes, in the order of the compiler's names.
+    /// The positions of the attributes' values, in the order of the compiler's names.
     let values: [AttributeScanner.Value?]
 
     /// The number of bytes for which memory is reserved per value.
     private static let usualValue = 32
 
     /// Returns the payload for the device.
-    /// - Parameter attributes: The JSON text in which ``values`` are positions.
+    /// - Parameter attributes: The JSON text to which the positions in ``values`` refer.
     func fill(_ payload: CompiledPayload, attributes: Span<UInt8>) throws(RenderFailure) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(payload.literalCount + Self.usualValue * payload.segments.count)
@@ -59,7 +59,7 @@ struct PayloadAssembler {
         if hasNext { output.append(UInt8(ascii: ",")) }
     }
 
-    /// Appends a value.
+    /// Appends the value of a variable.
     /// - Returns: `true` if the device has a value, which may be empty.
     private func append(_ source: CompiledPayload.Source, _ attributes: Span<UInt8>, to output: inout [UInt8]) -> Bool {
         switch source {
@@ -89,7 +89,7 @@ struct PayloadAssembler {
         return true
     }
 
-    /// Returns the first characters of `text` that have ``ContentRenderer/maximumValue`` bytes at most.
+    /// Returns the longest prefix of whole characters with at most ``ContentRenderer/maximumValue`` bytes of UTF-8.
     private static func cut(_ text: String) -> Substring {
         guard text.utf8.count > ContentRenderer.maximumValue else { return text[...] }
         var size = 0

@@ -2,27 +2,26 @@ import Foundation
 import ProviderModel
 import PushSupport
 
-/// A payload as the segments from which it is assembled for each device.
+/// A payload in the form of segments, from which it is assembled for each device.
 struct CompiledPayload {
-    /// The origin of a variable's value.
+    /// The source of a variable's value.
     enum Source: Hashable {
         case user, locale, timeZone, appVersion
-        /// An index into the names of attributes.
+        /// The attribute with this index in ``PayloadCompiler/names``.
         case attribute(Int)
     }
 
-    /// A part of a payload.
+    /// JSON that is the same for every device, or a value that is inserted for each device.
     enum Segment {
         /// JSON text that is the same for every device.
         case literal([UInt8])
         /// The value of a variable inside a JSON string.
         case variable(name: String, source: Source, fallback: [UInt8]?)
-        /// The member `badge` of `aps`, which is the first member there.
+        /// The member `badge`, the first member of `aps`.
         case badge(hasNext: Bool, isAlone: Bool)
     }
 
     var segments: [Segment] = []
-    /// The number of bytes of all literals.
     var literalCount = 0
 }
 
@@ -44,7 +43,7 @@ struct PayloadCompiler {
     }
 
     /// Compiles the payload for one locale.
-    /// - Throws: ``PayloadTemplate/Damage`` for a variable that should not have been accepted.
+    /// - Throws: ``PayloadTemplate/Damage`` for a variable that should have been rejected on acceptance.
     mutating func compile(_ payload: [String: JSONValue]) throws(PayloadTemplate.Damage) -> CompiledPayload {
         self.compiled = CompiledPayload()
         var payload = payload
@@ -139,7 +138,7 @@ struct PayloadCompiler {
 }
 
 extension PayloadMarker {
-    /// Adds the marker's member to a compiled payload, whose last segment ends the object.
+    /// Adds the marker's member to a compiled payload, whose last segment closes the object.
     func add(to payload: inout CompiledPayload) {
         guard case .literal(let end)? = payload.segments.popLast() else { return }
         let marked = Array(payload.segments.isEmpty ? self.add(to: Data(end)) : self.add(toEnd: end))
@@ -147,6 +146,6 @@ extension PayloadMarker {
         payload.literalCount += marked.count - end.count
     }
 
-    /// Adds the marker's member to the last part of the text of an object that has other members.
+    /// Adds the marker's member to the end of an object's JSON text. The object must have other members.
     private func add(toEnd end: [UInt8]) -> Data { Data(end.dropLast() + Array(",\(self.text)}".utf8)) }
 }

@@ -8,16 +8,16 @@ import Synchronization
 
 /// The settings of the erasure of apps and users.
 package struct ErasureSettings: Hashable, Sendable {
-    /// The time after a request within which responses to pushes in flight may still be written, and the time after the
-    /// last row is erased within which the caller may request the state. Default 60 s.
+    /// The time after a request within which responses to pushes in flight may still be written. It is also the time
+    /// after the last row is erased within which the caller may request the state. Default 60 s.
     package var settling: Duration = .seconds(60)
-    /// The minimum time between two rewritings of the database file. Default 1 h.
+    /// The minimum time between two rewrites of the database file. Default 1 h.
     package var overwriting: Duration = .seconds(3600)
 
     package init() {}
 }
 
-/// Finishes erasures: erases the rows that a request has left and those that were written later, and rewrites the database file.
+/// Completes erasures: erases rows that a request has left or that were written later, and rewrites the database file.
 package final class ErasureService: Service {
     private let store: any ErasureStore
     private let direct: DirectDispatch
@@ -26,10 +26,10 @@ package final class ErasureService: Service {
     private let time: any TimeSource
     private let logger: Logger
     private let overwrittenAt = Mutex<Timestamp?>(nil)
-    /// The times at which all rows of an erasure were found erased, by the steady clock.
+    /// The time by the steady clock at which all rows of each erasure were first found to be erased.
     private let completedAt = Mutex<[Round: Timestamp]>([:])
 
-    /// An erasure as one request has begun or extended it.
+    /// An erasure, as begun or extended by one request.
     private struct Round: Hashable {
         var erasure, request: Int64
 
@@ -38,7 +38,7 @@ package final class ErasureService: Service {
 
     /// - Parameters:
     ///   - direct: The notifications in memory, whose pushes are taken back.
-    ///   - wake: The signal that is sent when there is something to erase.
+    ///   - wake: The signal that wakes the service when there is something to erase.
     package init(
         store: any ErasureStore,
         direct: DirectDispatch,
@@ -51,7 +51,7 @@ package final class ErasureService: Service {
         (self.time, self.logger) = (time, logger)
     }
 
-    /// Works until graceful shutdown. It begins with erasures that an earlier process has left.
+    /// Completes erasures until graceful shutdown, beginning with those that an earlier process has left.
     package func run() async {
         self.wake.signal()
         await self.wake.untilShutdown {
@@ -60,7 +60,7 @@ package final class ErasureService: Service {
         }
     }
 
-    /// Erases the rows that are due.
+    /// Erases the rows of all unfinished erasures.
     ///
     /// - Returns: The time until the next step.
     package func step() async -> Duration {
@@ -90,8 +90,9 @@ package final class ErasureService: Service {
     }
 
     /// Returns the time from which ``ErasureSettings/settling`` counts: the time of the request, or the time at which
-    /// its rows were erased if the request was not answered as complete. Until it is over, the name of the erased user
-    /// or app is kept, so that a repeated request reports the state and does not begin another erasure.
+    /// its rows were erased if the request was not answered as complete. Until the settling time has passed, the name
+    /// of the erased user or app is kept, so that a repeated request reports the state and does not begin another
+    /// erasure.
     private func lastNews(of erasure: ErasureRecord) -> Timestamp {
         guard erasure.isUnderWay else { return erasure.requestedAt }
         let (round, now) = (Round(erasure), self.time.steady)
@@ -107,9 +108,9 @@ package final class ErasureService: Service {
         self.completedAt.withLock { times in times = times.filter { rounds.contains($0.key) } }
     }
 
-    /// Rewrites the database file, unless that was done within ``ErasureSettings/overwriting``.
+    /// Rewrites the database file, unless it was rewritten within ``ErasureSettings/overwriting``.
     ///
-    /// - Returns: `true` if no erasure waits for a rewriting any more.
+    /// - Returns: `true` if no erasure is waiting for a rewrite.
     private func overwrite() async throws -> Bool {
         guard try await self.store.erasures().contains(where: \.isEmptied) else { return true }
         let now = self.time.steady

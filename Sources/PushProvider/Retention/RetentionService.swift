@@ -13,9 +13,9 @@ package struct RetentionSettings: Hashable, Sendable {
     package var events: Duration = .seconds(7 * 86_400)
     /// The time for which audit entries are kept. Default 365 days.
     package var audit: Duration = .seconds(365 * 86_400)
-    /// The time from the start to the first cleaning. A clock that is wrong at the start has been set by then. Default 10 min.
+    /// The time from the start to the first cleanup. A clock that is wrong at the start is set by then. Default 10 min.
     package var firstCleaning: Duration = .seconds(600)
-    /// The time between two cleanings. Default 1 h.
+    /// The time between two cleanups. Default 1 h.
     package var cleaning: Duration = .seconds(3600)
 
     package init() {}
@@ -23,8 +23,8 @@ package struct RetentionSettings: Hashable, Sendable {
 
 /// Deletes finished records after their retention time, in small transactions.
 ///
-/// Because deletion is final, the age of records is measured by the earlier of the two clocks. The steady clock is never
-/// ahead of the time for which the provider has run (decision 17).
+/// Because deletion is final, the age of records is measured by the earlier of the two clocks. The steady clock is
+/// never ahead of the time for which the provider has run (decision 17).
 package struct RetentionService: Service {
     /// The maximum number of rows that are deleted in one transaction.
     private static let batch = 5000
@@ -37,8 +37,8 @@ package struct RetentionService: Service {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - files: Cleans the folder of uploaded files; `nil` without one.
-    ///   - wake: The signal that is sent when the clocks have to be read again.
+    ///   - files: Removes unused uploaded files; `nil` if there is no folder of files.
+    ///   - wake: The signal that wakes the service when the clocks have to be read again.
     package init(
         store: any RetentionStore,
         settings: RetentionSettings = RetentionSettings(),
@@ -51,7 +51,7 @@ package struct RetentionService: Service {
         (self.wake, self.time, self.logger) = (wake, time, logger)
     }
 
-    /// Works until graceful shutdown.
+    /// Deletes old records at the interval ``RetentionSettings/cleaning`` until graceful shutdown.
     package func run() async throws {
         await self.wake.untilShutdown {
             var next = self.time.steady.advanced(by: self.settings.firstCleaning)
@@ -67,7 +67,7 @@ package struct RetentionService: Service {
         }
     }
 
-    /// Deletes all records whose retention time is over.
+    /// Deletes all records whose retention time has passed.
     package func clean() async throws {
         let now = self.time.reading.earlier
         let oldest = now.advanced(by: .zero - self.settings.notifications)

@@ -19,7 +19,7 @@ package struct ScheduleRunner: Service {
         package init() {}
     }
 
-    /// The maximum number of notifications, and of schedules, that are read at once.
+    /// The maximum number of notifications, and of schedules, that are read in one query.
     private static let batch = 50
 
     private let store: any AppStore & DispatchStore & LibraryStore & ScheduleStore
@@ -44,7 +44,7 @@ package struct ScheduleRunner: Service {
         self.log = RateLimitedLog(logger, lines)
     }
 
-    /// Works until graceful shutdown.
+    /// Performs due work until graceful shutdown.
     package func run() async throws {
         let workers = ScheduleWorkers()
         await self.wake.untilShutdown {
@@ -62,7 +62,7 @@ package struct ScheduleRunner: Service {
                     }
                     let isOver = found.work.isEmpty && !workers.isFull && workers.beginRound()
                     if isOver || found.result.hasWorked && !workers.isFull { continue }
-                    // Work that failed is still due, and is not tried again at once.
+                    // Work that failed is still due, but there is no new attempt at once.
                     let pause =
                         found.result.hasFailed
                         ? self.settings.sleep : await self.timeUntilNext(workers)
@@ -72,7 +72,7 @@ package struct ScheduleRunner: Service {
         }
     }
 
-    /// Returns the time until the next work is due of an app that is free to start. The end of an app's work is a signal.
+    /// Returns the time until work is due for an app that may start. An app that finishes its work wakes the scheduler.
     private func timeUntilNext(_ workers: ScheduleWorkers) async -> Duration {
         guard let excluded = workers.unavailable(at: .now) else { return self.settings.sleep }
         let opening = try? await self.store.nextOpening(excluding: excluded)
@@ -84,8 +84,8 @@ package struct ScheduleRunner: Service {
         return min(self.settings.sleep, max(.milliseconds(50), next))
     }
 
-    /// Does all work that is due, once.
-    /// - Returns: `true` if there was any.
+    /// Performs all due work once.
+    /// - Returns: `true` if any work was due.
     package func step() async -> Bool {
         let found = await self.findDue([])
         return await withTaskGroup(of: WorkResult.self) { group in
@@ -94,17 +94,17 @@ package struct ScheduleRunner: Service {
         }
     }
 
-    /// The result of one search for due work, or of the work of one app.
+    /// The result of one search for due work, or of one app's work.
     private struct WorkResult {
         var hasWorked = false, hasFailed = false
-        /// The work was refused because other queries have to run first, so that the rest of the app's work has to wait too.
+        /// The work was refused because other queries have to run first. The rest of the app's work has to wait too.
         var isRefused = false
         /// Unreadable schedules were found and paused.
         var hasPaused = false
     }
 
     /// Reads the work that is due.
-    /// - Parameter excluded: The apps that cannot start now; `nil` if none can.
+    /// - Parameter excluded: The apps whose work cannot start now; `nil` if no work can start.
     private func findDue(_ excluded: Set<Int64>?) async -> (work: [DueWork], result: WorkResult) {
         var result = WorkResult()
         guard let excluded else { return ([], result) }
@@ -126,8 +126,9 @@ package struct ScheduleRunner: Service {
         return (DueWork.byApp(notifications, schedules), result)
     }
 
-    /// Does the work of one app. A notification or schedule that fails does not hold up the others.
-    /// - Parameter end: The end of the app's turn; `nil` for no limit. The first piece of work is always started.
+    /// Performs the work of one app. A notification or schedule that fails does not block the others.
+    /// - Parameter end: The end of the app's turn; `nil` for no limit. The first notification or schedule is always
+    ///   processed.
     private func perform(_ work: DueWork, until end: ContinuousClock.Instant? = nil) async -> WorkResult {
         var result = WorkResult()
         var isFirst = true
@@ -166,7 +167,8 @@ package struct ScheduleRunner: Service {
         }
     }
 
-    /// Runs a schedule. The id of a run's notification is fixed, so that a crash between the two writes sends nothing twice.
+    /// Performs the due runs of a schedule. A run's notification has a fixed id, so that a crash between the two writes
+    /// sends nothing twice.
     private func run(_ schedule: ScheduleRecord) async throws {
         guard let planned = schedule.nextRunAt else { return }
         guard let next = self.firstRun(of: schedule, planned) else {
@@ -202,8 +204,8 @@ package struct ScheduleRunner: Service {
         )
     }
 
-    /// Returns the first run that may be made; `nil` if there is none. It is the planned run, unless that is before the
-    /// schedule was added or ran last, because a clock was far behind when it was planned.
+    /// Returns the first run that may take place; `nil` if there is none. It is the planned run, unless that is earlier
+    /// than the schedule's creation or last run because a clock was far behind when it was planned.
     private func firstRun(of schedule: ScheduleRecord, _ planned: Timestamp) -> Timestamp? {
         let last = max(schedule.createdAt, schedule.lastRunAt ?? schedule.createdAt)
         // A last run in the future comes from a clock that was ahead, and does not count.
@@ -211,7 +213,7 @@ package struct ScheduleRunner: Service {
         return schedule.rule.nextRun(after: last)
     }
 
-    /// - Returns: `false` if the schedule has changed since the run was decided.
+    /// - Returns: `false` if the schedule has changed since the run was planned.
     private func send(_ schedule: ScheduleRecord, _ run: Timestamp) async throws -> Bool {
         guard let app = try await self.store.app(id: schedule.app) else { return true }
         do {
@@ -249,12 +251,12 @@ package struct ScheduleRunner: Service {
         }
     }
 
-    /// Stores the problem of a schedule, which the API shows.
+    /// Stores a problem of the schedule, which the API reports.
     private func note(_ message: String, of schedule: ScheduleRecord) async throws {
         try await self.store.setProblem(ScheduleProblem(message: message, at: self.time.now), ofSchedule: schedule.id)
     }
 
-    /// Returns the id of a run's notification, a UUID of version 8 (RFC 9562 section 5.8) derived from schedule and run.
+    /// Returns the id of a run's notification, a UUID of version 8 (RFC 9562 section 5.8) from schedule and run.
     static func id(of schedule: UUID, run: Timestamp) -> UUID {
         var hash = SHA256()
         hash.update(data: withUnsafeBytes(of: schedule.uuid) { Data($0) })

@@ -1,10 +1,10 @@
 import ProviderModel
 import Synchronization
 
-/// The apps whose scheduled work is in progress.
+/// Tracks the apps whose scheduled work is in progress.
 ///
-/// The work of an app runs in one worker, so that an app whose audiences take long to count delays only its own runs. Apps
-/// take turns: after its turn, an app waits until every other app with due work has had one.
+/// The work of an app runs in one task, so that an app whose audiences take long to count delays only its own runs.
+/// Apps take turns: after its turn, an app waits until every other app with due work has had one.
 final class ScheduleWorkers: Sendable {
     /// The maximum number of apps whose work is in progress at the same time.
     static let maximum = 8
@@ -13,7 +13,7 @@ final class ScheduleWorkers: Sendable {
         var running: Set<Int64> = []
         /// The apps that had their turn in this round.
         var served: Set<Int64> = []
-        /// The apps whose work failed, and the time of the next attempt.
+        /// The apps whose work failed, and the times of their next attempts.
         var paused: [Int64: ContinuousClock.Instant] = [:]
 
         var isFull: Bool { self.running.count >= ScheduleWorkers.maximum }
@@ -23,8 +23,8 @@ final class ScheduleWorkers: Sendable {
 
     var isFull: Bool { self.state.withLock { $0.isFull } }
 
-    /// Starts the work of an app.
-    /// - Returns: `false` if the app's work is in progress, or too many others are.
+    /// Starts the turn of an app.
+    /// - Returns: `false` if the app's work is already in progress, or that of too many other apps.
     func start(_ app: Int64) -> Bool { self.state.withLock { !$0.isFull && $0.running.insert(app).inserted } }
 
     /// Ends the turn of an app.
@@ -37,7 +37,7 @@ final class ScheduleWorkers: Sendable {
         }
     }
 
-    /// Returns the apps that cannot start now; `nil` if none can.
+    /// Returns the apps whose work cannot start now; `nil` if no work can start.
     func unavailable(at now: ContinuousClock.Instant) -> Set<Int64>? {
         self.state.withLock { state in
             guard !state.isFull else { return nil }
@@ -47,7 +47,7 @@ final class ScheduleWorkers: Sendable {
     }
 
     /// Begins the next round after all apps with due work have had their turn.
-    /// - Returns: `false` if no app had a turn in this round.
+    /// - Returns: `false` if no app had a turn in the last round.
     func beginRound() -> Bool {
         self.state.withLock { state in
             defer { state.served = [] }
@@ -55,7 +55,7 @@ final class ScheduleWorkers: Sendable {
         }
     }
 
-    /// Returns the time until the next attempt of an app whose work failed; `nil` if there is none.
+    /// Returns the time until the next attempt of an app whose work failed; `nil` if no app is paused.
     func timeUntilResumed(_ now: ContinuousClock.Instant) -> Duration? {
         self.state.withLock { $0.paused.values.min().map { max(.zero, $0 - now) } }
     }

@@ -12,24 +12,24 @@ package struct Timeline: Hashable, Sendable {
     package var notification: UUID
     /// The bundle id of the app; `nil` if the app was removed.
     package var app: Topic?
-    /// The `apns-id` of a delivery's push.
+    /// The `apns-id` of a delivery's push; `nil` for a notification.
     package var apnsID: String?
     package var device: Int64?
-    /// The first bytes of the token.
+    /// The first bytes of the token; `nil` if it is not known.
     package var token: String?
     package var environment: PushEnvironment?
     /// The state of the delivery, `pending` before it has one, or the state of the notification.
     package var state: String
     package var reason: String?
-    /// The steps in their order.
+    /// The steps in chronological order.
     package var steps: [TimelineStep] = []
-    /// Notes about facts that are not known, with the cause.
+    /// Notes about facts that are not known, with the reasons.
     package var notes: [String] = []
 }
 
 /// A step of a timeline.
 package struct TimelineStep: Hashable, Sendable {
-    /// The program or service that has made a step.
+    /// The program or service that has performed a step.
     package enum Source: String, Hashable, Sendable, CaseIterable {
         case api, provider, sender, pushService, gateway, app, webhook
     }
@@ -51,7 +51,7 @@ package struct TimelineStep: Hashable, Sendable {
 }
 
 extension [TimelineStep] {
-    /// The steps in the order of their times. Steps at the same time keep their order.
+    /// The steps in chronological order. Steps with equal times keep their order.
     var ordered: [TimelineStep] {
         self.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
     }

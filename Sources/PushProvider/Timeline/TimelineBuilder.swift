@@ -34,7 +34,7 @@ enum TimelineBuilder {
         return timeline
     }
 
-    /// Returns the step of the next attempt. If a paused environment holds it back, its time is that of the next probe.
+    /// Returns the step for the next attempt. If a paused environment holds it back, the time is the next probe's.
     private static func nextTry(_ facts: DeliveryFacts) -> [TimelineStep] {
         if let pause = facts.pause {
             // While a probe is in progress, the time of the next one is not known.
@@ -47,7 +47,7 @@ enum TimelineBuilder {
         return [.init(isDue ? facts.clocks.wall : wall, .provider, .waits, isDue ? "is due again" : "next try")]
     }
 
-    /// Returns the timeline of a notification: its own steps, with its pages summarized.
+    /// Returns the timeline of a notification: its own steps, and a summary of its pages.
     static func timeline(of facts: NotificationFacts) -> Timeline {
         let (notification, history) = (facts.notification, facts.history)
         var timeline = Timeline(
@@ -86,7 +86,7 @@ enum TimelineBuilder {
 
     // MARK: The request
 
-    /// Returns the steps from the request to the opening.
+    /// Returns the steps from the request to the opening of the notification.
     private static func beginning(
         of notification: NotificationRecord,
         _ beginning: NotificationBeginning
@@ -151,7 +151,7 @@ enum TimelineBuilder {
         ]
     }
 
-    /// Returns the steps of the page that ended a delivery.
+    /// Returns the steps of the page in which a delivery got its final state.
     private static func page(of history: DeliveryHistory) -> [TimelineStep] {
         guard let delivery = history.delivery, delivery.state != .sending else {
             guard let delivery = history.delivery else { return [] }
@@ -171,7 +171,7 @@ enum TimelineBuilder {
         }
         let sentAt = page.times.sentAt
         guard let milliseconds = history.milliseconds else {
-            // There was no push, or its trip is not known.
+            // There was no push, or its transmission is not known.
             steps.append(.init(delivery.at, .provider, .ended, Self.result(delivery)))
             steps.append(.init(page.committedAt, .provider, .committed, "its final state is on disk"))
             return steps
@@ -185,7 +185,7 @@ enum TimelineBuilder {
         return steps
     }
 
-    /// Returns the steps of handing the push to a connection. The opening of the connection is one if the push waited for it.
+    /// Returns the steps of handing the push to a connection, including its opening if the push waited for that.
     private static func sending(over connection: OpenedConnection?, at time: Timestamp) -> [TimelineStep] {
         guard let connection else { return [.init(time, .sender, .sent, "handed to the sender")] }
         guard connection.openedAt > time else {
@@ -265,7 +265,7 @@ enum TimelineBuilder {
 }
 
 extension OpenedConnection {
-    /// The connection in words.
+    /// A readable description of the connection.
     fileprivate var text: String {
         var text = self.service
         if let address { text += " (\(address)" + (self.localPort.map { " from port \($0))" } ?? ")") }
@@ -274,7 +274,7 @@ extension OpenedConnection {
 }
 
 extension ReceiptCount {
-    /// The count in words.
+    /// A readable form of the count.
     fileprivate var text: String {
         let repeated = self.total > self.unique ? ", \(self.total) times" : ""
         return "\(self.event.word) by \(self.unique)\(repeated)"
@@ -285,7 +285,7 @@ extension NotificationProgress {
     /// `true` if the push service has responded about at least one recipient.
     fileprivate var hasResponses: Bool { self.accepted + self.rejected > 0 }
 
-    /// The counters in words.
+    /// The counts by state in readable form.
     fileprivate var summary: String {
         let counts = [
             ("accepted", self.accepted), ("rejected", self.rejected), ("failed", self.failed),
@@ -297,7 +297,7 @@ extension NotificationProgress {
 }
 
 extension TokenEventRecord.Action {
-    /// The change in words.
+    /// A readable description of the action.
     fileprivate var phrase: String {
         switch self {
         case .keptAlive: "kept, as the device registered since"
@@ -309,7 +309,7 @@ extension TokenEventRecord.Action {
 }
 
 extension String {
-    /// The host of a URL. The path is not shown, because it may hold a secret.
+    /// The host of a URL. The path is not shown, because it may contain a secret.
     fileprivate var hostText: String { URL(string: self)?.host() ?? "its address" }
 }
 
@@ -320,18 +320,18 @@ struct DeliveryFacts: Sendable {
     var recipient: Int64
     var history: DeliveryHistory
     var gateway: GatewayFacts = .off
-    /// The clocks by which the time of the next attempt is shown.
+    /// The clock reading from which the time of the next attempt is computed.
     var clocks: ClockReading
     /// The pause that holds the next attempt back; `nil` if none does.
     var pause: EnvironmentStatus?
 }
 
-/// The gateway's events of a push.
+/// The events that the gateway has recorded about a push.
 enum GatewayFacts: Hashable, Sendable {
     /// No gateway is configured.
     case off
     case events([GatewayEvent])
-    /// The gateway did not respond in time, or the response has no events.
+    /// The gateway did not respond in time, or the response contains no events.
     case failed(String)
 }
 

@@ -2,7 +2,7 @@ package import ProviderModel
 package import PushStore
 package import PushSupport
 
-/// Reads timelines from the store, and from the gateway's events if a gateway is configured.
+/// Builds timelines from the store, and from the gateway's events if a gateway is configured.
 package struct TimelineReader: Sendable {
     private let store: any AppStore & NotificationStore & ReceiptStore & TimelineStore
     /// The client of the gateway; `nil` if no gateway is configured.
@@ -10,7 +10,7 @@ package struct TimelineReader: Sendable {
     private let faults: ConfigurationFaultTracker?
     private let time: any TimeSource
 
-    /// - Parameter faults: The configuration faults, for the pauses that hold recipients back; `nil` to leave them out.
+    /// - Parameter faults: The configuration faults, whose pauses hold recipients back; `nil` to omit them.
     package init(
         store: any AppStore & NotificationStore & ReceiptStore & TimelineStore,
         gateway: GatewayEventClient?,
@@ -33,7 +33,7 @@ package struct TimelineReader: Sendable {
         return TimelineBuilder.timeline(of: facts)
     }
 
-    /// Returns the timelines of recipients, without those that do not exist.
+    /// Returns the timelines of recipients. Recipients that do not exist are omitted.
     package func timelines(of recipients: [RecipientKey]) async throws -> [Timeline] {
         var gateway = GatewayEventReader(of: self.gateway)
         var timelines: [Timeline] = []
@@ -64,8 +64,8 @@ package struct TimelineReader: Sendable {
         )
     }
 
-    /// Returns the pause with the earliest probe of those that hold the next attempt back; `nil` if there is none any
-    /// more.
+    /// Returns the pause that holds the next attempt back, of several the one with the earliest probe; `nil` if none
+    /// does any more.
     private func pause(_ app: Int64, _ held: HoldingEnvironments?) async throws -> EnvironmentStatus? {
         var pauses: [EnvironmentStatus] = []
         for environment in held?.environments ?? [] {
@@ -77,12 +77,12 @@ package struct TimelineReader: Sendable {
     }
 }
 
-/// Reads a gateway's events for one request of the API.
+/// Reads a gateway's events for one request to the API.
 ///
-/// All reads share one deadline, so that a silent gateway delays a response with many timelines only once.
+/// All reads share one deadline, so that an unresponsive gateway delays a response with many timelines only once.
 struct GatewayEventReader {
     private let gateway: GatewayEventClient?
-    /// The time that is left until the shared deadline.
+    /// The time left until the shared deadline.
     private var rest: Duration
     /// The failure after which the gateway is not queried again; `nil` if there was none.
     private var failure: String?
@@ -93,7 +93,7 @@ struct GatewayEventReader {
         self.rest = gateway?.deadline ?? .zero
     }
 
-    /// Returns the events of a push. It never throws, because a silent gateway must not prevent the rest of the timeline.
+    /// Returns the events of a push. It never throws, because the timeline is also built without gateway events.
     mutating func reading(of apnsID: String) async -> GatewayFacts {
         guard let gateway else { return .off }
         if let failure { return .failed(failure) }

@@ -1,22 +1,23 @@
-/// Decides when the push service rejects so many tokens of an environment that a wrong setting is more likely than invalid tokens
-/// (reference 1.9: a wrong environment makes every token bad). The breaker opens then, until an operator closes it.
+/// A circuit breaker for deactivations. It opens when so many tokens of an environment are rejected that a wrong
+/// setting is more likely than invalid tokens (reference 1.9: a wrong environment makes every token bad). An operator
+/// closes it.
 package struct CircuitBreaker: Hashable, Sendable {
     /// The thresholds at which the breaker opens.
     package struct Limits: Hashable, Sendable {
         /// The minimum number of responses before the breaker opens. Default 200.
         package var minimum = 200
-        /// The share of dead tokens (410) from which the breaker is open and no token is deactivated. Default 0.3.
+        /// The share of dead tokens (410) from which the breaker opens and no token is deactivated. Default 0.3.
         package var dead = 0.3
-        /// The share of bad tokens (`BadDeviceToken`, `DeviceTokenNotForTopic`) from which no token is deactivated, and the
-        /// campaign is paused. Default 0.5.
+        /// The share of bad tokens (`BadDeviceToken`, `DeviceTokenNotForTopic`) from which the breaker opens, no token
+        /// is deactivated, and the campaign is paused. Default 0.5.
         package var bad = 0.5
-        /// The number of responses from which all counts are halved. Default 4,000.
+        /// The number of responses beyond which all counts are halved. Default 4,000.
         package var memory = 4000
 
         package init() {}
     }
 
-    /// The numbers of responses of each kind.
+    /// The numbers of responses by kind.
     struct Counts: Hashable, Sendable {
         var accepted = 0, dead = 0, bad = 0
 
@@ -32,9 +33,9 @@ package struct CircuitBreaker: Hashable, Sendable {
     private let limits: Limits
     /// The recent responses for established tokens, and for all others. See ``TokenEvidence``.
     private var established, others: RecentResponses
-    /// The reason for which the breaker is open, until an operator closes it; `nil` while it is closed.
+    /// The reason why the breaker is open; `nil` while it is closed. Only an operator closes it.
     private(set) var openReason: String?
-    /// Indicates whether only established tokens are deactivated, because too many of the others are called bad or dead.
+    /// Indicates whether only established tokens are deactivated, because too many others are reported bad or dead.
     private(set) var areOthersHeld = false
 
     init(limits: Limits = Limits(), openReason: String? = nil) {
@@ -42,11 +43,11 @@ package struct CircuitBreaker: Hashable, Sendable {
         (self.established, self.others) = (RecentResponses(), RecentResponses())
     }
 
-    /// Counts responses, before anything is done about their tokens, and opens the breaker if too many tokens are called bad or
+    /// Counts responses before their tokens are changed, and opens the breaker if too many tokens are reported bad or
     /// dead.
     ///
-    /// Tokens that are not established open it only while no push was accepted, because they are the only evidence then. Later
-    /// they are held, without opening it.
+    /// Tokens that are not established open it only while no push was accepted, because they are the only evidence
+    /// then. Later they are only kept from deactivation.
     /// - Parameter isProven: `true` if a push was ever accepted with the environment's credential.
     /// - Returns: `true` if the breaker opened.
     mutating func record(_ established: Counts, others: Counts, isProven: Bool) -> Bool {
@@ -57,8 +58,8 @@ package struct CircuitBreaker: Hashable, Sendable {
         return self.open(reason)
     }
 
-    /// Opens the breaker if a feedback list would deactivate too large a share of the environment's devices at once. There are no
-    /// accepted pushes to compare with.
+    /// Opens the breaker if a feedback list would deactivate too large a share of the environment's devices at once.
+    /// There are no accepted pushes for comparison.
     /// - Parameters:
     ///   - dead: The number of devices that the list would deactivate.
     ///   - active: The number of active devices of the environment before that.
@@ -68,7 +69,7 @@ package struct CircuitBreaker: Hashable, Sendable {
         return self.open("the feedback service lists \(dead) of \(active) active devices, far more than usual")
     }
 
-    /// - Returns: `true` if the breaker was closed.
+    /// - Returns: `true` if the breaker was closed before.
     private mutating func open(_ reason: String) -> Bool {
         guard self.openReason == nil else { return false }
         self.openReason = reason
@@ -76,12 +77,12 @@ package struct CircuitBreaker: Hashable, Sendable {
     }
 }
 
-/// The counts of recent responses. When there are many, all are halved, so that old responses lose weight.
+/// The counts of recent responses. When there are many, all counts are halved, so that old responses lose weight.
 private struct RecentResponses: Hashable, Sendable {
     private var counts = CircuitBreaker.Counts()
 
     /// Counts responses.
-    /// - Returns: The reason for which their tokens must not be deactivated; `nil` if they may be.
+    /// - Returns: The reason why their tokens must not be deactivated; `nil` if they may be.
     mutating func add(_ new: CircuitBreaker.Counts, _ limits: CircuitBreaker.Limits) -> String? {
         self.counts.add(new)
         defer {

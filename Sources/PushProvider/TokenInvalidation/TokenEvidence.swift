@@ -1,23 +1,23 @@
 import PushStore
 import PushTypes
 
-/// The weight of a page's responses as evidence.
+/// The responses of a page as evidence about the validity of an app's tokens.
 ///
-/// Devices that were added long ago are representative of the app's devices, and are called established. Devices that were
-/// added lately, tokens that were called bad before and tokens that are not registered may all come from one caller of the
-/// API. However many they are, they prove nothing about other tokens.
+/// Devices that were added long ago are representative of the app's devices, and are called established. Devices that
+/// were added recently, tokens that were reported bad before and unregistered tokens may all come from one caller of
+/// the API. However many they are, they prove nothing about other tokens.
 struct TokenEvidence: Hashable, Sendable {
-    /// The age from which a device is established: a week.
+    /// The age from which a device is established: one week.
     static let age: Duration = .seconds(7 * 86_400)
 
     var established = CircuitBreaker.Counts()
     var others = CircuitBreaker.Counts()
-    /// The unregistered tokens, named by requests without a credential, to which pushes were accepted. Each counts once,
-    /// however many pushes it gets.
+    /// The unregistered tokens, named by requests without a credential, to which pushes were accepted. Each token
+    /// counts once, regardless of the number of pushes.
     var reached: Set<DeviceToken> = []
 
     /// Decides whether a recipient is established.
-    /// - Parameter firstNew: The id of the first device that was added lately.
+    /// - Parameter firstNew: The lowest id of the devices that were added within ``age``.
     static func isEstablished(_ recipient: Recipient, firstNew: Int64) -> Bool {
         guard let device = recipient.device else { return false }
         return device < firstNew && !recipient.isSuspected

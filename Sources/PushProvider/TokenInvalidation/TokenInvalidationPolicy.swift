@@ -4,10 +4,10 @@ package import PushStore
 import PushTypes
 import Synchronization
 
-/// Decides which tokens are deactivated (decision 14).
+/// Decides which tokens are deactivated (decision 14). There is one policy for the whole provider.
 ///
-/// A response 410 deactivates a device. `BadDeviceToken` does so only if a push with the same environment, topic and credential
-/// was accepted. If too many tokens would be deactivated at once, none is. There is one policy for the whole provider.
+/// A 410 response deactivates a device. `BadDeviceToken` does so only if a push with the same environment, topic and
+/// credential was accepted. If too many tokens would be deactivated at once, none is.
 package final class TokenInvalidationPolicy: Sendable {
     private typealias Key = AppEnvironment
 
@@ -16,11 +16,11 @@ package final class TokenInvalidationPolicy: Sendable {
         /// The epoch of the credential to which the evidence applies.
         let epoch: Int64
         var breaker: CircuitBreaker
-        /// `true` if a push was ever accepted with this credential, including before the last start.
+        /// `true` if a push was ever accepted with this credential, even before the last start of the process.
         var isProvenEver = false
         /// The topics of accepted pushes, which prove that environment, topic and credential match.
         var provenTopics: Set<Topic> = []
-        /// The tokens of requests without a credential that have counted as accepted.
+        /// The tokens from requests without a credential that were already counted as accepted.
         var reached: Set<DeviceToken> = []
     }
 
@@ -30,12 +30,12 @@ package final class TokenInvalidationPolicy: Sendable {
         var isBreakerOpen: Bool
         /// `true` if only established tokens are deactivated.
         var areOthersHeld: Bool
-        /// The reason for which this page opened the breaker; `nil` if it did not.
+        /// The reason why this page opened the breaker; `nil` if it did not.
         var opened: String?
         /// `true` if a push to this topic was accepted in this environment.
         var isProven: Bool
 
-        /// The evaluation of responses that no breaker limits.
+        /// The evaluation of responses to which no breaker applies.
         static let unlimited = Evaluation(isBreakerOpen: false, areOthersHeld: false, opened: nil, isProven: false)
     }
 
@@ -53,15 +53,15 @@ package final class TokenInvalidationPolicy: Sendable {
         (self.store, self.limits, self.logger) = (store, limits, logger)
     }
 
-    /// Forgets the state of an app after its credentials were changed or an operator has closed the breaker.
+    /// Forgets the state of an app, after its credentials were changed or an operator has closed the breaker.
     package func forget(app: Int64) {
         self.states.withLock { states in
             for environment in PushEnvironment.allCases { states[Key(app: app, environment: environment)] = nil }
         }
     }
 
-    /// Returns the id of the first device that is not established. It is read again after ten minutes. If it cannot be read,
-    /// no device counts as established.
+    /// Returns the lowest id of the devices that are not established. It is read again after ten minutes. If it cannot
+    /// be read, no device counts as established.
     func firstNewDevice(now: Timestamp) async -> Int64 {
         if let known = self.newDevices.withLock({ $0 }), now >= known.readAt, now.since(known.readAt) < .seconds(600) {
             return known.first
@@ -72,17 +72,17 @@ package final class TokenInvalidationPolicy: Sendable {
         return first
     }
 
-    /// Returns `true` if a push to a token that is not registered was ever accepted; `false` if that cannot be read.
+    /// Returns `true` if a push to an unregistered token was ever accepted; `false` if the store cannot be read.
     func hasReached(_ token: DeviceToken, app: Int64, environment: PushEnvironment) async -> Bool {
         let key = Key(app: app, environment: environment)
         if self.states.withLock({ $0[key]?.reached.contains(token) ?? false }) { return true }
         return (try? await self.store.tokenState(of: token, app: app, environment: environment)) == .reached
     }
 
-    /// Counts the responses of a page and evaluates them, before its tokens are changed. It never fails: the results of the
-    /// page must be written.
-    /// - Parameter epoch: The epoch of the environment's credential when the page was prepared. Responses to pushes with a
-    ///   replaced credential do not count.
+    /// Counts and evaluates the responses of a page, before its tokens are changed. It never fails, because the results
+    /// of the page must be written.
+    /// - Parameter epoch: The epoch of the environment's credential when the page was prepared. Responses to pushes
+    ///   with a replaced credential do not count.
     func evaluate(
         _ evidence: TokenEvidence,
         app: Int64,
@@ -166,7 +166,7 @@ package final class TokenInvalidationPolicy: Sendable {
     }
 
     /// Reads the stored state of an environment, once for each credential.
-    /// - Parameter epoch: The epoch from which a state is up to date.
+    /// - Parameter epoch: The minimum epoch of a state that is up to date.
     /// - Returns: The epoch of the state; `nil` if it cannot be read.
     private func load(_ key: Key, since epoch: Int64) async -> Int64? {
         if let known = self.states.withLock({ $0[key]?.epoch }), known >= epoch { return known }
@@ -205,7 +205,7 @@ package final class TokenInvalidationPolicy: Sendable {
 
 extension TokenInvalidationPolicy.EnvironmentState {
     /// The evaluation of responses to pushes with a replaced credential. They do not count, and tokens that are not
-    /// established are left to the next push.
+    /// established are left for the next push to evaluate.
     fileprivate var evaluationOfReplaced: TokenInvalidationPolicy.Evaluation {
         TokenInvalidationPolicy.Evaluation(
             isBreakerOpen: self.breaker.openReason != nil,
@@ -215,7 +215,7 @@ extension TokenInvalidationPolicy.EnvironmentState {
         )
     }
 
-    /// Counts the responses of a page.
+    /// Counts and evaluates the responses of a page.
     fileprivate mutating func evaluate(_ evidence: TokenEvidence, topic: Topic) -> TokenInvalidationPolicy.Evaluation {
         if evidence.accepted > 0 {
             self.provenTopics.insert(topic)
@@ -232,10 +232,10 @@ extension TokenInvalidationPolicy.EnvironmentState {
         )
     }
 
-    /// The maximum number of accepted tokens of requests without a credential that are kept.
+    /// The maximum number of tokens in ``reached``.
     private static let maximumReached = 4000
 
-    /// Returns the counts of tokens that are not established, including newly accepted tokens of requests without a credential.
+    /// Returns the counts of tokens that are not established, including those newly accepted without a credential.
     private mutating func others(in evidence: TokenEvidence) -> CircuitBreaker.Counts {
         guard !evidence.reached.isEmpty else { return evidence.others }
         let new = evidence.reached.subtracting(self.reached)
@@ -248,12 +248,12 @@ extension TokenInvalidationPolicy.EnvironmentState {
 }
 
 extension TokenInvalidationPolicy.Evaluation {
-    /// Decides the change of a token after its response; `nil` leaves it as it is.
+    /// Decides how a token changes after a response; `nil` if it does not change.
     ///
     /// - Parameters:
     ///   - requested: The change that the response to the push suggests.
     ///   - isEstablished: `true` if the device is established, see ``TokenEvidence``.
-    ///   - triesElsewhere: `true` if the token is tried in the other environment next, so that the response there decides.
+    ///   - triesElsewhere: `true` if the next attempt is made in the other environment, whose response then decides.
     func change(
         _ requested: TokenStateChange.Kind,
         isEstablished: Bool,

@@ -1,19 +1,19 @@
 import PushSupport
 import PushTypes
 
-/// Decides whether messages are sent to one push service of browsers. None is sent during a pause that the push service
-/// has requested. After several failures in a row none is sent for a while, and then one at a time until one gets a
+/// Decides whether messages are sent to one push service of browsers. None is sent during a delay that the push service
+/// has requested. After several consecutive failures, none is sent for a while, and then one at a time until one gets a
 /// response.
 struct PushServiceStateMachine: Hashable, Sendable {
-    /// The threshold at which the breaker opens, and the pauses.
+    /// The threshold at which the circuit breaker opens, and the durations of pauses.
     struct Limits: Hashable, Sendable {
-        /// The number of failures in a row that opens the breaker. Default 5.
+        /// The number of consecutive failures that opens the breaker. Default 5.
         var failures = 5
-        /// The first pause. It doubles with each further failure. Default 5 s.
+        /// The duration of the first pause. It doubles with each further failure. Default 5 s.
         var pause: Duration = .seconds(5)
-        /// The maximum pause. Default 5 min.
+        /// The maximum duration of a pause. Default 5 min.
         var longestPause: Duration = .seconds(300)
-        /// The maximum delay of a `retry-after` header that is obeyed. Default 15 min.
+        /// The maximum `retry-after` delay that is obeyed. Default 15 min.
         var longestRetryAfter: Duration = .seconds(900)
 
         init() {}
@@ -23,14 +23,14 @@ struct PushServiceStateMachine: Hashable, Sendable {
     enum Admission: Hashable, Sendable {
         /// The message is sent. ``PushServiceStateMachine/ended(_:at:)`` must follow.
         case send
-        /// The message is not sent now, for this reason.
+        /// The message is not sent now, for the given reason.
         case wait(reason: String)
     }
 
-    /// The result of a message.
+    /// The result of sending a message.
     enum End: Hashable, Sendable {
         case answered
-        /// The push service requests a pause.
+        /// The push service responded with a request for a pause of this duration.
         case throttled(Duration)
         /// There was no connection, or no response.
         case failed
@@ -40,10 +40,10 @@ struct PushServiceStateMachine: Hashable, Sendable {
 
     private let limits: Limits
     private var breaker: ProbingBreaker
-    /// The number of failures in a row while the breaker is closed.
+    /// The number of consecutive failures while the breaker is closed.
     private var failures = 0
-    /// The end of a pause that the push service has requested, or of a pause of the breaker during which a response
-    /// arrived. No probe is needed after it.
+    /// The end of a pause that the push service has requested, or of a breaker's pause during which a response arrived.
+    /// No probe is required after it.
     private var pausedUntil: Timestamp?
 
     init(limits: Limits = Limits()) {
@@ -51,8 +51,8 @@ struct PushServiceStateMachine: Hashable, Sendable {
         self.breaker = ProbingBreaker(pause: limits.pause, longestPause: limits.longestPause)
     }
 
-    /// Decides about a message.
-    /// - Parameter now: The steady clock.
+    /// Decides whether a message is sent.
+    /// - Parameter now: The current time by the steady clock.
     mutating func admit(at now: Timestamp) -> Admission {
         if let pausedUntil {
             guard now >= pausedUntil else { return .wait(reason: "the push service asked for a pause") }
@@ -61,7 +61,7 @@ struct PushServiceStateMachine: Hashable, Sendable {
         return self.breaker.admit(at: now) == nil ? .send : .wait(reason: "the push service does not answer")
     }
 
-    /// Returns `true` while nothing is sent.
+    /// Returns `true` while no message may be sent.
     func isPaused(at now: Timestamp) -> Bool {
         (self.pausedUntil ?? self.breaker.pausedUntil).map { now < $0 } ?? false
     }
@@ -83,7 +83,7 @@ struct PushServiceStateMachine: Hashable, Sendable {
         }
     }
 
-    /// Forgets the failures. A pause continues to its end.
+    /// Forgets the failures. A pause continues until its end.
     private mutating func close() {
         if let end = self.breaker.pausedUntil { self.pausedUntil = end }
         self.breaker.succeeded()

@@ -3,8 +3,8 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The clients of browsers' push services. Each app has its own client for an origin, so that a push service which does
-/// not respond delays no other app.
+/// The clients of browsers' push services. Each app has its own client per origin, so that an unresponsive push service
+/// delays no other app.
 final class WebPushClientPool: Sendable {
     private struct Key: Hashable {
         var app: Int64
@@ -15,13 +15,13 @@ final class WebPushClientPool: Sendable {
         var services: [Key: WebPushClient] = [:]
         var isClosed = false
 
-        /// Returns `true` if there is room for another push service of an app.
+        /// Returns `true` if the limits allow another client for an app.
         func hasRoom(for app: Int64, _ limits: WebPushLimits) -> Bool {
             self.services.count < limits.services
                 && self.services.keys.count { $0.app == app } < limits.servicesOfApp
         }
 
-        /// Removes unused clients if there is no room for another push service of an app: first those of available push
+        /// Removes unused clients if the limits allow no further client for an app: first those of available push
         /// services, then those of paused ones.
         /// - Returns: The clients to close.
         mutating func makeRoom(for app: Int64, _ limits: WebPushLimits, at now: Timestamp) -> [WebPushClient] {
@@ -48,7 +48,7 @@ final class WebPushClientPool: Sendable {
         (self.addresses, self.resolver, self.limits, self.time) = (addresses, resolver, limits, time)
     }
 
-    /// Calls `body` with the client of an origin; with `nil` if there is no room, or the pool is closed.
+    /// Calls `body` with the client for an origin; with `nil` if the limits allow no further one or the pool is closed.
     /// - Parameter url: The URL of a message, whose host is resolved.
     func with<Value: Sendable>(
         _ origin: WebOrigin,
@@ -63,7 +63,7 @@ final class WebPushClientPool: Sendable {
         return value
     }
 
-    /// Returns the client of an origin for one use, and the unused clients to close.
+    /// Returns the client for an origin, retained for one use, and the unused clients to close.
     private func take(_ key: Key, url: String) -> (WebPushClient?, retired: [WebPushClient]) {
         let now = self.time.steady
         return self.state.withLock { state in
@@ -97,7 +97,7 @@ final class WebPushClientPool: Sendable {
         }
     }
 
-    /// Closes all unused clients, and the others after their last message.
+    /// Closes all unused clients at once, and the others after their last message.
     func close() async {
         let retired = self.state.withLock { state in
             defer { (state.services, state.isClosed) = ([:], true) }
@@ -107,7 +107,7 @@ final class WebPushClientPool: Sendable {
     }
 }
 
-/// The state of one app's use of a push service that outlives the connections: the messages in flight and the pauses.
+/// The state of one app's use of a push service that outlives its connections: the messages in flight and the pauses.
 final class PushServiceGate: Sendable {
     private let turns: CountingSemaphore
     private let machine = Mutex(PushServiceStateMachine())
@@ -127,7 +127,7 @@ final class PushServiceGate: Sendable {
     func isPaused(at now: Timestamp) -> Bool { self.machine.withLock { $0.isPaused(at: now) } }
 }
 
-/// The client of a push service for one app.
+/// A client of one push service for one app.
 final class WebPushClient: Sendable {
     private struct State {
         var users = 0
@@ -169,7 +169,7 @@ final class WebPushClient: Sendable {
         }
     }
 
-    /// The HTTP client. Its host is resolved at the first use, and again after a failure.
+    /// The HTTP client. Its host is resolved on first use, and again after a failure.
     var client: Result<PinnedClient, PinnedClientFailure> {
         get async {
             let task = self.state.withLock { state in
@@ -201,8 +201,8 @@ final class WebPushClient: Sendable {
 
     func retain() { self.state.withLock { $0.users += 1 } }
 
-    /// Ends a use.
-    /// - Returns: `true` if the client is to be closed.
+    /// Releases one use of the client.
+    /// - Returns: `true` if the client has to be closed.
     func release() -> Bool {
         self.state.withLock { state in
             state.users -= 1
@@ -210,8 +210,8 @@ final class WebPushClient: Sendable {
         }
     }
 
-    /// Records that no further use begins.
-    /// - Returns: `true` if the client is unused, and is to be closed at once.
+    /// Marks the client as not to be used again.
+    /// - Returns: `true` if the client is unused and has to be closed at once.
     func retire() -> Bool {
         self.state.withLock { state in
             state.isRetired = true

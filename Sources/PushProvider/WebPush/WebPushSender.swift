@@ -9,7 +9,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Sends the notifications of one app to browsers (RFC 8030): encrypts each to its subscription, signs and posts it.
+/// Sends the notifications of one app to browsers (RFC 8030): encrypts each to its subscription, signs it and posts it.
 struct WebPushSender: NotificationSender {
     let app: Int64
     let store: any WebPushStore
@@ -133,7 +133,7 @@ struct WebPushSender: NotificationSender {
         return await self.read(response, id: push.notification.id)
     }
 
-    /// Reads a response. Its status counts even if the body cannot be read.
+    /// Reads a response. Its status determines the outcome even if the body cannot be read.
     private func read(_ response: HTTPClientResponse, id: String) async -> (Outcome, PushServiceStateMachine.End) {
         let after = RetryAfter.read(response.headers.first(name: "retry-after"), now: self.time.now)
         let status = Int(response.status.code)
@@ -143,7 +143,7 @@ struct WebPushSender: NotificationSender {
         return (result.outcome(id: own ?? id), isThrottled ? after.map { .throttled($0) } ?? .answered : .answered)
     }
 
-    /// Returns the outcome of a message that another attempt could not deliver either.
+    /// Returns the outcome of a message that no further attempt could deliver.
     private static func refused(_ reason: String) -> Outcome { .rejected(Rejection(status: 400, reasonText: reason)) }
 }
 
@@ -159,11 +159,11 @@ extension HTTPClientResponse {
 
 /// The response of a browser's push service to a message, as the outcome of a push.
 ///
-/// None of the outcomes is a configuration fault, because those concern environments of Apple's push service.
+/// None of the outcomes is a configuration fault, because such faults concern environments of Apple's push service.
 struct WebPushOutcome: Hashable, Sendable {
-    /// The maximum length of a response's body that is read, in bytes.
+    /// The maximum length of a response body that is read, in bytes.
     static let maximumBody = 4096
-    /// The reasons that are taken over into the ledger, as Apple documents them. Any other text could be written by any server.
+    /// The reasons that are copied to the ledger, as Apple documents them. Other text could come from any server.
     private static let reasons: Set<String> = [
         "BadTtl", "BadUrgency", "BadWebPushRequest", "BadWebPushTopic", "VapidPkHashMismatch", "IdleTimeout",
         "BadAuthorizationHeader", "BadJwtToken", "BadVapidPublicKey", "BadPath", "MethodNotAllowed", "PayloadTooLarge",
@@ -174,8 +174,8 @@ struct WebPushOutcome: Hashable, Sendable {
     let retryAfter: Duration?
     let body: [UInt8]
 
-    /// Returns the outcome that the response stands for.
-    /// - Parameter id: The id of the message at the push service, or the provider's own.
+    /// Returns the outcome for the response.
+    /// - Parameter id: The id of the message at the push service, or the provider's own id.
     func outcome(id: String) -> Outcome {
         switch self.status {
         case 200..<300: .accepted(Outcome.Accepted(id: id))
@@ -188,7 +188,7 @@ struct WebPushOutcome: Hashable, Sendable {
         }
     }
 
-    /// The status with the reason that the push service gives, such as `403 VapidPkHashMismatch`.
+    /// The status with the reason in the push service's response, such as `403 VapidPkHashMismatch`.
     var text: String {
         guard let json = try? JSONValue(parsing: Data(self.body)) else { return "HTTP status \(self.status)" }
         if let reason = json["reason"].stringValue, Self.reasons.contains(reason) { return "\(self.status) \(reason)" }

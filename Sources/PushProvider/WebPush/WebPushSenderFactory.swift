@@ -6,7 +6,7 @@ import PushTypes
 import PushWire
 import ServiceLifecycle
 
-/// Creates the apps' senders to browsers, and owns their connections.
+/// Creates the senders that apps use for browsers, and owns their connections.
 package final class WebPushSenderFactory: Service {
     private let store: any WebPushStore
     private let pool: WebPushClientPool
@@ -27,7 +27,7 @@ package final class WebPushSenderFactory: Service {
         (self.store, self.addresses, self.limits, self.time) = (store, addresses, limits, time)
     }
 
-    /// Returns the sender of an app's notifications to browsers, the same one for every environment.
+    /// Returns the senders of an app's notifications to browsers. They are the same for every environment.
     func senders(app: Int64) -> AppSenders {
         let sender = WebPushSender(
             app: app,
@@ -49,12 +49,11 @@ package final class WebPushSenderFactory: Service {
         await self.close()
     }
 
-    /// Closes the connections.
     package func close() async { await self.pool.close() }
 }
 
-/// A cache of VAPID tokens, by which apps identify themselves to push services. There is one for each key and origin, which
-/// is used for half a day.
+/// A cache of VAPID tokens, with which apps identify themselves to push services. It contains one token for each key
+/// and origin, which is used for half a day.
 ///
 /// Push services limit how often the token may change (reference 9.1).
 final class VAPIDTokenCache: Sendable {
@@ -69,7 +68,7 @@ final class VAPIDTokenCache: Sendable {
 
     private let known = SharedCache<Key, (text: String, signedAt: Timestamp)>(maximum: 4096)
 
-    /// Returns the value of the header `authorization`.
+    /// Returns the value of the `authorization` header.
     /// - Throws: ``Unusable`` if the stored key is invalid.
     func authorization(_ record: VAPIDKeyRecord, for origin: WebOrigin, now: Timestamp) throws -> String {
         let key = Key(id: record.id, origin: origin, contact: record.contact)
@@ -86,15 +85,15 @@ final class VAPIDTokenCache: Sendable {
         return text
     }
 
-    /// The error of a stored key that cannot sign.
+    /// The error for a stored key that cannot sign.
     struct Unusable: Error {}
 }
 
 /// The limits on sending to browsers' push services.
 package struct WebPushLimits: Hashable, Sendable {
-    /// The maximum number of messages of an app that are in flight to one push service. Default 64.
+    /// The maximum number of messages in flight from one app to one push service. Default 64.
     package var inFlight = 64
-    /// The maximum time to resolve a name and to connect, and again until a response. Default 10 s.
+    /// The maximum time for resolving a name and connecting, and again until a response. Default 10 s.
     package var deadline: Duration = .seconds(10)
     /// The time after which no further message of a page is sent. The remaining messages become retries. Default 8 s.
     package var page: Duration = .seconds(8)
@@ -102,8 +101,8 @@ package struct WebPushLimits: Hashable, Sendable {
     package var addressLifetime: Duration = .seconds(300)
     /// The maximum number of clients of push services, of all apps together. Default 256.
     package var services = 256
-    /// The maximum number of clients of push services of one app, so that an app with many origins leaves room to others.
-    /// Default 128.
+    /// The maximum number of push service clients of one app, so that an app with many origins leaves some to other
+    /// apps. Default 128.
     package var servicesOfApp = 128
 
     package init() {}

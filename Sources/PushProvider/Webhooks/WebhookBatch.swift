@@ -3,19 +3,19 @@ import ProviderModel
 import PushStore
 import PushSupport
 
-/// The content of one post to a webhook: whole blocks of events, in order.
+/// The payload of one post to a webhook: whole blocks of events, in order.
 struct WebhookBatch: Hashable, Sendable {
-    /// The size from which no further block is added, in bytes. A larger block is posted alone.
+    /// The size in bytes at which no further block is added. A larger block is posted alone.
     static let maximumLength = 256 * 1024
     static let maximumBlocks = 500
 
     /// The ids of the first and the last block.
     let first: Int64
     let last: Int64
-    /// The JSON texts of the events with commas between them; empty if there is no event.
+    /// The JSON texts of the events, separated by commas; empty if there are no events.
     private let events: Data
 
-    /// Creates a batch of as many blocks as one post may have; `nil` if there are no blocks.
+    /// Creates a batch of as many blocks as fit into one post; `nil` if there are no blocks.
     /// - Parameters:
     ///   - blocks: The blocks in the order of their ids.
     ///   - last: The last block of a failed post, which is repeated unchanged; `nil` if there is none.
@@ -36,11 +36,11 @@ struct WebhookBatch: Hashable, Sendable {
 
     /// Returns the id of the post.
     ///
-    /// It is the same for the same blocks, so that a receiver recognizes a repetition. It includes the ids of the blocks,
-    /// from which a replay can begin.
+    /// It is the same for the same blocks, so that a receiver recognizes a repetition. It contains the ids of the first
+    /// and the last block, so that a replay can begin with one of them.
     func id(webhook: UUID) -> String { "\(webhook.uuidString.lowercased()).\(self.first)-\(self.last)" }
 
-    /// Returns the body, `{"id":…,"app":…,"events":[…]}`.
+    /// Returns the request body, `{"id":…,"app":…,"events":[…]}`.
     /// - Parameter app: The bundle id of the app.
     func body(webhook: UUID, app: String) -> Data {
         var json = JSONWriter(capacity: self.events.count + 256)
@@ -70,13 +70,13 @@ extension EventBlock {
     }
 }
 
-/// Reads the blocks of the next post, and few more than fit into it.
+/// Reads the blocks of the next post, and only a few more than fit into it.
 ///
-/// The size of a block is not known before it is read: blocks of campaigns are large, and blocks of single pushes are small.
+/// The size of a block is not known before it is read: campaigns have large blocks, and single pushes have small ones.
 struct WebhookReader: Sendable {
     /// The number of blocks in the first read.
     private static let firstRead = 2
-    /// The maximum number of blocks in each further read. A block may have 1.5 MB.
+    /// The maximum number of blocks in each further read. A block may be as large as 1.5 MB.
     private static let maximumRead = 16
 
     private let store: any WebhookStore

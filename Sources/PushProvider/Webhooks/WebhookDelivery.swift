@@ -10,13 +10,13 @@ import Synchronization
 
 /// The limits on posts to webhooks.
 package struct WebhookLimits: Sendable {
-    /// The maximum time to resolve the name, and again from then to the status of the response. Default 10 s.
+    /// The maximum time for resolving the name, and again from then to the status of the response. Default 10 s.
     package var deadline: Duration = .seconds(10)
-    /// The maximum number of posts of one run, after which other webhooks have their turn. Default 16.
+    /// The maximum number of posts in one run, after which other webhooks have their turn. Default 16.
     package var postsPerRun = 16
     /// The maximum time for which the delivery sleeps without a signal. Default 5 s.
     package var sleep: Duration = .seconds(5)
-    /// The time for which events are gathered after a signal, so that posts have more events. Default 200 ms.
+    /// The time for which events are collected after a signal, so that each post contains more events. Default 200 ms.
     package var gathering: Duration = .milliseconds(200)
 
     package init() {}
@@ -24,10 +24,10 @@ package struct WebhookLimits: Sendable {
 
 /// Posts events to webhooks.
 ///
-/// Each webhook receives the events after its cursor in order, one post at a time. The cursor moves when a post was accepted.
-/// So every event is delivered at least once, and after a crash the last post of each webhook may be repeated.
+/// Each webhook receives the events after its cursor in order, one post at a time. The cursor moves when a post is
+/// accepted. So every event is delivered at least once, and a crash may repeat the last post to each webhook.
 package final class WebhookDelivery: Service {
-    /// The way in which one run of posts to a webhook ended.
+    /// The reason why one run of posts to a webhook ended.
     package enum RunEnd: Hashable, Sendable {
         /// The webhook has received all events, or cannot receive any now.
         case idle
@@ -48,14 +48,13 @@ package final class WebhookDelivery: Service {
     let time: any TimeSource
     private let logger: Logger
     private let metrics: WebhookMetrics
-    /// The last block of each webhook's post that failed. The post is repeated unchanged, under the same id.
+    /// The last block of each webhook's failed post. The post is repeated unchanged, with the same id.
     private let failedThrough = Mutex<[UUID: Int64]>([:])
-    /// The runs in progress.
     private let runs = Mutex<[UUID: Task<RunEnd, Never>]>([:])
     /// The webhooks that cannot be read and were already logged as such.
     private let unreadable = Mutex<Set<String>>([])
-    /// The budget of runs, and a separate one for receivers whose last post failed, so that slow receivers do not delay the
-    /// others.
+    /// The budget of runs, and a separate one for receivers whose last post failed, so that slow receivers do not delay
+    /// the others.
     private let places, retries: Budget
 
     /// - Parameters:
@@ -85,7 +84,6 @@ package final class WebhookDelivery: Service {
         (self.policy, self.resolver, self.time, self.logger) = (policy, resolver, time, logger)
     }
 
-    /// An event of the delivery loop.
     private enum Event {
         case woken(Bool)
         case ended(Due, RunEnd)
@@ -99,21 +97,21 @@ package final class WebhookDelivery: Service {
         let isFailing: Bool
     }
 
-    /// The webhooks that have a run or wait for their turn. Each has at most one run at a time.
+    /// The webhooks that have a run in progress or wait for their turn. Each has at most one run at a time.
     private struct Runs {
         private var begun: Set<UUID> = []
-        /// The webhooks that became due during their run, and get another run after it.
+        /// The webhooks that became due during their run, which is followed by another run.
         private var again: [UUID: Due] = [:]
 
-        /// Returns `true` if a run of the webhook may begin now.
+        /// Returns `true` if a run to the webhook may begin now.
         mutating func begin(_ due: Due) -> Bool {
             guard !self.begun.insert(due.id).inserted else { return true }
             self.again[due.id] = due
             return false
         }
 
-        /// Ends a run.
-        /// - Returns: The run that follows; `nil` for none.
+        /// Records the end of a run.
+        /// - Returns: The webhook's next run; `nil` if there is none.
         mutating func end(_ due: Due, _ end: RunEnd) -> Due? {
             self.begun.remove(due.id)
             let next = self.again.removeValue(forKey: due.id)
@@ -121,7 +119,7 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Works until graceful shutdown, which lets the posts in flight finish.
+    /// Posts events until graceful shutdown, which lets the posts in flight finish.
     package func run() async throws { await self.wake.untilShutdown { await self.work() } }
 
     private func work() async {
@@ -154,7 +152,7 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Runs the posts of a webhook when it is its turn.
+    /// Waits for the webhook's turn, and then performs its run.
     private func takeTurn(_ due: Due) async -> RunEnd {
         let budget = due.isFailing ? self.retries : self.places
         let caller = BudgetCaller(app: due.app, .name(due.id.uuidString))
@@ -163,14 +161,14 @@ package final class WebhookDelivery: Service {
         return await self.postEvents(to: due.id)
     }
 
-    /// - Returns: `false` once the wake signal has ended.
+    /// - Returns: `false` once the wake signal has been ended.
     private func wait(atMost limit: Duration) async -> Bool {
         guard await self.wake.wait(atMost: limit) else { return false }
         try? await Task.sleep(for: self.limits.gathering)
         return true
     }
 
-    /// Returns the webhooks that may post now, and the time to sleep without a signal.
+    /// Returns the webhooks that may post now, and the maximum time to sleep without a signal.
     private func due() async -> (due: [Due], pause: Duration) {
         let webhooks: [WebhookRecord]
         var names: [Int64: Topic] = [:]
@@ -208,7 +206,7 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Posts the events that a webhook has not received yet, until a post fails or the run is over.
+    /// Posts the events that a webhook has not received yet, until a post fails or the limit for one run is reached.
     package func postEvents(to id: UUID) async -> RunEnd {
         // The run is registered before it reads the webhook, so that a change can interrupt it.
         let run = self.runs.withLock { runs in
@@ -224,8 +222,8 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Cancels the post in flight to a webhook that was changed, because the post has the old address and signature. It is
-    /// repeated.
+    /// Cancels the post in flight to a webhook that was changed, because the post has the old URL and signature. The
+    /// post is repeated.
     package func interrupt(_ id: UUID) async {
         guard let run = self.runs.withLock({ $0[id] }) else { return }
         run.cancel()
@@ -293,7 +291,7 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Writes the outcome of a post. Changes by the API meanwhile, such as a replay, stay.
+    /// Writes the outcome of a post. Changes that API requests made meanwhile, such as a replay, are kept.
     private func settle(
         _ failure: WebhookFailure?,
         _ batch: WebhookBatch,
@@ -333,8 +331,8 @@ package final class WebhookDelivery: Service {
         self.logger.debug("post not accepted", metadata: ["webhook": "\(webhook.id)", "reason": "\(failure)"])
     }
 
-    /// Returns the last block of a failed post that has to be repeated; `nil` if there is none, or a replay has moved the
-    /// cursor past it.
+    /// Returns the last block of a failed post that has to be repeated; `nil` if there is none, or a replay has moved
+    /// the cursor past it.
     private func failedEnd(_ webhook: WebhookRecord) -> Int64? {
         self.failedThrough.withLock { $0[webhook.id] }.flatMap { $0 > webhook.cursor ? $0 : nil }
     }
@@ -352,7 +350,7 @@ package struct WebhookTestResult: Hashable, Sendable {
     package var status: Int?
     /// The failure, as ``WebhookRecord/lastError`` would show it; `nil` if the receiver accepted the post.
     package var error: String?
-    /// The time from the resolution of the name to the response.
+    /// The time from the start of the name resolution to the response.
     package var duration: Duration
 }
 
@@ -373,7 +371,7 @@ extension WebhookDelivery {
         return result
     }
 
-    /// Posts a body over a connection of its own.
+    /// Posts a body over a separate connection, and returns the status of the response.
     private func post(_ body: Data, to webhook: WebhookRecord) async throws(WebhookFailure) -> Int {
         let deadline = self.limits.deadline
         let receiver = try await WebhookReceiver(webhook, self.addresses, self.resolver, deadline: deadline)
@@ -402,7 +400,7 @@ extension WebhookDelivery {
     }
 }
 
-/// The metrics of the delivery of events.
+/// The metrics of webhook delivery.
 ///
 /// `martlet_webhook_posts` counts posts by `outcome`, `martlet_webhook_disabled` counts webhooks that were disabled.
 private struct WebhookMetrics: Sendable {

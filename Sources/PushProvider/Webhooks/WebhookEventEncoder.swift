@@ -5,10 +5,10 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Builds the JSON text of a block of events.
+/// Encodes events as the JSON text of a block.
 ///
-/// Every event has `id`, by which a receiver recognizes a repetition, `type`, and `at` in milliseconds. Events have whole
-/// tokens, because receivers use them to clean their own tables.
+/// Every event has an `id` by which a receiver recognizes a repetition, a `type`, and the time `at` in milliseconds.
+/// Events contain whole tokens, because receivers use them to clean up their own tables.
 struct WebhookEventEncoder {
     /// The maximum number of events in a block.
     static let maximumCount = 4096
@@ -16,17 +16,17 @@ struct WebhookEventEncoder {
     private(set) var count = 0
     private var json: JSONWriter
 
-    /// - Parameter expected: The number of events to make room for.
+    /// - Parameter expected: The number of events for which memory is reserved.
     init(expected: Int = 0) { self.json = JSONWriter(capacity: min(max(0, expected), Self.maximumCount) * 400) }
 
     var isEmpty: Bool { self.count == 0 }
-    /// The JSON text, for ``EventBlock/events``.
+    /// The JSON text of the block, for ``EventBlock/events``.
     var data: Data { Data(self.json.bytes) }
 
-    /// Appends a recipient's final state. Its id is derived from the `apns-id` and the state, so that it is always the same.
+    /// Appends a recipient's final state. The event's id is always the same, derived from the `apns-id` and the state.
     /// - Parameters:
     ///   - apnsID: The `apns-id` of the delivery.
-    ///   - recipient: The recipient; `nil` if its device and token are not known any more.
+    ///   - recipient: The recipient; `nil` if its device and token are no longer known.
     ///   - channel: The channel of a broadcast, which has no token; `nil` for a notification to devices.
     ///   - notification: The id of the notification.
     mutating func append(
@@ -63,7 +63,7 @@ struct WebhookEventEncoder {
         self.json.raw("}")
     }
 
-    /// Appends a change of a token. Its id is derived from all members of the event.
+    /// Appends a change of a token. The event's id is derived from all its members.
     mutating func append(_ event: TokenEventRecord) {
         self.begin()
         self.json.raw(#"{"id":"#)
@@ -80,9 +80,9 @@ struct WebhookEventEncoder {
         self.json.raw("}")
     }
 
-    /// Appends the announcement of a certificate's end. Its id is derived from the certificate and the stage.
+    /// Appends the announcement of a certificate's expiry. The event's id is derived from certificate and stage.
     /// - Parameters:
-    ///   - fingerprint: The SHA-256 of the certificate, hexadecimal.
+    ///   - fingerprint: The SHA-256 of the certificate, in hexadecimal.
     ///   - stage: The stage in days; 0 for a certificate that has expired.
     mutating func append(
         endOf fingerprint: String,
@@ -112,7 +112,7 @@ struct WebhookEventEncoder {
         case paused, resumed
     }
 
-    /// Appends a pause of an environment, or its end. Its id is derived from the pause and the action.
+    /// Appends the start or the end of an environment's pause. The event's id is derived from the pause and the action.
     mutating func append(_ action: EnvironmentAction, _ pause: EnvironmentPause, at: Timestamp) {
         let (environment, fault) = (pause.target.environment, pause.fault)
         self.begin()
@@ -143,7 +143,7 @@ struct WebhookEventEncoder {
         self.json.raw("}")
     }
 
-    /// Appends a receipt. Its id is made from the id that the sender gave it and the notification's id.
+    /// Appends a receipt. The event's id consists of the notification's id and the id that the sender gave the receipt.
     mutating func append(_ news: NewReceipt) {
         let record = news.record
         self.begin()

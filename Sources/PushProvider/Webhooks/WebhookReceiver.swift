@@ -6,9 +6,9 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The client of one webhook's receiver, for the posts of one run.
+/// An HTTP client for the receiver of one webhook, used for the posts of one run.
 struct WebhookReceiver: Sendable {
-    /// The maximum length of a response's body that is read to reuse the connection, in bytes.
+    /// The maximum length of a response body that is read in order to reuse the connection, in bytes.
     private static let maximumResponseLength = 64 * 1024
     private static let maximumResponseTime: Duration = .seconds(1)
 
@@ -38,11 +38,11 @@ struct WebhookReceiver: Sendable {
         }
     }
 
-    /// Closes the connection. It must be called after the last post.
+    /// Closes the connection. Must be called after the last post.
     func close() async { await self.client.close() }
 
-    /// Posts `body`, and returns the status of a response that has accepted it.
-    /// - Throws: ``WebhookFailure``.
+    /// Posts `body`, and returns the 2xx status of the response.
+    /// - Throws: ``WebhookFailure``, also for any other status.
     @discardableResult
     func post(_ body: Data, secret: String, now: Timestamp) async throws(WebhookFailure) -> Int {
         let secrets = WebhookSecret.all(in: secret)
@@ -69,8 +69,8 @@ struct WebhookReceiver: Sendable {
         return Int(response.status.code)
     }
 
-    /// Discards the body of a response, which is never shown: it could come from a host whose data the caller of the API must
-    /// not see.
+    /// Discards the body of a response. It is never shown, because it could come from a host whose data the caller of
+    /// the API must not see.
     private static func drain(_ response: HTTPClientResponse) async {
         _ = try? await withTimeLimit(Self.maximumResponseTime) {
             try await response.body.collect(upTo: Self.maximumResponseLength)

@@ -3,13 +3,13 @@ package import ProviderModel
 package import PushStore
 package import PushTypes
 
-/// Repeats the events of a webhook, from a time or a block on.
+/// Repeats the events of a webhook, starting at a time or a block.
 package struct WebhookReplay: Sendable {
-    /// The first event of a replay.
+    /// The position at which a replay starts.
     package enum Start: Hashable, Sendable {
-        /// Repeats the events from this time on.
+        /// Starts at the first event at or after this time.
         case since(Timestamp)
-        /// Repeats the events from this block on. Its number is the first one in a post's id.
+        /// Starts at the block with this id, which is the first number in a post's id.
         case block(Int64)
     }
 
@@ -17,7 +17,7 @@ package struct WebhookReplay: Sendable {
 
     package init(store: any WebhookStore) { self.store = store }
 
-    /// Returns the cursor directly before the events from `start` on. Blocks that are no longer kept are skipped.
+    /// Returns the cursor directly before the start of the replay. Blocks that are no longer stored are skipped.
     package func cursor(for webhook: WebhookRecord, from start: Start) async throws -> Int64 {
         switch start {
         case .since(let time): try await self.store.lastEventBlock(app: webhook.app, before: time)
@@ -25,8 +25,8 @@ package struct WebhookReplay: Sendable {
         }
     }
 
-    /// Moves the webhook's cursor, back or forward, and makes the webhook due at once. The outcome of a post in flight does
-    /// not move the cursor any more.
+    /// Moves the webhook's cursor back or forward, and makes the webhook due at once. A post in flight no longer moves
+    /// the cursor.
     /// - Returns: The changed record; `nil` if there is no such webhook.
     package func start(_ id: UUID, from start: Start) async throws -> WebhookRecord? {
         guard let webhook = try await self.store.webhook(id) else { return nil }

@@ -4,8 +4,8 @@ import PushTypes
 
 /// The signature that proves to a receiver that a post comes from this provider, is unchanged, and is recent.
 ///
-/// The header is `martlet-signature: t=<seconds>,v1=<hex>`. The hexadecimal text is the HMAC-SHA256 of `<seconds>.<body>`, with
-/// the seconds since 1970. There is one `v1` per secret.
+/// The header is `martlet-signature: t=<seconds>,v1=<hex>`. `<hex>` is the HMAC-SHA256 of `<seconds>.<body>`, with the
+/// seconds since 1970. There is one `v1` per secret.
 enum WebhookSignature {
     static let header = "martlet-signature"
 

@@ -10,9 +10,9 @@ enum WebhookFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case noResponse(reason: String)
     /// Nothing was posted, for a reason within the provider. It says nothing about the receiver.
     case notPosted(reason: String)
-    /// The policy does not allow the URL, or the addresses of its name.
+    /// The policy does not allow the URL, or any address of its host name.
     case addressNotAllowed(reason: String)
-    /// The webhook has no secret.
+    /// The webhook has no secret, so that the post cannot be signed.
     case unsignable
 
     var description: String {
@@ -26,22 +26,22 @@ enum WebhookFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The delays after failed posts, and the conditions on which a webhook is disabled.
+/// The delays after failed posts, and the conditions under which a webhook is disabled.
 package struct WebhookPolicy: Hashable, Sendable {
     /// The back-off after a failed post. Default up to 1 s after the first failure, doubling to 15 min.
     package var backoff = Backoff(base: .seconds(1), maximum: .seconds(15 * 60))
-    /// The maximum delay of a receiver's `retry-after` header that is obeyed. Default 1 h.
+    /// The maximum `retry-after` delay that is obeyed. Default 1 h.
     package var maximumRetryAfter: Duration = .seconds(3600)
     /// The time without an accepted post after which a webhook is disabled. Default 3 days.
     package var patience: Duration = .seconds(3 * 86_400)
-    /// The minimum number of failed posts in a row before a webhook is disabled. It is about two days of attempts, for
-    /// webhooks that had no events for long. Default 400.
+    /// The minimum number of consecutive failed posts before a webhook is disabled. It is about two days of attempts,
+    /// for webhooks that had no events for a long time. Default 400.
     package var leastFailures = 400
 
     package init() {}
 }
 
-/// Decides the next state of one webhook from its record: idle, backing off, or disabled.
+/// Determines the next state of one webhook from its record: idle, backing off, or disabled.
 struct WebhookStateMachine: Hashable, Sendable {
     private(set) var record: WebhookRecord
     private let policy: WebhookPolicy
@@ -50,9 +50,9 @@ struct WebhookStateMachine: Hashable, Sendable {
         (self.record, self.policy) = (record, policy)
     }
 
-    /// Returns `true` if the webhook may post now. A time of the next attempt that is later than any back-off was
-    /// stored under a wrong clock, and is ignored.
-    /// - Parameter now: The steady clock.
+    /// Returns `true` if the webhook may post now. If the time of the next attempt is later than the longest back-off,
+    /// it was stored under a wrong clock and is ignored.
+    /// - Parameter now: The current time by the steady clock.
     func isDue(at now: Timestamp) -> Bool {
         guard self.record.isActive, let next = self.record.nextTryAt else { return self.record.isActive }
         let longest = max(self.policy.backoff.maximum, self.policy.maximumRetryAfter)
@@ -66,8 +66,8 @@ struct WebhookStateMachine: Hashable, Sendable {
         self.forgetFailures()
     }
 
-    /// Records a failed post, which is repeated later, or the webhook is disabled. A post that was not sent does not count as
-    /// a failure.
+    /// Records a failed post. The post is repeated later, or the webhook is disabled. A post that was not sent does not
+    /// count as a failure.
     mutating func failed(
         _ failure: WebhookFailure,
         at clocks: ClockReading,

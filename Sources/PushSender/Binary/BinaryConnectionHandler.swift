@@ -1,12 +1,12 @@
 import NIOCore
 import NIOTLS
 
-/// Hands the events of one connection to its ``BinarySender``.
+/// Forwards the events of one connection to its ``BinarySender``.
 final class BinaryConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let sender: BinarySender
-    /// The number by which the sender tells this connection from earlier ones.
+    /// The number by which the sender distinguishes this connection from earlier ones.
     private let number: Int
     private let handshakeTimeout: TimeAmount
     private var timer: Scheduled<Void>?

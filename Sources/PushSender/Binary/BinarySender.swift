@@ -8,21 +8,21 @@ public import ServiceLifecycle
 
 /// Sends pushes over the binary protocol, for gateways that still offer it (reference 5).
 ///
-/// The protocol confirms nothing: a push counts as accepted once no error packet has arrived for a quiet period. After
-/// an error packet, the pushes that the server discarded are sent again on a new connection, as far as they are kept.
-/// There is one connection at a time, opened when there is something to send. The client certificate determines the
-/// topic; a push's topic, push type, collapse id and additional headers are not transmitted.
+/// The protocol confirms nothing: a push counts as accepted if no error packet arrives for a quiet period. After an
+/// error packet, the pushes that the server discarded are sent again on a new connection, if they are still kept. There
+/// is one connection at a time, which is opened when there is something to send. The client certificate determines the
+/// topic. A push's topic, push type, collapse id and additional headers are not transmitted.
 ///
 /// A `BinarySender` is a `Service`. Without a `ServiceGroup`, call ``close()`` in the end.
 public actor BinarySender: NotificationSender, Service {
     /// The port of the binary protocol.
     public static let defaultPort = 2195
-    /// The size from which on a write takes no further notification, in bytes.
+    /// The size at which no further notification is added to a write, in bytes.
     private static let writeLength = 32 * 1024
 
     private enum Connection {
         case none, connecting
-        /// The next attempt follows after a delay.
+        /// The next attempt to connect follows after a delay.
         case delayed(Scheduled<Void>)
         case open(any Channel)
     }
@@ -33,7 +33,7 @@ public actor BinarySender: NotificationSender, Service {
         var missing: Int
         var isCancelled = false
         var waiter: CheckedContinuation<Void, Never>?
-        /// The call through which the pushes are taken back; `nil` if none can be.
+        /// The call through which the pushes can be taken back; `nil` if they cannot be.
         let call: SteppedCall?
 
         init(count: Int, call: SteppedCall?) {
@@ -45,14 +45,13 @@ public actor BinarySender: NotificationSender, Service {
         func isRecalled(_ index: Int) -> Bool { self.call?.isRecalled(index) ?? false }
     }
 
-    /// The place of one push in its batch.
     private struct Ticket {
         var batch: Batch
         var index: Int
         var id: String
     }
 
-    // Everything runs on one event loop, so that writes, error packets and the end of a connection have one order.
+    // Everything runs on one event loop, so that writes, error packets and the closing of a connection have one order.
     private nonisolated let eventLoop: any EventLoop
     private let connector: LegacyConnector
     private let configuration: BinaryConfiguration
@@ -60,10 +59,10 @@ public actor BinarySender: NotificationSender, Service {
     private let logger: Logger
     private var stateMachine: BinaryClientStateMachine
     private var connection = Connection.none
-    /// The number of the current connection, which tells it from earlier ones.
+    /// The number of the current connection, which distinguishes it from earlier ones.
     private var connectionNumber = 0
     private var lastFailure: String?
-    /// The reason for which the last connection could not be opened; `nil` if it was open.
+    /// The reason why the last connection could not be opened; `nil` if it was opened.
     private var lastFault: ConnectionFault?
     private var timer: (at: Timestamp, task: Scheduled<Void>)?
     private var tickets: [UInt32: Ticket] = [:]
@@ -78,14 +77,14 @@ public actor BinarySender: NotificationSender, Service {
     /// The event loop of the connection, on which the actor runs.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { self.eventLoop.executor.asUnownedSerialExecutor() }
 
-    /// Creates a sender; it connects once there is something to send.
+    /// Creates a sender, which connects once there is something to send.
     /// - Parameters:
     ///   - endpoint: The address of the binary protocol; its port is usually ``defaultPort``.
     ///   - certificate: The provider's certificate, which determines topic and environment.
     ///   - configuration: The format, limits and deadlines.
-    ///   - logger: Gets a line for each connection that begins or ends.
+    ///   - logger: The logger for connections that are opened or closed.
     /// - Throws: ``CredentialError`` for a certificate that has expired or belongs to the other environment, and an
-    ///   error of the TLS library when the endpoint's additional trust roots are not PEM certificates.
+    ///   error of the TLS library if the endpoint's additional trust roots are not PEM certificates.
     public init(
         to endpoint: PushServiceEndpoint,
         certificate: ClientCertificate,
@@ -106,15 +105,15 @@ public actor BinarySender: NotificationSender, Service {
         self.stateMachine = BinaryClientStateMachine(command: configuration.command, limits: configuration.limits)
     }
 
-    /// Sends one push and returns its outcome: after the quiet period, if the push is accepted.
+    /// Sends one push and returns its outcome. An accepted push returns after the quiet period.
     public func send(_ push: Push) async -> Outcome { await self.send([push]).first ?? Self.lost }
 
     /// Sends pushes in this order and returns their outcomes in the same order.
     ///
-    /// Cancelling the calling task ends the pushes that were not written yet as not sent.
+    /// If the calling task is cancelled, pushes that were not written yet end as not sent.
     public func send(_ pushes: [Push]) async -> [Outcome] { await self.send(pushes, nil) }
 
-    /// Sends pushes, each of which can be taken back until it is written, also if it is written again.
+    /// Sends pushes, each of which can be taken back until it is written, even if it has to be written again.
     package nonisolated func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
         let call = SteppedCall(count: pushes.count) { [weak self] in Task { await self?.withdrawRecalled() } }
         began(call)
@@ -137,13 +136,13 @@ public actor BinarySender: NotificationSender, Service {
         return batch.outcomes.map { $0 ?? Self.lost }
     }
 
-    /// Runs until graceful shutdown or cancellation, then closes. Sending works without it, too.
+    /// Runs until graceful shutdown or cancellation, then closes the sender. Sending also works without it.
     public func run() async throws {
         try? await gracefulShutdown()
         await self.close()
     }
 
-    /// Takes no more pushes, waits until each has its outcome, then closes the connection.
+    /// Accepts no more pushes, waits until each has its outcome, and then closes the connection.
     public func close() async {
         self.isClosing = true
         self.proceed()
@@ -155,7 +154,7 @@ public actor BinarySender: NotificationSender, Service {
 }
 
 extension BinarySender {
-    /// Writes, connects and resumes callers until nothing more can progress.
+    /// Writes, connects and resumes callers until there is nothing more to do.
     func proceed() {
         guard !self.isProceeding else {
             // The system took a write at once. Its consequences follow in the next round.
@@ -170,7 +169,7 @@ extension BinarySender {
         self.isProceeding = false
     }
 
-    /// Performs the actions of the state machine, except writes, which ``write()`` gathers.
+    /// Performs the actions of the state machine, except writes, which ``write()`` combines.
     private func perform(_ actions: [BinaryClientStateMachine.Action]) {
         for action in actions {
             switch action {
@@ -241,7 +240,7 @@ extension BinarySender {
         }
     }
 
-    /// Withdraws recalled pushes from the front of those that wait to be written.
+    /// Withdraws recalled pushes from the front of the queue of pushes to write.
     private func withdrawRecalledBeforeWriting() {
         while let identifier = self.stateMachine.nextToWrite, let ticket = self.tickets[identifier],
             ticket.batch.call?.begins(ticket.index) == false
@@ -256,13 +255,13 @@ extension BinarySender {
         self.withdraw { ticket in ticket.batch === batch }
     }
 
-    /// Ends the recalled pushes that are not written.
+    /// Withdraws the recalled pushes that are not written yet.
     private func withdrawRecalled() { self.withdraw { ticket in ticket.batch.isRecalled(ticket.index) } }
 
     private func withdraw(_ isConcerned: (Ticket) -> Bool) {
         let identifiers = self.tickets.filter { isConcerned($0.value) }.keys
         self.perform(self.stateMachine.withdraw(Set(identifiers)))
-        // A caller that is concerned may be among those that wait for capacity.
+        // A caller whose pushes are withdrawn may be waiting for capacity.
         for waiter in self.waitingForCapacity { waiter.resume() }
         self.waitingForCapacity = []
         self.proceed()
@@ -291,7 +290,7 @@ extension BinarySender {
     }
 }
 
-/// The connection of a ``BinarySender`` and its timer. Everything here runs on the event loop.
+/// The connection of a ``BinarySender`` and its timer. These methods run on the event loop.
 extension BinarySender {
     func connected(_ channel: any Channel, number: Int) {
         guard number == self.connectionNumber, case .connecting = self.connection else {
@@ -311,7 +310,7 @@ extension BinarySender {
         self.proceed()
     }
 
-    /// Handles the end of a connection, or the failure of an attempt to connect.
+    /// Handles the closing of a connection, or the failure of an attempt to connect.
     func connectionClosed(_ error: (any Error)?, number: Int) {
         guard number == self.connectionNumber else { return }
         self.connectionNumber &+= 1
@@ -333,7 +332,7 @@ extension BinarySender {
         self.proceed()
     }
 
-    /// Closes the connection, or ends the attempt to make one. Its later events are ignored.
+    /// Closes the connection, or abandons the attempt to open one. Its later events are ignored.
     private func disconnect() {
         self.connectionNumber &+= 1
         switch self.connection {
@@ -356,7 +355,7 @@ extension BinarySender {
         )
     }
 
-    /// Writes while the connection is writable. The quiet period of each write begins when the system has its bytes.
+    /// Writes while the channel is writable. A write's quiet period begins when the system has accepted its bytes.
     private func write() {
         guard case .open(let channel) = self.connection else { return }
         let (now, number) = (self.time.steady, self.connectionNumber)
@@ -416,7 +415,7 @@ extension BinarySender {
         }
     }
 
-    /// Returns the reason for which there is no connection; `nil` for the end of one that was open.
+    /// Returns the reason why there is no connection; `nil` if an open connection was closed.
     private func fault(of error: (any Error)?, wasOpen: Bool) -> ConnectionFault? {
         let cause: ConnectionFault.Cause
         if Self.isCertificateRejected(error) {
@@ -429,10 +428,10 @@ extension BinarySender {
         return ConnectionFault(cause, host: self.connector.endpoint.host, port: self.connector.endpoint.port)
     }
 
-    /// Returns whether the server closed because it rejects the client certificate.
+    /// Returns whether the server closed the connection because it rejects the client certificate.
     ///
-    /// With TLS 1.3 that alert follows the handshake. Notifications may have been written by then, but the server has
-    /// read none of them.
+    /// In TLS 1.3 the alert for that follows the handshake. Notifications may have been written by then, but the server
+    /// has read none of them.
     private static func isCertificateRejected(_ error: (any Error)?) -> Bool {
         guard let error else { return false }
         let text = "\(error)"
@@ -447,24 +446,24 @@ extension BinarySender {
 public struct BinaryConfiguration: Sendable {
     /// The format of the notifications. Default `framed`.
     public var command = BinaryCommand.framed
-    /// The maximum number of written notifications that are kept to be sent again after an error packet. Beyond it, the
-    /// oldest one counts as accepted. Default 8192.
+    /// The maximum number of written notifications that are kept for resending after an error packet. When it is
+    /// exceeded, the oldest one counts as accepted. Default 8192.
     public var maximumWritten = 8192
-    /// The maximum number of notifications that wait to be written. Beyond it, callers of `send` wait. Default 1024.
+    /// The maximum number of notifications that wait to be written. At the limit, callers of `send` wait. Default 1024.
     public var maximumWaiting = 1024
     /// The time after which a written notification without an error packet counts as accepted. Default 1 s.
     public var quietPeriod: Duration = .seconds(1)
-    /// The longest time from the submission of a notification until it is written, connecting included. Default 30 s.
+    /// The maximum time from the submission of a notification until it is written, including connecting. Default 30 s.
     public var waitTimeout: Duration = .seconds(30)
-    /// The maximum delay after the first failed connection. It doubles with each further one. Default 500 ms.
+    /// The maximum delay after the first failed connection. It doubles with each further failure. Default 500 ms.
     public var reconnectBase: Duration = .milliseconds(500)
-    /// The maximum delay between any two connections. Default 1 min.
+    /// The maximum delay between two attempts to connect. Default 1 min.
     public var reconnectMaximum: Duration = .seconds(60)
 
-    /// `true` if waiting notifications fail with the first connection that cannot be opened. Default `false`.
+    /// `true` to fail the waiting notifications as soon as a connection cannot be opened. Default `false`.
     package var failsFast = false
 
-    /// Creates a configuration with the defaults.
+    /// Creates a configuration with the default values.
     public init() {}
 
     fileprivate var limits: BinaryClientStateMachine.Limits {

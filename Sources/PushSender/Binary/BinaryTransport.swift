@@ -3,11 +3,11 @@ import PushTypes
 
 /// The sender of a credential whose transport is ``PushTransport/binary``.
 ///
-/// It rejects notifications that the binary protocol cannot carry, with the reasons of the push service. Once it is released,
-/// its connection ends when every push has its outcome.
+/// It rejects notifications that the binary protocol cannot carry, with the reasons of the push service. After its
+/// deinitialization, the connection is closed once every push has its outcome.
 final class BinaryTransport: NotificationSender {
     private let sender: BinarySender
-    /// The topic that the certificate determines; `nil` for a certificate without one, whose topic is not known.
+    /// The topic that the certificate determines; `nil` if the certificate names none.
     private let topic: Topic?
 
     init(
@@ -42,7 +42,7 @@ final class BinaryTransport: NotificationSender {
         )
     }
 
-    /// Stops taking pushes, and returns once each has its outcome.
+    /// Accepts no more pushes, and returns once each has its outcome.
     func close() async { await self.sender.close() }
 
     /// Returns the rejection of a notification that the binary protocol cannot carry; `nil` if it can.
@@ -55,12 +55,12 @@ final class BinaryTransport: NotificationSender {
     }
 }
 
-/// A call of which the binary sender has only some of the pushes: the others were rejected at once.
+/// A call of which only some pushes were passed to the binary sender. The others were rejected at once.
 private final class PartialCall: PushCall {
     private let call: any PushCall
     private let positions: [Int]
 
-    /// - Parameter positions: The positions of the sender's pushes in this call.
+    /// - Parameter positions: The positions in this call of the pushes that were passed to the sender.
     init(_ call: any PushCall, at positions: [Int]) { (self.call, self.positions) = (call, positions) }
 
     func takeBack(where isRecalled: (Int) -> Bool) -> Int { self.call.takeBack { isRecalled(self.positions[$0]) } }

@@ -6,32 +6,32 @@ import PushWire
 
 /// Reads the list of inactive tokens from a legacy feedback service (reference 6).
 ///
-/// The service clears the list once it is read. Process each tuple as it arrives, also when an error follows.
+/// The service clears the list once it has been read. Process each tuple as it arrives, even if an error follows.
 public struct FeedbackClient: Sendable {
     /// The port of the feedback service.
     public static let defaultPort = 2196
 
-    /// The longest time without a byte from the service, TLS handshake included. Default 30 s.
+    /// The maximum time without a byte from the service, including the TLS handshake. Default 30 s.
     public var idleTimeout: Duration = .seconds(30)
-    /// The maximum number of tuples that are read on one connection, and kept until the caller takes them. Default 100,000.
+    /// The maximum number of tuples that are read on one connection and buffered for the caller. Default 100,000.
     public var maximumTuples = 100_000
     private let connector: LegacyConnector
 
-    /// Creates a client; it connects when ``tuples()`` is called.
+    /// Creates a client, which connects when ``tuples()`` is called.
     /// - Parameters:
     ///   - endpoint: The address of the feedback service; its port is usually ``defaultPort``.
     ///   - certificate: The provider's certificate, which determines topics and environment.
     /// - Throws: ``CredentialError`` for a certificate that has expired or belongs to the other environment, and an
-    ///   error of the TLS library when the endpoint's additional trust roots are not PEM certificates.
+    ///   error of the TLS library if the endpoint's additional trust roots are not PEM certificates.
     public init(to endpoint: PushServiceEndpoint, certificate: ClientCertificate) throws {
         self.init(connector: try LegacyConnector(to: endpoint, certificate: certificate))
     }
 
     package init(connector: LegacyConnector) { self.connector = connector }
 
-    /// Connects and returns the tuples as they arrive. The stream ends when the service has sent the whole list.
+    /// Connects and returns the tuples as they arrive. The stream finishes when the service has sent the whole list.
     ///
-    /// The stream fails with `FeedbackError`, or with an error of NIO when there is no connection.
+    /// The stream fails with `FeedbackError`, or with an error of NIO if there is no connection.
     public func tuples() -> AsyncThrowingStream<FeedbackTuple, any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(
             of: FeedbackTuple.self,
@@ -40,7 +40,7 @@ public struct FeedbackClient: Sendable {
         let (timeout, limit) = (TimeAmount(self.idleTimeout), self.maximumTuples)
         self.connector.connect(on: MultiThreadedEventLoopGroup.singleton) { channel in
             let pipeline = channel.pipeline.syncOperations
-            // In front of TLS, so that a handshake that never ends is detected, too.
+            // In front of TLS, so that a handshake that never completes is detected as well.
             try pipeline.addHandler(IdleStateHandler(readTimeout: timeout), position: .first)
             try pipeline.addHandler(FeedbackClientHandler(limit: limit, tuples: continuation))
             continuation.onTermination = { _ in channel.close(promise: nil) }
@@ -50,7 +50,7 @@ public struct FeedbackClient: Sendable {
     }
 }
 
-/// Translates between bytes and ``FeedbackClientStateMachine``, and hands tuples to a stream.
+/// Passes bytes to ``FeedbackClientStateMachine``, and the resulting tuples to a stream.
 private final class FeedbackClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -10,7 +10,7 @@ package struct LegacyConnector: Sendable {
     private let tls: NIOSSLContext
 
     /// - Throws: ``CredentialError`` for a certificate that cannot be used with the endpoint now, and an error of the
-    ///   TLS library when the endpoint's additional trust roots are not PEM certificates.
+    ///   TLS library if the endpoint's additional trust roots are not PEM certificates.
     init(to endpoint: PushServiceEndpoint, certificate: ClientCertificate) throws {
         if let environment = endpoint.environment {
             try certificate.check(environment: environment, now: SystemTime().now)
@@ -22,13 +22,13 @@ package struct LegacyConnector: Sendable {
         try self.init(to: endpoint, tls: tls)
     }
 
-    /// Uses `tls` as it is; for tests.
+    /// Creates a connector that uses `tls` unchanged; for tests.
     package init(to endpoint: PushServiceEndpoint, tls: TLSConfiguration) throws {
         self.endpoint = endpoint
         self.tls = try NIOSSLContext(configuration: tls)
     }
 
-    /// Connects a channel with TLS in front of the handlers that `initialize` adds.
+    /// Opens a channel with TLS, followed in the pipeline by the handlers that `initialize` adds.
     func connect(
         on group: any EventLoopGroup,
         initialize: @escaping @Sendable (any Channel) throws -> Void
@@ -50,11 +50,11 @@ package struct LegacyConnector: Sendable {
     }
 }
 
-/// The addresses of the legacy services of one environment: binary protocol and feedback (reference 5, 6).
+/// The addresses of one environment's legacy services: binary protocol and feedback (reference 5, 6).
 package struct LegacyService: Hashable, Sendable {
-    /// The address of the binary protocol; `nil` without one.
+    /// The address of the binary protocol; `nil` if the environment has none.
     package var binary: PushServiceEndpoint?
-    /// The address of the feedback service; `nil` without one.
+    /// The address of the feedback service; `nil` if the environment has none.
     package var feedback: PushServiceEndpoint?
 
     package init(binary: PushServiceEndpoint? = nil, feedback: PushServiceEndpoint? = nil) {
@@ -62,7 +62,7 @@ package struct LegacyService: Hashable, Sendable {
     }
 }
 
-/// The error for a credential whose pushes go over the binary protocol in an environment without an address for that.
+/// The error for a credential that uses the binary protocol in an environment that has no address for it.
 package struct LegacyServiceMissing: Error, Hashable, CustomStringConvertible {
     package let environment: PushEnvironment
 

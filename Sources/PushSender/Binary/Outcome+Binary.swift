@@ -5,7 +5,7 @@ extension Outcome {
     /// Converts a final state of the binary protocol.
     /// - Parameters:
     ///   - lastFailure: The error of the last connection; `nil` if there was none.
-    ///   - fault: The reason for which the last connection could not be opened; `nil` if it was open.
+    ///   - fault: The reason why the last connection could not be opened; `nil` if it was opened.
     init(
         _ state: BinaryClientStateMachine.FinalState,
         id: String,
@@ -43,7 +43,7 @@ extension Outcome {
 }
 
 extension Rejection {
-    /// Converts a status to the HTTP/2 reason with the same consequence, or keeps its text if there is none.
+    /// Converts a binary status to the HTTP/2 reason with the same consequence, or keeps its text if there is none.
     init(_ status: BinaryStatus) {
         let reason: Reason? =
             switch status {

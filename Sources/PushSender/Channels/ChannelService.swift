@@ -8,8 +8,8 @@ import PushWire
 
 /// Manages the broadcast channels of apps: creates, reads, lists and deletes them (reference 4.1).
 ///
-/// Broadcasts themselves go through ``Sender/broadcast(_:)``. The service keeps one connection while it is used. Every call ends
-/// within the time limits of its ``SenderConfiguration``, and may be made from any task.
+/// Broadcasts themselves are sent with ``Sender/broadcast(_:)``. The service keeps one connection open while it is
+/// used. Every call returns within the time limits of its ``SenderConfiguration``, and may be made from any task.
 public final class ChannelService: Sendable {
     /// The maximum size of a response, in bytes: enough for the 10,000 channels that Apple allows in an app's environment.
     private static let maximumResponse = 4 * 1024 * 1024
@@ -23,7 +23,7 @@ public final class ChannelService: Sendable {
     ///   - credential: A signing key, or a certificate of the app.
     ///   - configuration: The time limits and the proxy.
     ///   - logger: The logger for changes of connections.
-    /// - Throws: As the initialiser of ``Sender``.
+    /// - Throws: The same errors as the initializer of ``Sender``.
     public convenience init(
         to endpoint: PushServiceEndpoint,
         credential: PushCredential,
@@ -33,7 +33,7 @@ public final class ChannelService: Sendable {
         try self.init(to: endpoint, credential: credential, configuration, time: SystemTime(), logger: logger)
     }
 
-    /// Creates a service with clocks of its own.
+    /// Creates a service that reads the time from `time`.
     package init(
         to endpoint: PushServiceEndpoint,
         credential: PushCredential,
@@ -52,7 +52,7 @@ public final class ChannelService: Sendable {
         )
     }
 
-    /// Creates a channel, which stays until it is deleted.
+    /// Creates a channel, which exists until it is deleted.
     ///
     /// The request is never repeated once it was sent: after ``ChannelServiceError/unknown(_:)`` the channel may exist,
     /// which ``channels(of:)`` shows.
@@ -85,7 +85,7 @@ public final class ChannelService: Sendable {
         return storage
     }
 
-    /// Returns the ids of all channels of an app, in the order of the push service.
+    /// Returns the ids of all channels of an app, in the order in which the push service lists them.
     @concurrent
     public func channels(of bundleID: Topic) async throws(ChannelServiceError) -> [ChannelID] {
         let request = ServiceRequest("GET", "/1/apps/\(bundleID.name)/all-channels")
@@ -98,14 +98,14 @@ public final class ChannelService: Sendable {
         return channels
     }
 
-    /// Deletes a channel for good. Broadcasts that are stored may still arrive.
+    /// Deletes a channel permanently. Broadcasts that are stored may still arrive.
     @concurrent
     public func deleteChannel(_ channel: ChannelID, of bundleID: Topic) async throws(ChannelServiceError) {
         let request = ServiceRequest("DELETE", Self.path(bundleID), fields: Self.fields(channel))
         _ = try await self.response(to: request, isRepeatable: true, status: 204)
     }
 
-    /// Closes the connection after the outstanding responses. Further calls throw.
+    /// Closes the connection after the outstanding responses have arrived. Further calls throw.
     public func close() async { await self.client.close() }
 
     // MARK: Requests
@@ -142,7 +142,7 @@ public final class ChannelService: Sendable {
     }
 }
 
-/// Manages the channels of apps at one push service. The provider sees it through this protocol only.
+/// Manages the channels of apps at one push service. The provider accesses the push service through this protocol only.
 package protocol ChannelServiceClient: Sendable {
     @concurrent
     func createChannel(storing storage: ChannelStorage, for bundleID: Topic) async throws(ChannelServiceError)
@@ -157,18 +157,18 @@ package protocol ChannelServiceClient: Sendable {
 
 extension ChannelService: ChannelServiceClient {}
 
-/// The reason for which a call of ``ChannelService`` has no result.
+/// The reason why a call of ``ChannelService`` has no result.
 public enum ChannelServiceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The push service rejected the request, for example with the reason `ChannelNotRegistered`.
     case rejected(Rejection)
     /// The push service did not process the request: it is safe to send it again.
     case notSent(Outcome.Failure)
-    /// The request was sent and its response did not arrive: it may have been carried out.
+    /// The request was sent, but its response did not arrive. The push service may have processed the request.
     case unknown(Outcome.Failure)
-    /// The response cannot be read.
+    /// The response cannot be parsed.
     case malformed(String)
 
-    /// The explanation for people.
+    /// A readable description of the error.
     public var description: String {
         switch self {
         case .rejected(let rejection):

@@ -5,9 +5,9 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Sends requests other than pushes, over one connection at a time, which is opened when there is something to send.
+/// Sends requests other than pushes. It opens one connection at a time, when there is something to send.
 actor ServiceClient {
-    /// A connection, and the event loop on which it is called.
+    /// A connection, and the event loop on which its handler runs.
     private final class Connection: Sendable {
         private let eventLoop: any EventLoop
         private let handler: NIOLoopBound<ServiceConnection>
@@ -19,7 +19,7 @@ actor ServiceClient {
 
         var takesRequests: Bool { !self.isRetired.isSet }
 
-        /// - Returns: The result; `nil` if the connection had stopped taking requests before.
+        /// - Returns: The result; `nil` if the connection accepted no more requests.
         func perform(_ request: ServiceRequest) async -> ServiceResult? {
             await withCheckedContinuation { continuation in
                 let handler = self.handler
@@ -33,7 +33,7 @@ actor ServiceClient {
         }
     }
 
-    /// A flag that is set once a connection takes no more requests.
+    /// A flag that is set once a connection accepts no more requests.
     private final class RetirementFlag: Sendable {
         private let state = Atomic(false)
 
@@ -42,7 +42,7 @@ actor ServiceClient {
         func set() { self.state.store(true, ordering: .releasing) }
     }
 
-    /// The maximum number of connections on which one request is tried.
+    /// The maximum number of connections on which one request is attempted.
     private static let maximumTries = 3
 
     private let endpoint: PushServiceEndpoint
@@ -56,7 +56,7 @@ actor ServiceClient {
     private var openings = 0
     private var isClosed = false
 
-    /// - Parameter maximumBody: The maximum size of a response's body, in bytes.
+    /// - Parameter maximumBody: The maximum size of a response body, in bytes.
     init(
         _ endpoint: PushServiceEndpoint,
         identity: SenderIdentity,
@@ -78,7 +78,7 @@ actor ServiceClient {
     /// Sends a request and returns its result, at the latest after the time limits of ``SenderConfiguration``.
     ///
     /// A request that the push service did not process is sent again on another connection within
-    /// ``SenderConfiguration/waitTimeout``. One whose response is lost is sent again once, if that is harmless.
+    /// ``SenderConfiguration/waitTimeout``. A repeatable request is sent again once if its response is lost.
     /// - Parameter isRepeatable: `true` if the request may be processed twice.
     func perform(_ request: ServiceRequest, isRepeatable: Bool) async -> ServiceResult {
         let end = ContinuousClock.now + self.configuration.waitTimeout
@@ -99,7 +99,7 @@ actor ServiceClient {
         }
     }
 
-    /// Closes the connection after the outstanding responses. Further requests are not sent.
+    /// Closes the connection after the outstanding responses have arrived. Further requests are not sent.
     func close() async {
         self.isClosed = true
         let opening = self.current?.opening
@@ -110,7 +110,7 @@ actor ServiceClient {
     private func perform(_ request: ServiceRequest) async -> ServiceResult {
         guard !self.isClosed else { return .notSent(.init("the client is closed"), mayRetry: false) }
         do {
-            // The connection may have ended since it was returned, which is not this request's fault.
+            // The connection may have been closed since it was returned, which is not this request's fault.
             for _ in 0..<Self.maximumTries where !self.isClosed {
                 if let result = try await self.connection().perform(request) { return result }
             }
@@ -122,9 +122,9 @@ actor ServiceClient {
         }
     }
 
-    /// Returns the connection, which is opened unless there is one that takes requests.
+    /// Returns the connection, which is opened unless there is one that accepts requests.
     ///
-    /// If it cannot be opened, all callers that wait for it get its error, so that none waits for another attempt.
+    /// If it cannot be opened, all callers that wait for it receive its error, so that none waits for another attempt.
     private func connection() async throws -> Connection {
         while let (number, opening) = self.current {
             let connection = try await self.opened(opening, number)
@@ -146,7 +146,7 @@ actor ServiceClient {
         }
     }
 
-    /// Forgets a connection, unless another caller has opened the next one meanwhile.
+    /// Forgets a connection, unless another caller has opened a newer one meanwhile.
     private func forget(_ number: Int) { if self.current?.number == number { self.current = nil } }
 
     private func opening() -> Task<Connection, any Error> {

@@ -6,14 +6,13 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// One HTTP/2 connection for requests other than pushes: passes bytes and time to its state machine and performs the results.
+/// One HTTP/2 connection for requests other than pushes, which passes bytes and time to its state machine.
 ///
 /// It has the same state machine as a ``PushConnection``. It closes after a minute without requests.
 final class ServiceConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// A request, and the receiver of its result.
     private struct Exchange {
         let request: ServiceRequest
         let end: @Sendable (ServiceResult?) -> Void
@@ -21,7 +20,7 @@ final class ServiceConnection: ChannelInboundHandler {
 
     /// The interval between two checks of the deadlines.
     private static let tick: TimeAmount = .milliseconds(250)
-    /// The time after which an unused connection closes.
+    /// The time after which an idle connection is closed.
     private static let longestIdleTime: TimeAmount = .seconds(60)
 
     private let authority: String
@@ -29,20 +28,21 @@ final class ServiceConnection: ChannelInboundHandler {
     private let token: (any ProviderTokenSource)?
     private let time: any TimeSource
     private let logger: Logger
-    /// Called once the connection takes no more requests.
+    /// Called once the connection accepts no more requests.
     private let retired: @Sendable () -> Void
 
     private var context: ChannelHandlerContext?
-    /// The state machine; `nil` before the TLS handshake and after the end.
+    /// The state machine; `nil` before the TLS handshake and after the connection has ended.
     private var stateMachine: HTTP2ClientStateMachine?
     private var ticker: RepeatedTask?
     private var providerToken: String?
     private var waiting: [Exchange] = []
-    /// The requests in flight. Their slots are the state machine's tickets.
+    /// The requests in flight. The state machine's tickets are indices into this table.
     private var inFlight = SlotTable<Exchange>(keptSlots: 16)
     private var openCount = 0
     private var usedAt = NIODeadline.now()
-    /// The time since which requests wait and none has begun; `nil` if none waits, or before the service has sent its settings.
+    /// The time since which requests wait without one beginning; `nil` if none waits, or the service's settings are
+    /// missing.
     private var blockedSince: NIODeadline?
     private var failure: ConnectionError?
     private var isRetired = false
@@ -92,15 +92,15 @@ final class ServiceConnection: ChannelInboundHandler {
 
     // MARK: Called on the event loop
 
-    /// Sends a request as soon as there is a free stream.
-    /// - Parameter end: Receives the result, or `nil` if the connection had stopped taking requests before.
+    /// Sends a request as soon as a stream is free.
+    /// - Parameter end: Receives the result, or `nil` if the connection accepted no more requests.
     func perform(_ request: ServiceRequest, _ end: @escaping @Sendable (ServiceResult?) -> Void) {
         guard !self.isRetired else { return end(nil) }
         self.waiting.append(Exchange(request: request, end: end))
         self.work()
     }
 
-    /// Closes the connection after the outstanding responses.
+    /// Closes the connection after the outstanding responses have arrived.
     func drain() {
         guard self.stateMachine != nil else {
             self.retire()
@@ -132,7 +132,7 @@ final class ServiceConnection: ChannelInboundHandler {
         self.giveUpBlocked(now: now)
     }
 
-    /// Drains a connection on which the service lets no request begin within the response timeout.
+    /// Drains the connection if the service has let no request begin within the response timeout.
     private func giveUpBlocked(now: NIODeadline) {
         guard !self.waiting.isEmpty, self.stateMachine?.phase == .open else { return self.blockedSince = nil }
         guard let blockedSince else { return self.blockedSince = now }
@@ -142,16 +142,16 @@ final class ServiceConnection: ChannelInboundHandler {
         self.work()
     }
 
-    /// Ends the connection after a failure of the transport.
+    /// Closes the connection after a failure of the transport.
     private func fail(_ failure: ConnectionError) {
-        // A failure after the state machine's own end is a consequence of it.
+        // A failure after the state machine has finished is a consequence of that.
         if self.failure == nil, self.stateMachine?.phase != .finished { self.failure = failure }
         self.stateMachine?.transportClosed(failure.description)
         self.work()
         self.context?.close(promise: nil)
     }
 
-    /// Takes no more requests, and gives back those that wait.
+    /// Accepts no more requests, and ends those that wait as not sent.
     private func retire() {
         guard !self.isRetired else { return }
         self.isRetired = true
@@ -259,6 +259,6 @@ enum ServiceResult: Sendable {
     case response(HTTP2Response)
     /// The push service did not process the request.
     case notSent(Outcome.Failure, mayRetry: Bool)
-    /// The request was sent and its response did not arrive.
+    /// The request was sent, but its response did not arrive.
     case unknown(Outcome.Failure)
 }

@@ -6,16 +6,16 @@ import NIOSSL
 import PushTypes
 import PushWire
 
-/// The reason for which a connection could not be opened, or ended.
+/// The reason why a connection could not be opened, or was closed.
 struct ConnectionError: Error, Hashable, CustomStringConvertible {
     var description: String
-    /// `true` if another attempt fails in the same way until a setting, a certificate or the server is changed.
+    /// `true` if every further attempt fails in the same way until a setting, a certificate or the server is changed.
     var isLasting = false
-    /// The step that failed, if the connection could not be opened.
+    /// The step at which opening the connection failed.
     var cause: ConnectionFault.Cause
-    /// `true` if the push service has another port that has not failed yet.
+    /// `true` if the push service has another port to which connections have not failed yet.
     var hasAlternative = false
-    /// `true` if the proxy itself failed, whatever port was requested from it.
+    /// `true` if the proxy itself failed, regardless of the requested port.
     private var isProxyItself = false
 
     static let closedByServer = Self(description: "the push service closed the connection", cause: .closed)
@@ -34,7 +34,7 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// - Parameter isEstablished: Is `true` if the service has sent its settings.
+    /// - Parameter isEstablished: `true` if the service has sent its HTTP/2 settings.
     init(_ error: any Error, isEstablished: Bool = false) {
         switch error {
         case let failure as ConnectionError: self = failure
@@ -85,12 +85,12 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Returns the system's message, without the library's additions.
+    /// Returns the operating system's message, without NIO's additions.
     private static func text(of error: IOError) -> String {
         strerror(error.errnoCode).map { String(cString: $0).lowercased() } ?? "\(error)"
     }
 
-    /// Returns a message for the commonest causes, and the library's text for all others.
+    /// Returns a message for the most common causes, and the TLS library's text for all others.
     private static func tlsFailure(_ text: String) -> (detail: String, ConnectionFault.Cause) {
         if text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("failedToValidateHostname")
             || text.contains("unableToValidateCertificate")
@@ -109,7 +109,7 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
 }
 
 extension HTTP2RequestFailure {
-    /// The failure of an outcome, with a message for people.
+    /// The failure as a part of an outcome, with a readable description.
     var failure: Outcome.Failure {
         switch self {
         case .goAway(let goAway): .init("the push service ended the connection: \(goAway.text)", reason: goAway.reason)
@@ -137,16 +137,16 @@ extension HTTP2RequestFailure {
 }
 
 extension GoAway {
-    /// The `reason` of the debug data, or `nil` if it is unknown.
+    /// The `reason` in the debug data; `nil` if it is absent or unknown.
     var reason: Reason? { Reason(rawValue: PushResponse.reasonText(Array(self.debugData.utf8))) }
 
-    /// `true` if a new connection would end in the same way.
+    /// `true` if the service would close a new connection for the same reason.
     var isLasting: Bool {
         guard let reason else { return false }
         return Rejection(status: reason.status, reasonText: reason.text).advice == .fixConfiguration
     }
 
-    /// The code and the debug data, for people.
+    /// The error code and the debug data in readable form.
     var text: String {
         let detail = self.reason?.text ?? self.debugData.filter { (" "..."~").contains($0) }
         let code = HTTP2ErrorCode.text(of: self.code)

@@ -6,7 +6,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Opens the transport of a connection: TCP, the tunnel of a proxy if one is configured, TLS with ALPN `h2`.
+/// Opens the transport of a connection: TCP, the tunnel of a proxy if one is configured, and TLS with ALPN `h2`.
 ///
 /// The name is resolved for every connection, so that connections spread over the service's addresses (reference 1.11).
 struct Connector: Sendable {
@@ -14,8 +14,8 @@ struct Connector: Sendable {
     let proxy: ProxyEndpoint?
     let tls: NIOSSLContext
 
-    /// Connects, and adds `connection`, if there is one, to the new channel. It must be called on the event loop.
-    /// - Returns: A future that succeeds after the TLS handshake. Later failures reach the connection.
+    /// Connects, and adds `connection`, unless it is `nil`, to the new channel. Must be called on the event loop.
+    /// - Returns: A future that succeeds after the TLS handshake. Later failures are reported to `connection`.
     func connect(_ connection: (any ChannelHandler)?, on eventLoop: any EventLoop) -> EventLoopFuture<any Channel> {
         let timeout = TimeAmount(self.endpoint.connectTimeout)
         let deadline = NIODeadline.now() + timeout
@@ -56,7 +56,7 @@ struct Connector: Sendable {
     }
 }
 
-/// Completes a promise at the end of the TLS handshake or at a deadline, then leaves the pipeline.
+/// Completes a promise at the end of the TLS handshake or at a deadline, and removes itself from the pipeline.
 private final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
@@ -90,7 +90,7 @@ private final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannel
             self.done.fail(ConnectionError(description: description, isLasting: true, cause: .wrongProtocol))
             context.close(promise: nil)
         } else {
-            // The connection writes its preface upon this event, so a server with another protocol must not cause it.
+            // The connection writes its preface upon this event, so a server with another protocol must not trigger it.
             context.fireUserInboundEventTriggered(event)
             self.done.succeed()
         }

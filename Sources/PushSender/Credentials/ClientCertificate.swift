@@ -6,15 +6,15 @@ public import PushTypes
 import SwiftASN1
 import X509
 
-/// A certificate with its private key, by which the push service authenticates a connection (reference 2.2).
+/// A certificate with its private key, with which the provider authenticates its connections (reference 2.2).
 public struct ClientCertificate: Sendable {
-    /// The attribute CN of the subject, such as `Apple Push Services: com.example.MyApp`; empty if it has none.
+    /// The CN attribute of the subject, such as `Apple Push Services: com.example.MyApp`; empty if there is none.
     public let commonName: String
-    /// The attribute UID of the subject: the topic of a request without `apns-topic`.
+    /// The UID attribute of the subject, which is the topic of requests without `apns-topic`; `nil` if there is none.
     public let defaultTopic: Topic?
-    /// The topics that the certificate may push to: those of its list, or its default topic.
+    /// The topics to which the certificate may push: those in its list, or its default topic.
     public let topics: [CertificateTopic]
-    /// The environments that the certificate may connect to. Both if it names none, as certificates for tests and MDM do.
+    /// The environments to which the certificate may connect: both if it names none, like those for tests and MDM.
     public let environments: Set<PushEnvironment>
     /// The time from which the certificate is valid.
     public let validFrom: Timestamp
@@ -25,16 +25,16 @@ public struct ClientCertificate: Sendable {
 
     /// The certificate, followed by its intermediate authorities.
     package let certificateChain: [NIOSSLCertificateSource]
-    /// The private key, as swift-nio-ssl takes it.
+    /// The private key in the form that swift-nio-ssl uses.
     package let privateKey: NIOSSLPrivateKeySource
-    /// The protocol of pushes with this certificate.
+    /// The protocol over which pushes with this certificate are sent.
     package var transport = PushTransport.http2
 
-    /// Reads a certificate and its key from PEM text.
+    /// Parses a certificate and its key in PEM.
     ///
     /// - Parameters:
     ///   - pem: The certificates and the key in any order, RSA or EC. Text between them is skipped.
-    ///   - key: The text of the key's file, if `pem` does not have the key.
+    ///   - key: The text of the key's file, if `pem` does not contain the key.
     ///   - passphrase: The passphrase of an encrypted key; ignored otherwise.
     /// - Throws: ``CredentialError``.
     public init(pem: String, key: String? = nil, passphrase: String? = nil) throws(CredentialError) {
@@ -50,10 +50,10 @@ public struct ClientCertificate: Sendable {
         try self.init(certificates: certificates, keys: PrivateKeyReader.keys(text.privateKeys, passphrase: passphrase))
     }
 
-    /// Reads a certificate in DER and its key.
+    /// Parses a certificate in DER and its key.
     ///
     /// - Parameters:
-    ///   - der: The content of a `.cer` file, as the developer account offers it.
+    ///   - der: The contents of a `.cer` file, as the developer account offers it.
     ///   - key: The private key in PEM.
     ///   - passphrase: The passphrase of an encrypted key; ignored otherwise.
     /// - Throws: ``CredentialError``.
@@ -67,18 +67,18 @@ public struct ClientCertificate: Sendable {
         )
     }
 
-    /// Reads a certificate and its key from a PKCS#12 archive.
+    /// Parses a certificate and its key in a PKCS#12 archive.
     ///
     /// - Parameters:
-    ///   - p12: The content of a `.p12` file, made by Keychain or `openssl pkcs12 -export`.
-    ///   - passphrase: The passphrase of the archive. `nil` means the empty one.
+    ///   - p12: The contents of a `.p12` file that Keychain or `openssl pkcs12 -export` has created.
+    ///   - passphrase: The passphrase of the archive; `nil` for the empty passphrase.
     /// - Throws: ``CredentialError``.
     public init(p12: [UInt8], passphrase: String? = nil) throws(CredentialError) {
         let archive = try PKCS12Archive(p12, passphrase: passphrase ?? "")
         try self.init(certificates: archive.certificates, keys: archive.keys)
     }
 
-    /// Selects a certificate and its key. Of several pairs it takes the one that expires last.
+    /// Selects a certificate and its key. If there are several pairs, it selects the one that expires last.
     private init(certificates: [NIOSSLCertificate], keys: [NIOSSLPrivateKey]) throws(CredentialError) {
         guard !certificates.isEmpty else { throw .noCertificate }
         guard !keys.isEmpty else { throw .noPrivateKey }
@@ -122,7 +122,7 @@ extension ClientCertificate {
     }
 }
 
-/// A certificate in the types of swift-nio-ssl and of swift-certificates.
+/// A certificate in the representations of swift-nio-ssl and swift-certificates.
 private struct ParsedCertificate {
     let certificate: Certificate
     let source: NIOSSLCertificate
@@ -136,7 +136,7 @@ private struct ParsedCertificate {
         (self.certificate, self.source, self.der) = (certificate, source, der)
     }
 
-    /// Returns this certificate, followed by those of its authorities that are among `others`.
+    /// Returns this certificate, followed by the certificates of its authorities that are among `others`.
     func chain(through others: [ParsedCertificate]) -> [ParsedCertificate] {
         var (chain, rest) = ([self], others.filter { $0.certificate != self.certificate })
         while let last = chain.last?.certificate, last.issuer != last.subject,
@@ -149,14 +149,14 @@ private struct ParsedCertificate {
 }
 
 extension Timestamp {
-    /// Creates the time of a date, in whole seconds.
+    /// Creates the timestamp of a date, in whole seconds.
     init(_ date: Date) { self.init(seconds: Int64(date.timeIntervalSince1970.rounded(.down))) }
 }
 
-/// The other file formats of a certificate with its key.
+/// Exports a certificate with its key in other file formats.
 extension ClientCertificate {
     /// Returns the certificate, its authorities and the key in PEM.
-    /// - Parameter passphrase: The passphrase of the key (PKCS#8 with PBES2); `nil` or empty leaves the key unencrypted.
+    /// - Parameter passphrase: The passphrase for the key (PKCS#8 with PBES2); `nil` or empty for no encryption.
     package func pem(passphrase: String?) throws(CredentialError) -> String {
         let key = try self.pkcs8Key()
         let document: PEMDocument
@@ -172,7 +172,7 @@ extension ClientCertificate {
     }
 
     /// Returns a PKCS#12 archive with the certificate, its authorities and the key.
-    /// - Parameter passphrase: The passphrase of the archive, which may be empty.
+    /// - Parameter passphrase: The passphrase for the archive, which may be empty.
     package func archive(passphrase: String) throws(CredentialError) -> [UInt8] {
         try Self.check(passphrase)
         let key = try self.pkcs8Key()

@@ -5,7 +5,7 @@ package import PushTypes
 import SwiftASN1
 import X509
 
-/// The contents of a credential's files, for display. Files that cannot be used as a credential have contents, too.
+/// The contents of a credential's files, for display, even if the files cannot be used as a credential.
 package struct CredentialContents: Sendable {
     /// The format of the files.
     package enum Format: String, Sendable {
@@ -19,22 +19,22 @@ package struct CredentialContents: Sendable {
     package struct CertificateEntry: Hashable, Sendable {
         package var commonName: String
         package var issuer: String
-        /// The UID of the subject; `nil` without one.
+        /// The UID attribute of the subject; `nil` if there is none.
         package var defaultTopic: Topic?
         package var topics: [CertificateTopic]
-        /// The environments that the certificate names; `nil` if it names none, as those of authorities.
+        /// The environments that the certificate names; `nil` if it names none, like the certificates of authorities.
         package var environments: Set<PushEnvironment>?
         package var validFrom, expires: Timestamp
         /// The algorithm of the certificate's key, such as `RSA 2048`.
         package var algorithm: String
         /// The SHA-256 of the certificate, in hexadecimal.
         package var fingerprint: String
-        /// `true` if the certificate's key is among the files.
+        /// `true` if the files contain the private key of the certificate.
         package var hasKey: Bool
     }
 
     package let format: Format
-    /// The identifier of a signing key, as its file's name has it; `nil` for none.
+    /// The identifier of a signing key, taken from the name of its file; `nil` if there is none.
     package let keyID: String?
     package let certificates: [CertificateEntry]
     /// The algorithms of the private keys in the files.

@@ -1,7 +1,7 @@
 import Foundation
 public import PushTypes
 
-/// An error of a credential that cannot be used. Its description says what to do and never holds key material.
+/// The error for a credential that cannot be used. Its description states the remedy and never contains key material.
 public enum CredentialError: Error, Hashable, Sendable {
     /// The team identifier is not 10 letters and digits.
     case badTeamID
@@ -9,33 +9,33 @@ public enum CredentialError: Error, Hashable, Sendable {
     case badKeyID
     /// The text of a signing key is not a P-256 key in PKCS#8 and PEM.
     case badPrivateKey
-    /// The file cannot be read, for the reason of the operating system.
+    /// The file cannot be read, for the reason that the operating system reports.
     case unreadableFile(path: String, reason: String)
     /// The file is larger than ``CredentialFile/maximumSize``.
     case fileTooLarge(path: String)
-    /// The content is neither PEM nor PKCS#12 nor a certificate.
+    /// The contents are neither PEM nor PKCS#12 nor a certificate.
     case unknownFormat
-    /// The structure of a `.p12` is broken, such as by a transfer that ended early.
+    /// The structure of a `.p12` is broken, for example by an incomplete transfer.
     case badArchive
-    /// The `.p12` is intact and uses an encryption that is not supported.
+    /// The `.p12` is intact, but uses an encryption that is not supported.
     case unsupportedArchive
     /// The private key is encrypted, and no passphrase was given.
     case passphraseMissing
     /// The passphrase does not decrypt the file.
     case wrongPassphrase
-    /// The passphrase has a character that is not ASCII, or NUL.
+    /// The passphrase contains a character that is not ASCII, or NUL.
     case unsupportedPassphrase
-    /// The file has no certificate.
+    /// The file contains no certificate.
     case noCertificate
-    /// A certificate cannot be read.
+    /// A certificate cannot be parsed.
     case badCertificate
-    /// The file has no private key.
+    /// The file contains no private key.
     case noPrivateKey
-    /// The private key is damaged, or neither RSA nor EC.
+    /// The private key is corrupt, or is neither RSA nor EC.
     case unsupportedPrivateKey
-    /// The file has more than 16 private keys.
+    /// The file contains more than 16 private keys.
     case tooManyKeys
-    /// The encryption derives its keys with too many iterations: more than 1,000,000, or 2,000,000 in the whole file.
+    /// The key derivation uses too many iterations: more than 1,000,000, or 2,000,000 in the whole file.
     case tooManyIterations
     /// The private key does not belong to the certificate.
     case keyDoesNotMatchCertificate
@@ -48,7 +48,7 @@ public enum CredentialError: Error, Hashable, Sendable {
 }
 
 extension CredentialError: CustomStringConvertible {
-    /// The explanation for people, with the remedy.
+    /// A readable description of the error, with the remedy.
     public var description: String {
         switch self {
         case .badTeamID: "the team id must be 10 letters or digits, as shown in the developer account's membership page"
@@ -75,7 +75,7 @@ extension CredentialError: CustomStringConvertible {
         }
     }
 
-    /// The explanation of an error in the certificate or the key.
+    /// The description of an error in the certificate or the key.
     private var contentDescription: String {
         switch self {
         case .noCertificate: "the file has no certificate: export certificate and key together, or name both files"

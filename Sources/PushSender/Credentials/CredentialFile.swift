@@ -10,13 +10,13 @@ public struct CredentialFile: Sendable {
 
     /// The path of the file with the credential.
     public var path: String
-    /// The passphrase of a `.p12` or an encrypted key.
+    /// The passphrase of a `.p12` or an encrypted key; `nil` if there is none.
     public var passphrase: String?
-    /// The identifier of the developer team of a `.p8`.
+    /// The identifier of the developer team for a `.p8`.
     public var teamID: String?
-    /// The identifier of a `.p8`; `nil` takes it from a name like `AuthKey_ABC123DEFG.p8`.
+    /// The key identifier for a `.p8`; `nil` to take it from a file name like `AuthKey_ABC123DEFG.p8`.
     public var keyID: String?
-    /// The path of the private key, if ``path`` has the certificate only.
+    /// The path of the private key's file, if ``path`` contains only the certificate.
     public var keyFile: String?
 
     /// Creates a description of the files, which are read by ``load()``.
@@ -31,9 +31,9 @@ public struct CredentialFile: Sendable {
         (self.keyID, self.keyFile) = (keyID, keyFile)
     }
 
-    /// Reads the files. The format is recognized by the content.
+    /// Reads the files. The format is recognized from the contents.
     ///
-    /// - Throws: ``CredentialError``, which says what to do.
+    /// - Throws: ``CredentialError``, whose description states the remedy.
     public func load() throws(CredentialError) -> PushCredential {
         let bytes = try Self.read(self.path)
         let key: String? =
@@ -51,7 +51,7 @@ public struct CredentialFile: Sendable {
         return .certificate(try ClientCertificate(pem: pem, key: key, passphrase: self.passphrase))
     }
 
-    /// Reads a `.p12`, or a `.cer` with its key.
+    /// Parses a `.p12`, or a `.cer` with its key.
     private func certificate(_ bytes: [UInt8], key: String?) throws(CredentialError) -> ClientCertificate {
         guard bytes.first == 0x30 else { throw .unknownFormat }
         if let key { return try ClientCertificate(der: bytes, key: key, passphrase: self.passphrase) }
@@ -65,14 +65,15 @@ public struct CredentialFile: Sendable {
 
     /// Returns whether a single key is a signing key, which is P-256.
     ///
-    /// Any key is taken for one if the caller says so, by a team or the extension `.p8`: the error is then about the key.
+    /// If the caller has set a team or the file has the extension `.p8`, any key counts as a signing key, so that an
+    /// error describes what is wrong with the key.
     func isSigningKey(_ block: PEMFile.Block) -> Bool {
         guard block.label == "PRIVATE KEY" else { return false }
         let isExpected = self.teamID != nil || self.path.hasSuffix(".p8")
         return isExpected || (try? P256.Signing.PrivateKey(pemRepresentation: block.text)) != nil
     }
 
-    /// The identifier in the name of a file as Apple names it, `AuthKey_ABC123DEFG.p8`.
+    /// The key identifier in a file name of Apple's form, `AuthKey_ABC123DEFG.p8`; `nil` for any other name.
     var keyIDOfName: String? {
         let (prefix, suffix) = ("AuthKey_", ".p8")
         let name = URL(filePath: self.path).lastPathComponent
@@ -81,7 +82,7 @@ public struct CredentialFile: Sendable {
         return ProviderKey.isIdentifier(id) ? id : nil
     }
 
-    /// Reads a file of at most ``maximumSize`` bytes. It reads up to one byte more, because the size may change meanwhile.
+    /// Reads a file of at most ``maximumSize`` bytes. It reads one byte more, because the size may change meanwhile.
     static func read(_ path: String) throws(CredentialError) -> [UInt8] {
         let bytes: [UInt8]
         do {
@@ -97,6 +98,6 @@ public struct CredentialFile: Sendable {
 }
 
 extension CredentialFile: CustomStringConvertible {
-    /// The paths, without the passphrase.
+    /// The paths of the files, without the passphrase.
     public var description: String { [self.path, self.keyFile].compactMap { $0 }.joined(separator: " and ") }
 }

@@ -3,10 +3,10 @@ public import Logging
 import PushSupport
 public import ServiceLifecycle
 
-/// Reads a credential again when its files change, so that a renewed certificate needs no restart.
+/// Reads a credential again when its files change, so that a renewed certificate requires no restart.
 ///
-/// The first check always reads the files, because they may have changed since the sender was created. An error, such as that
-/// of a file that is half written, is logged once. The files are then read at each check, and the old credential stays in use.
+/// The first check always reads the files, because they may have changed since the sender was created. An error, such
+/// as for a half-written file, is logged once. Then each check reads the files, and the old credential stays in use.
 public actor CredentialWatch: Service {
     private let file: CredentialFile
     private let interval: Duration
@@ -16,13 +16,13 @@ public actor CredentialWatch: Service {
     private var loaded: [FileState?]?
     private var lastError: CredentialError?
 
-    /// Creates a watch. It checks nothing before ``run()`` or ``check()``.
+    /// Creates a watch. It checks nothing before ``run()`` or ``check()`` is called.
     ///
     /// - Parameters:
     ///   - file: The files to watch.
     ///   - interval: The time between two checks.
     ///   - logger: The logger for credentials that cannot be used.
-    ///   - handler: Receives each credential that was read. It may be the one in use; compare ``PushCredential/identity``.
+    ///   - handler: Receives each credential that was read, even if it is in use (see ``PushCredential/identity``).
     public init(
         _ file: CredentialFile,
         interval: Duration = .seconds(60),
@@ -32,7 +32,7 @@ public actor CredentialWatch: Service {
         (self.file, self.interval, self.logger, self.handler) = (file, interval, logger, handler)
     }
 
-    /// Checks the files at each interval until graceful shutdown or cancellation.
+    /// Checks the files at the interval until graceful shutdown or cancellation.
     public func run() async {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {

@@ -4,18 +4,18 @@ import Foundation
 import PushTypes
 import SwiftASN1
 
-/// Encryption with a passphrase: PBKDF2 with HMAC-SHA256, and AES-256 in CBC mode (RFC 8018), as OpenSSL 3 writes it.
+/// Data encrypted with a passphrase, by PBKDF2 with HMAC-SHA256 and AES-256 in CBC mode (RFC 8018), as OpenSSL 3 does.
 struct PBES2 {
     /// The number of iterations of the key derivation.
     static let rounds = 100_000
     private static let saltLength = 16
     private static let keyLength = 32
 
-    /// The algorithm with its parameters, in DER.
+    /// The encryption algorithm with its parameters, in DER.
     let algorithm: [UInt8]
     let ciphertext: [UInt8]
 
-    /// Encrypts bytes under a passphrase.
+    /// Encrypts bytes with a key derived from a passphrase.
     /// - Throws: An error of swift-crypto, which does not occur for these parameters.
     init(_ plaintext: [UInt8], passphrase: String) throws {
         let salt = RandomBytes.make(Self.saltLength)
@@ -31,7 +31,7 @@ struct PBES2 {
         self.algorithm = try Self.algorithm(salt: salt, iv: Array(iv))
     }
 
-    /// Returns the `EncryptedPrivateKeyInfo` of a key that was encrypted (RFC 5958).
+    /// Returns the `EncryptedPrivateKeyInfo` (RFC 5958), if the encrypted bytes are a key.
     func keyInfo() throws -> [UInt8] {
         var coder = DER.Serializer()
         try coder.appendConstructedNode(identifier: .sequence) { coder in

@@ -9,7 +9,7 @@ struct PEMFile {
 
         var isCertificate: Bool { self.label == "CERTIFICATE" || self.label == "X509 CERTIFICATE" }
         var isPrivateKey: Bool { self.label.hasSuffix("PRIVATE KEY") }
-        /// `true` if a passphrase is needed: encrypted PKCS#8, or OpenSSL's older form (RFC 1421).
+        /// `true` if a passphrase is required: encrypted PKCS#8, or OpenSSL's older form (RFC 1421).
         var isEncrypted: Bool { self.label == "ENCRYPTED PRIVATE KEY" || self.text.contains("Proc-Type: 4,ENCRYPTED") }
     }
 
@@ -20,7 +20,7 @@ struct PEMFile {
     var certificates: [Block] { self.blocks.filter(\.isCertificate) }
     var privateKeys: [Block] { self.blocks.filter(\.isPrivateKey) }
 
-    /// Reads the blocks of a text whose lines end in LF, CR LF or CR. A block without an end is left out.
+    /// Parses the blocks of a text whose lines end with LF, CR LF or CR. A block without an end is omitted.
     ///
     /// Two blocks may share a line, as in files that were concatenated without a line break between them.
     init(_ text: String) {
@@ -43,7 +43,7 @@ struct PEMFile {
         self.blocks = blocks
     }
 
-    /// Returns the label in `-----BEGIN label-----`, or `nil` for another line.
+    /// Returns the label in `-----BEGIN label-----`; `nil` for any other line.
     private static func label(_ line: String, _ boundary: String) -> String? {
         let (prefix, suffix) = ("-----\(boundary) ", "-----")
         guard line.hasPrefix(prefix), line.hasSuffix(suffix), line.count > prefix.count + suffix.count else {
@@ -59,7 +59,7 @@ struct PEMFile {
         return String(line)
     }
 
-    /// Joins the lines of a block. The header of an old encrypted key gets back the empty line that ends it.
+    /// Joins the lines of a block, and restores the empty line after the header of a key in the older encrypted form.
     private static func joined(_ lines: [String]) -> String {
         var text = ""
         for line in lines {

@@ -4,16 +4,16 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-/// The keys and certificates of a `.p12` (RFC 7292), which may have any number of both.
+/// The keys and certificates of a `.p12` (RFC 7292), which may contain any number of both.
 ///
-/// BoringSSL decrypts them, but its only entry in swift-nio-ssl traps unless the archive has exactly one key and the
-/// certificate of that key. So the outer structure is read here. The keys are decrypted one by one. The certificates are
-/// decrypted as part of a second archive, which also has a key and a certificate that were made for it.
+/// BoringSSL decrypts them, but its only interface in swift-nio-ssl traps unless the archive contains exactly one key
+/// and its certificate. So the outer structure is parsed here. The keys are decrypted one by one. The certificates are
+/// decrypted as part of a second archive, which also contains a key and a certificate created for it.
 struct PKCS12Archive {
     let keys: [NIOSSLPrivateKey]
     let certificates: [NIOSSLCertificate]
 
-    /// Decrypts an archive. The empty passphrase also opens an archive that was made without any.
+    /// Decrypts an archive. The empty passphrase also decrypts an archive that was created without a passphrase.
     init(_ bytes: [UInt8], passphrase: String) throws(CredentialError) {
         let file: PKCS12File
         do {
@@ -76,7 +76,7 @@ struct PKCS12Archive {
 }
 
 extension PKCS12Archive {
-    /// A key and its certificate, which swift-nio-ssl finds as the archive's pair.
+    /// The key and the certificate that are added to the archive, so that swift-nio-ssl finds exactly one pair.
     struct Companion {
         let key: [UInt8]
         let certificate: [UInt8]

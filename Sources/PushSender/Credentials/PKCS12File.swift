@@ -4,9 +4,9 @@ import SwiftASN1
 
 /// The structure of a `.p12`, without decryption (RFC 7292 section 4).
 struct PKCS12File {
-    /// A PKCS#8 key in a part that is not encrypted. The key itself usually is.
+    /// A PKCS#8 key in a section that is not encrypted. The key itself usually is.
     struct Key {
-        /// The label of the key in PEM.
+        /// The label of the key in the PEM format.
         var label: String
         var der: ArraySlice<UInt8>
     }
@@ -16,16 +16,16 @@ struct PKCS12File {
     /// The MAC; `nil` for an archive without one (`openssl pkcs12 -nomac`).
     let mac: PKCS12MAC?
     private(set) var keys: [Key] = []
-    /// The number of iterations of each encrypted part's key derivation; `nil` for an encryption that is not supported.
+    /// The number of iterations of each encrypted section's key derivation; `nil` for an unsupported encryption.
     private(set) var encryptedRounds: [Int?] = []
-    /// The encrypted parts, unchanged.
+    /// The encrypted sections, unchanged.
     private var encrypted: [ArraySlice<UInt8>] = []
-    /// The bags of the other parts that are not keys, unchanged.
+    /// The bags of the unencrypted sections that are not keys, unchanged.
     private var otherBags: [ArraySlice<UInt8>] = []
 
     /// Parses an archive.
     ///
-    /// - Throws: An error unless `bytes` are a PFX that is protected by a passphrase.
+    /// - Throws: An error unless `bytes` are a PFX in password integrity mode.
     init(_ bytes: [UInt8]) throws {
         let (content, mac) = try BER.sequence(BER.parse(bytes), identifier: .sequence) { nodes in
             guard try Int(berEncoded: &nodes) == 3 else { throw Broken() }
@@ -61,7 +61,6 @@ struct PKCS12File {
         }
     }
 
-    /// The error of an archive with an invalid structure.
     private struct Broken: Error {}
 
     private static func next(_ nodes: inout ASN1NodeCollection.Iterator) throws -> ASN1Node {
@@ -86,7 +85,7 @@ struct PKCS12File {
         return (try ASN1ObjectIdentifier(berEncoded: &nodes), try Self.explicit(Self.next(&nodes)))
     }
 
-    /// Reads `MacData`: the digest's algorithm and value, the salt, and the iterations, 1 by default.
+    /// Parses `MacData`: the digest's algorithm and value, the salt, and the iterations, 1 by default.
     private static func mac(_ node: ASN1Node) throws -> PKCS12MAC {
         var nodes = try Self.children(node).makeIterator()
         var info = try Self.children(Self.next(&nodes)).makeIterator()
@@ -107,9 +106,9 @@ struct PKCS12File {
 }
 
 extension PKCS12File {
-    /// Returns an archive with the certificates of this one and the key of `companion`, but none of its own keys.
+    /// Returns an archive with the certificates of this archive and the key of `companion`, but none of its own keys.
     ///
-    /// The key comes first, so that BoringSSL refuses one in an encrypted part before it decrypts that too.
+    /// The key comes first, so that BoringSSL refuses a key in an encrypted section before it decrypts that key too.
     ///
     /// - Parameter password: The passphrase in the encoding of the archive.
     func withoutKeys(adding companion: PKCS12Archive.Companion, password: [UInt8]) throws -> [UInt8] {
@@ -144,7 +143,7 @@ extension ASN1ObjectIdentifier {
 
 /// The MAC that authenticates a `.p12` and its passphrase (RFC 7292 section 4 and appendix B).
 struct PKCS12MAC {
-    /// A hash function that tools use.
+    /// A hash function that is used for the MAC of archives.
     enum Digest { case sha1, sha256, sha384, sha512 }
 
     /// The hash function; `nil` if it is not supported.
@@ -153,7 +152,7 @@ struct PKCS12MAC {
     var rounds: Int
     var value: [UInt8]
 
-    /// Returns whether this is the MAC of `content`, or returns `nil` if it cannot be computed.
+    /// Returns whether this is the MAC of `content`; `nil` if the MAC cannot be computed.
     func isValid(for content: some DataProtocol, password: [UInt8]) -> Bool? {
         guard let digest, (1...KeyDerivationLimit.maximumRounds).contains(self.rounds) else { return nil }
         return switch digest {
@@ -164,7 +163,7 @@ struct PKCS12MAC {
         }
     }
 
-    /// Returns a MAC with SHA-256. One iteration is enough for an archive that never leaves the process.
+    /// Returns a MAC with SHA-256. One iteration suffices for an archive that never leaves the process.
     static func sign(_ content: [UInt8], password: [UInt8], salt: [UInt8], rounds: Int) -> [UInt8] {
         let key = Self.key(SHA256.self, password: password, salt: salt, rounds: rounds)
         return Array(HMAC<SHA256>.authenticationCode(for: content, using: key))
@@ -180,7 +179,7 @@ struct PKCS12MAC {
         return HMAC<Hash>.isValidAuthenticationCode(self.value, authenticating: content, using: key)
     }
 
-    /// Derives the MAC key (RFC 7292 appendix B.2, ID 3). The key is as long as the digest, so one block is enough.
+    /// Derives the MAC key (RFC 7292 appendix B.2, ID 3). The key is as long as the digest, so one block suffices.
     private static func key<Hash: HashFunction>(
         _: Hash.Type,
         password: [UInt8],
@@ -201,7 +200,7 @@ struct PKCS12MAC {
         return SymmetricKey(data: digest)
     }
 
-    /// Returns `bytes` repeated up to a multiple of `block`. No bytes stay no bytes.
+    /// Returns `bytes` repeated to fill a multiple of `block`. An empty array stays empty.
     private static func filled(_ bytes: [UInt8], _ block: Int) -> [UInt8] {
         guard !bytes.isEmpty else { return [] }
         let count = (bytes.count + block - 1) / block * block

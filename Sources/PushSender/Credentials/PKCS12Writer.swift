@@ -1,21 +1,21 @@
 import PushTypes
 import SwiftASN1
 
-/// Writes a `.p12` with one key, its certificate and the certificate's authorities (RFC 7292). As in OpenSSL 3, the encryption
-/// is PBES2 and the MAC is HMAC-SHA256.
+/// Creates a `.p12` with one key, its certificate and the certificate's authorities (RFC 7292). As in OpenSSL 3, the
+/// encryption is PBES2 and the MAC is HMAC-SHA256.
 struct PKCS12Writer {
     /// The number of iterations of the MAC's key derivation.
     private static let rounds = 10_000
     private static let saltLength = 16
-    /// The value of the attribute that pairs the key with its certificate.
+    /// The value of the `localKeyId` attribute, which pairs the key with its certificate.
     private static let localKeyID: [UInt8] = [1]
 
-    /// The certificates in DER; the first one is the key's.
+    /// The certificates in DER. The first one belongs to the key.
     let certificates: [[UInt8]]
     let key: PKCS8Key
     let passphrase: String
 
-    /// - Throws: An error of swift-asn1 or swift-crypto, which does not occur for keys and certificates that were read.
+    /// - Throws: An error of swift-asn1 or swift-crypto, which does not occur for parsed keys and certificates.
     func archive() throws -> [UInt8] {
         let bags = try PKCS12DER.sequence { coder in
             for (index, certificate) in self.certificates.enumerated() {
@@ -31,7 +31,7 @@ struct PKCS12Writer {
         return try self.signed(content)
     }
 
-    /// Returns the part with the key, which is encrypted by itself.
+    /// Returns the section with the key, which is encrypted separately.
     private func keyBag() throws -> [UInt8] {
         let encrypted = try PBES2(self.key.der, passphrase: self.passphrase)
         return try PKCS12DER.sequence { coder in
@@ -41,7 +41,7 @@ struct PKCS12Writer {
         }
     }
 
-    /// Writes the part with the certificates.
+    /// Writes the section with the certificates.
     private func encrypted(_ bags: [UInt8], into coder: inout DER.Serializer) throws {
         let encrypted = try PBES2(bags, passphrase: self.passphrase)
         try PKCS12DER.typed(.encryptedData, into: &coder) { coder in
@@ -58,7 +58,6 @@ struct PKCS12Writer {
         }
     }
 
-    /// Returns the whole archive with its MAC.
     private func signed(_ content: [UInt8]) throws -> [UInt8] {
         try PKCS12DER.archive(
             content,
@@ -69,7 +68,7 @@ struct PKCS12Writer {
     }
 
     /// Writes a bag.
-    /// - Parameter isPaired: `true` for the key and for the key's certificate.
+    /// - Parameter isPaired: `true` for the key and for the certificate of the key.
     private static func bag(
         _ type: ASN1ObjectIdentifier,
         isPaired: Bool,
@@ -101,7 +100,7 @@ extension ASN1ObjectIdentifier {
     static let sha256: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 1]
 }
 
-/// The structures of a `.p12` in DER (RFC 7292).
+/// Writes the structures of a `.p12` in DER (RFC 7292).
 enum PKCS12DER {
     static func sequence(_ body: (inout DER.Serializer) throws -> Void) throws -> [UInt8] {
         var coder = DER.Serializer()
@@ -109,7 +108,7 @@ enum PKCS12DER {
         return coder.serializedBytes
     }
 
-    /// Writes a bag or a `ContentInfo`: a type and, under the tag `[0]`, its value.
+    /// Writes a bag or a `ContentInfo`: a type, and its value under the tag `[0]`.
     /// - Parameter attributes: Writes the attributes, which follow the value.
     static func typed(
         _ type: ASN1ObjectIdentifier,
@@ -129,12 +128,12 @@ enum PKCS12DER {
         try Self.typed(.pkcs7Data, into: &coder) { try $0.serialize(ASN1OctetString(contentBytes: bytes[...])) }
     }
 
-    /// Writes the value of a bag with a certificate.
+    /// Writes the value of a certificate bag.
     static func certificate(_ der: [UInt8], into coder: inout DER.Serializer) throws {
         try Self.typed(.x509Certificate, into: &coder) { try $0.serialize(ASN1OctetString(contentBytes: der[...])) }
     }
 
-    /// Returns the whole archive with its MAC.
+    /// Returns the archive with its MAC.
     /// - Parameter password: The passphrase in the encoding of archives.
     static func archive(_ content: [UInt8], password: [UInt8], salt: [UInt8], rounds: Int) throws -> [UInt8] {
         let mac = PKCS12MAC.sign(content, password: password, salt: salt, rounds: rounds)

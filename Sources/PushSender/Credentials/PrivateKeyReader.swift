@@ -4,7 +4,7 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-/// Reads private keys, which may be encrypted.
+/// Parses private keys, which may be encrypted.
 enum PrivateKeyReader {
     /// The maximum length of a passphrase in BoringSSL, in bytes.
     static let maximumPassphraseLength = 1023
@@ -12,11 +12,11 @@ enum PrivateKeyReader {
     static let maximumKeys = 16
     /// The label of a key that is encrypted in PKCS#8.
     static let encryptedLabel = "ENCRYPTED PRIVATE KEY"
-    /// The labels of the other keys: PKCS#8, PKCS#1 and SEC 1. Those of the older encryption (RFC 1421) have them too.
+    /// The labels of keys in PKCS#8, PKCS#1 and SEC 1, including keys with the older encryption (RFC 1421).
     private static let plainLabels = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"]
 
-    /// Reads keys in PKCS#8, PKCS#1 or SEC 1, which may be encrypted. No key is decrypted before the iterations of all have
-    /// been checked.
+    /// Parses keys in PKCS#8, PKCS#1 or SEC 1, which may be encrypted. No key is decrypted before the iterations of all
+    /// keys have been checked.
     static func keys(_ blocks: [PEMFile.Block], passphrase: String?) throws(CredentialError) -> [NIOSSLPrivateKey] {
         guard blocks.count <= Self.maximumKeys else { throw .tooManyKeys }
         var limit = KeyDerivationLimit()
@@ -37,8 +37,8 @@ enum PrivateKeyReader {
 
     /// Returns a key's text for BoringSSL, and adds its iterations to the limit.
     ///
-    /// The text of an encrypted key is encoded anew. BoringSSL treats long lines and control characters differently, so it
-    /// might find another key in the text than the one whose iterations were counted.
+    /// The text of an encrypted key is encoded again. BoringSSL treats long lines and control characters differently,
+    /// so it might find another key in the text than the one whose iterations were counted.
     private static func text(
         _ block: PEMFile.Block,
         passphrase: String?,
@@ -58,9 +58,9 @@ enum PrivateKeyReader {
         return PEMDocument(type: Self.encryptedLabel, derBytes: der).pemString
     }
 
-    /// Reads a key, or throws `failure`.
+    /// Parses a key, or throws `failure`.
     ///
-    /// swift-nio-ssl would ask on the terminal if it got no passphrase, and it traps on bytes above 127.
+    /// swift-nio-ssl prompts on the terminal if it gets no passphrase, and it traps on bytes above 127.
     static func key(
         pem: String,
         passphrase: String,
@@ -76,12 +76,12 @@ enum PrivateKeyReader {
         }
     }
 
-    /// Reads an RSA key of PKCS#1 in DER.
+    /// Parses an RSA key in PKCS#1 and DER.
     fileprivate static func key(rsa der: [UInt8]) throws -> Certificate.PrivateKey {
         try Certificate.PrivateKey(pemDocument: PEMDocument(type: "RSA PRIVATE KEY", derBytes: der))
     }
 
-    /// Returns the public key, by which a certificate is matched.
+    /// Returns the public key, by which the matching certificate is found.
     static func publicKey(of key: NIOSSLPrivateKey) throws(CredentialError) -> Certificate.PublicKey {
         guard let bytes = try? key.derBytes else { throw .unsupportedPrivateKey }
         for type in ["RSA PRIVATE KEY", "EC PRIVATE KEY", "PRIVATE KEY"] {
@@ -93,16 +93,15 @@ enum PrivateKeyReader {
 }
 
 extension PEMFile.Block {
-    /// The content of the block, decoded; `nil` if it is not base64.
+    /// The decoded contents of the block; `nil` if they are not base64.
     fileprivate var der: [UInt8]? {
         let lines = self.text.split(separator: "\n").dropFirst().dropLast()
         return Data(base64Encoded: lines.joined(), options: .ignoreUnknownCharacters).map { Array($0) }
     }
 }
 
-/// Reads the number of iterations by which an encryption derives its key from a passphrase.
+/// Determines the number of iterations with which an encryption key is derived from a passphrase.
 enum KeyDerivation {
-    /// A key derivation that BoringSSL does not support, or a malformed one.
     private struct Unsupported: Error {}
 
     /// Returns the number of iterations of an `EncryptedPrivateKeyInfo` (RFC 5958).
@@ -120,7 +119,7 @@ enum KeyDerivation {
         return try Self.rounds(algorithm: Self.next(&info))
     }
 
-    /// Returns the number of iterations of PBES2 with PBKDF2 (RFC 8018), or of an algorithm of PKCS#12 (RFC 7292 appendix C).
+    /// Returns the number of iterations of PBES2 with PBKDF2 (RFC 8018), or of a PKCS#12 scheme (RFC 7292 appendix C).
     private static func rounds(algorithm: ASN1Node) throws -> Int {
         var nodes = try Self.children(algorithm)
         let type = try ASN1ObjectIdentifier(berEncoded: &nodes)
@@ -150,11 +149,11 @@ enum KeyDerivation {
 
 /// Limits the iterations of the key derivations in one file.
 ///
-/// BoringSSL makes up to 100,000,000 iterations for each key and cannot be interrupted, so they are added up before it begins.
+/// BoringSSL performs up to 100,000,000 iterations for each key and cannot be interrupted, so they are added up before.
 struct KeyDerivationLimit {
-    /// The maximum number of iterations of one encryption, more than any tool uses.
+    /// The maximum number of iterations for one encryption, more than any tool uses.
     static let maximumRounds = 1_000_000
-    /// The maximum number of iterations of a whole file, which usually encrypts a key and its certificates.
+    /// The maximum number of iterations for a whole file, which usually encrypts a key and its certificates.
     static let maximumTotal = 2_000_000
 
     private var total = 0
@@ -166,9 +165,8 @@ struct KeyDerivationLimit {
     }
 }
 
-/// A private key in PKCS#8 (RFC 5958), the form that PKCS#12 and encrypted PEM files hold.
+/// A private key in PKCS#8 (RFC 5958), the form that PKCS#12 and encrypted PEM files contain.
 struct PKCS8Key {
-    /// The key in DER.
     let der: [UInt8]
 
     /// - Throws: ``CredentialError/unsupportedPrivateKey`` for a key that is neither RSA nor EC.

@@ -6,22 +6,22 @@ public struct ProviderKey: Sendable {
     /// The length of key and team identifiers, in characters.
     package static let identifierLength = 10
 
-    /// The identifier of the developer team, the claim `iss`.
+    /// The identifier of the developer team, which is the claim `iss`.
     public let teamID: String
-    /// The identifier of the key, the header `kid`.
+    /// The identifier of the key, which is the header parameter `kid`.
     public let keyID: String
     let privateKey: P256.Signing.PrivateKey
 
-    /// An identifier without a secret, which is the same for the same key in every process. Each page reads it, so it is stored.
+    /// An identifier without a secret, the same for the same key in every process. It is stored as each page reads it.
     let identity: String
 
-    /// The shared source of the key's provider tokens; `nil` lets each sender sign its own.
+    /// The shared source of the key's provider tokens; `nil` if each sender signs its own.
     package var tokens: (any ProviderTokenSource)?
 
-    /// The public key, which tells two keys apart that claim the same identifiers.
+    /// The public key, which distinguishes keys that claim the same identifiers.
     package var publicKey: [UInt8] { Array(self.privateKey.publicKey.rawRepresentation) }
 
-    /// Reads a key.
+    /// Parses a key.
     ///
     /// - Parameters:
     ///   - teamID: The identifier of the developer team.

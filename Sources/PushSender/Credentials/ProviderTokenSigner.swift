@@ -3,31 +3,31 @@ import Foundation
 package import PushTypes
 import Synchronization
 
-/// Signs the provider tokens of one key and keeps each for as long as the push service allows (reference 2.1).
+/// Signs the provider tokens of one key and uses each for as long as the push service allows (reference 2.1).
 ///
-/// Apple rejects a token that is older than 60 minutes, and tokens that change more often than every 20 minutes. Both are
-/// measured by the wall clock, as the claim `iat` is. A clock that steps must not lead to more tokens.
+/// Apple rejects tokens that are older than 60 minutes, and tokens that change more often than every 20 minutes. Both
+/// times are measured by the wall clock, like the claim `iat`. A clock that steps must not lead to more tokens.
 package struct ProviderTokenSigner: Sendable {
     /// The age at which a token is replaced.
     package static let lifetime: Duration = .seconds(50 * 60)
     /// The minimum time between the issue of two tokens.
     package static let spacing: Duration = .seconds(20 * 60)
-    /// The maximum number of earlier tokens that are remembered. Only a clock that steps back and forth needs more than one.
+    /// The maximum number of earlier tokens that are kept. Only a clock that steps back and forth requires more.
     private static let memory = 16
 
     private struct Issued {
         var text: String
         var at: Timestamp
-        /// `true` if the push service called the token expired.
+        /// `true` if the push service rejected the token as expired.
         var isExpired = false
 
-        /// Returns whether `now` is too close to this token for another one.
+        /// Returns whether `now` is too close to the issue of this token for another token.
         func blocksAnother(at now: Timestamp) -> Bool {
             let distance = max(now.since(self.at), self.at.since(now))
             return distance < ProviderTokenSigner.spacing
         }
 
-        /// Returns whether the token is replaced at `now`.
+        /// Returns whether the token has to be replaced at `now`.
         func isDue(at now: Timestamp) -> Bool {
             guard !self.blocksAnother(at: now) else { return false }
             return self.isExpired || now < self.at || now.since(self.at) >= ProviderTokenSigner.lifetime
@@ -35,22 +35,22 @@ package struct ProviderTokenSigner: Sendable {
     }
 
     private let key: ProviderKey
-    /// The token in use.
     private var current: Issued?
     /// The tokens that were in use earlier, the newest last.
     private var earlier: [Issued] = []
 
-    /// Creates a signer that signs its first token when one is needed.
+    /// Creates a signer, which signs its first token when one is requested.
     package init(key: ProviderKey) { self.key = key }
 
-    /// The time at which the token in use is replaced, if the clock does not step; `nil` before the first token.
+    /// The time at which the token in use will be replaced, unless the clock steps; `nil` before the first token.
     package var renewAt: Timestamp? {
         self.current.map { $0.at.advanced(by: $0.isExpired ? Self.spacing : Self.lifetime) }
     }
 
-    /// Returns the token for a request at `now`: the one in use, while its age is between -20 and 50 minutes.
+    /// Returns the token for a request at `now`: the token in use, while its age is between -20 and 50 minutes.
     ///
-    /// Otherwise it signs a new one, or returns an earlier one that a clock that steps issued within 20 minutes of `now`.
+    /// Otherwise it signs a new token, or returns one that was issued within 20 minutes of `now` before the clock
+    /// stepped.
     /// - Throws: An error of swift-crypto if it cannot sign.
     package mutating func text(now: Timestamp) throws -> String {
         if let current, !current.isDue(at: now) { return current.text }
@@ -65,9 +65,10 @@ package struct ProviderTokenSigner: Sendable {
         return next.text
     }
 
-    /// Handles the response `ExpiredProviderToken` to a request with the token `text`: the next request gets a new one.
+    /// Handles the response `ExpiredProviderToken` to a request with the token `text`: the next request uses a new
+    /// token.
     ///
-    /// A token that is younger than 20 minutes stays in use: the clocks disagree, and another one would be rejected too. A
+    /// A token that is younger than 20 minutes stays in use: the clocks disagree, and another would be rejected too. A
     /// token that is no longer in use is ignored: many requests may have carried it.
     package mutating func tokenExpired(_ text: String, now: Timestamp) {
         guard let current, current.text == text, !current.blocksAnother(at: now) else { return }
@@ -91,11 +92,11 @@ package protocol ProviderTokenSource: Sendable {
     /// Returns the token for requests at `now`. It is called on event loops and must not block.
     /// - Throws: The error of the cryptography library if it cannot sign.
     func text(now: Timestamp) throws -> String
-    /// Notes that the push service rejected `text` as too old.
+    /// Records that the push service rejected the token `text` as expired.
     func expired(_ text: String, now: Timestamp)
 }
 
-/// The provider token for all connections of a sender, in memory. The first connection that needs a new one signs it.
+/// The provider token for all connections of a sender, in memory. The first connection that needs a new token signs it.
 final class SharedProviderToken: ProviderTokenSource {
     private let token: Mutex<ProviderTokenSigner>
 

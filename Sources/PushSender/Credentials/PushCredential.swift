@@ -2,22 +2,22 @@ import Crypto
 import NIOSSL
 public import PushTypes
 
-/// The credential by which a provider authenticates to the push service (reference 2).
+/// The credential with which a provider authenticates to the push service (reference 2).
 public enum PushCredential: Sendable {
     /// A signing key: each request carries a provider token.
     case token(ProviderKey)
     /// A certificate: each connection presents it.
     case certificate(ClientCertificate)
 
-    /// Reads a credential from files. The format is recognized by the content.
+    /// Reads a credential from files. The format is recognized from the contents.
     ///
     /// - Parameters:
     ///   - path: A `.p8`, a `.p12`, a `.cer` or a PEM file.
     ///   - passphrase: The passphrase of a `.p12` or an encrypted key.
-    ///   - teamID: The team of a `.p8`.
-    ///   - keyID: The identifier of a `.p8`; `nil` takes it from a name like `AuthKey_ABC123DEFG.p8`.
-    ///   - keyFile: The PEM file of the private key, if `path` has the certificate only.
-    /// - Throws: ``CredentialError``, which says what to do.
+    ///   - teamID: The identifier of the developer team for a `.p8`.
+    ///   - keyID: The key identifier for a `.p8`; `nil` to take it from a file name like `AuthKey_ABC123DEFG.p8`.
+    ///   - keyFile: The PEM file of the private key, if `path` contains only the certificate.
+    /// - Throws: ``CredentialError``, whose description states the remedy.
     public static func load(
         file path: String,
         passphrase: String? = nil,
@@ -28,7 +28,7 @@ public enum PushCredential: Sendable {
         try CredentialFile(path: path, passphrase: passphrase, teamID: teamID, keyID: keyID, keyFile: keyFile).load()
     }
 
-    /// An identifier without a secret, which is the same for the same key or certificate in every process.
+    /// An identifier that contains no secret and is the same for the same key or certificate in every process.
     public var identity: String {
         switch self {
         case .certificate(let certificate):
@@ -37,19 +37,19 @@ public enum PushCredential: Sendable {
         }
     }
 
-    /// Returns the same credential for pushes over a protocol. A signing key stays as it is: it can only use HTTP/2.
+    /// Returns the credential for pushes over another transport. A signing key is unchanged: it can only use HTTP/2.
     package func over(_ transport: PushTransport) -> PushCredential {
         guard case .certificate(var certificate) = self else { return self }
         certificate.transport = transport
         return .certificate(certificate)
     }
 
-    /// The protocol of pushes with this credential.
+    /// The protocol over which pushes with this credential are sent.
     package var transport: PushTransport {
         if case .certificate(let certificate) = self { certificate.transport } else { .http2 }
     }
 
-    /// The expiration of a certificate; `nil` for a signing key, which does not expire.
+    /// The expiration time of a certificate; `nil` for a signing key, which does not expire.
     public var expires: Timestamp? {
         switch self {
         case .token: nil
@@ -61,7 +61,7 @@ public enum PushCredential: Sendable {
 /// The authentication of a sender: a TLS context, and provider tokens unless the context has a client certificate.
 struct SenderIdentity: Sendable {
     let tls: NIOSSLContext
-    /// The source of provider tokens, or `nil` with certificate trust.
+    /// The source of provider tokens; `nil` if the sender authenticates with a certificate.
     let token: (any ProviderTokenSource)?
 
     /// - Throws: ``CredentialError`` for a certificate that cannot be used with the endpoint at `now`, and the TLS

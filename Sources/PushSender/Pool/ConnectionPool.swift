@@ -9,15 +9,15 @@ import Synchronization
 
 /// The connections for one environment and one credential, and the pushes that wait for them.
 ///
-/// ``PoolStateMachine`` decides under the lock; its actions are performed after the lock is released.
+/// ``PoolStateMachine`` decides under the lock. Its actions are performed after the lock is released.
 final class ConnectionPool: PushConnectionDelegate {
-    /// A connection of the pool, from the attempt to open it to its end.
+    /// A connection of the pool, from the attempt to open it until it is closed.
     private struct Connection {
-        /// The handle by which the connection is called; `nil` until it has an event loop.
+        /// The handle through which the connection is called; `nil` until it has an event loop.
         var handle: ConnectionHandle?
         /// The source of provider tokens of the credential with which the connection was opened.
         var token: (any ProviderTokenSource)?
-        /// `true` if the connection drains because another credential or port is in use now.
+        /// `true` if the connection drains because a newer credential or port is in use.
         var isOutdated = false
         /// `true` if the service has sent its settings.
         var isOpen = false
@@ -25,14 +25,13 @@ final class ConnectionPool: PushConnectionDelegate {
         var port = 0
     }
 
-    /// The state of a pool, under its lock.
     private struct State {
         var stateMachine: PoolStateMachine
         var queue = WorkQueue()
         var identity: SenderIdentity
         var connections: [Int: Connection] = [:]
         var lastFailure: Outcome.Failure?
-        /// The reason for which the latest connection could not be opened; `nil` if it could.
+        /// The reason why the latest connection could not be opened; `nil` if it was opened.
         var fault: ConnectionFault?
         var warning = RepeatedWarning()
         var isExpirySet = false
@@ -47,9 +46,9 @@ final class ConnectionPool: PushConnectionDelegate {
     private let group: any EventLoopGroup
     private let time: any TimeSource
     private let logger: Logger
-    /// Receives the failure of each connection that could not be opened, and `nil` when one is open.
+    /// Receives the failure of each connection that could not be opened, and `nil` when a connection is opened.
     private let observer: ConnectionObserver?
-    /// The choice of the port; `nil` for a push service with a single port.
+    /// The selection of the port; `nil` for a push service with a single port.
     private let ports: PortSelector?
     private let portObserver = Mutex<Int?>(nil)
     let metrics: SenderMetrics
@@ -105,18 +104,18 @@ final class ConnectionPool: PushConnectionDelegate {
         self.scheduleExpiry()
     }
 
-    /// Ends the pushes of the batch that no connection has taken.
+    /// Ends the pushes of the batch that no connection has accepted.
     func cancel(_ batch: SendBatch) {
         let tickets = self.state.withLock { $0.queue.remove { queued, _ in queued === batch } }
         Self.fail(tickets, .init("cancelled before it was sent"))
     }
 
-    /// Takes pushes of a batch back: ends those that no connection has taken.
+    /// Takes back pushes of a batch, which ends those that no connection has accepted.
     func takeBack(_ indices: Set<Int>, of batch: SendBatch) {
         Self.endTakenBack(self.state.withLock { $0.queue.remove(indices, of: batch) })
     }
 
-    /// Uses another credential from now on. Connections with the old one drain.
+    /// Uses another credential for new connections. Connections with the old one drain.
     func use(_ credential: PushCredential) throws {
         let identity = try SenderIdentity(credential, endpoint: self.endpoint, now: self.time.now)
         self.metrics.credentialChanged(credential)
@@ -131,7 +130,7 @@ final class ConnectionPool: PushConnectionDelegate {
         self.perform(actions)
     }
 
-    /// Closes all connections after their outstanding responses, at the latest after the timeout for draining.
+    /// Closes all connections after their outstanding responses have arrived, at the latest after the drain timeout.
     func close() async {
         let (handles, waiting) = self.state.withLock { state in
             state.stateMachine.close()
@@ -306,7 +305,7 @@ final class ConnectionPool: PushConnectionDelegate {
 
     // MARK: Actions
 
-    /// The minimum size of a connection's share of the waiting pushes.
+    /// The minimum number of waiting pushes that a connection takes as its share.
     private static let smallestShare = 32
 
     private func perform(_ actions: [PoolStateMachine.Action]) {
@@ -350,12 +349,10 @@ final class ConnectionPool: PushConnectionDelegate {
         }
     }
 
-    /// Ends pushes that were taken back.
     private static func endTakenBack(_ tickets: [PushTicket]) {
         for ticket in tickets { ticket.batch.endTakenBack(ticket.index) }
     }
 
-    /// Ends pushes that are not sent.
     private static func fail(_ tickets: [PushTicket], _ failure: Outcome.Failure) {
         for ticket in tickets {
             ticket.batch.finish(CollectionOfOne(SendResult(index: ticket.index, outcome: .notSent(failure))))
@@ -371,7 +368,7 @@ final class ConnectionPool: PushConnectionDelegate {
         if !isWanted { handle.drain() }
     }
 
-    /// Sets a timer that ends the pushes that wait for too long.
+    /// Schedules a timer that ends the pushes whose wait has timed out.
     private func scheduleExpiry() {
         let deadline = self.state.withLock { state -> NIODeadline? in
             guard !state.isExpirySet, let deadline = state.queue.firstDeadline else { return nil }
@@ -393,10 +390,10 @@ final class ConnectionPool: PushConnectionDelegate {
     }
 }
 
-/// Receives the failure of each connection that could not be opened on any port, and `nil` when one is open.
+/// Receives the failure of each connection that could not be opened on any port, and `nil` when a connection is opened.
 package typealias ConnectionObserver = @Sendable (Outcome.Failure?) -> Void
 
-/// Decides the level of a log message that each attempt to connect repeats: a warning once a minute, and info otherwise.
+/// Decides the level of a log message that each attempt to connect repeats: warning once a minute, otherwise info.
 private struct RepeatedWarning {
     private static let interval: TimeAmount = .seconds(60)
 
@@ -411,7 +408,7 @@ private struct RepeatedWarning {
 }
 
 extension Outcome.Failure {
-    /// Returns the failure for a log, with the address at which it happened.
+    /// Returns the log metadata of the failure, with the address at which it occurred.
     fileprivate func metadata(_ endpoint: PushServiceEndpoint) -> Logger.Metadata {
         let (host, port) = (self.fault?.host ?? endpoint.host, self.fault?.port ?? endpoint.port)
         return ["host": "\(host)", "port": "\(port)", "error": "\(self.description)"]

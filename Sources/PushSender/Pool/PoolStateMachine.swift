@@ -4,25 +4,25 @@ import PushSupport
 /// Decides when a pool opens connections and which of them it wakes, without I/O.
 ///
 /// Connections take work themselves. A new one is opened if pushes wait, every connection is busy and all of them are
-/// confirmed: a connection with provider tokens may begin with a single stream (reference 1.3), which is no reason for
+/// confirmed. A connection with provider tokens may begin with a single stream (reference 1.3), which is no reason for
 /// more connections.
 struct PoolStateMachine {
-    /// A consequence of an event, to be performed by the pool.
+    /// An action that the pool has to perform after an event.
     enum Action: Hashable {
         case connect(Int)
         /// Call ``timerFired(waiting:now:)`` at this time.
         case connectLater(NIODeadline)
-        /// Make the connection with this id take work.
+        /// Wakes the connection with this id, so that it takes work.
         case wake(Int)
     }
 
-    /// The stage of a connection's life.
+    /// The lifecycle state of a connection.
     private enum Status: Hashable {
         case connecting
-        /// The connection takes pushes. It is confirmed once the service has responded to a request, and idle if it had free
-        /// streams when no push waited.
+        /// The connection takes pushes. It is confirmed once the service has responded to a request. It is idle if it
+        /// had free streams when no push waited.
         case ready(isConfirmed: Bool, isIdle: Bool)
-        /// The connection takes no more work. Its success or failure has been counted.
+        /// The connection takes no more work. Its success or failure has already been counted.
         case draining
     }
 
@@ -34,8 +34,8 @@ struct PoolStateMachine {
 
     private let maximum: Int
     private let backoff: Backoff
-    /// The number of consecutive connections that may end within ``Backoff/base`` of their start without delaying the
-    /// next one.
+    /// The maximum number of consecutive connections that may close within ``Backoff/base`` of their start without
+    /// delaying the next one.
     private static let allowedShortLives = 3
 
     private var connections: [Connection] = []
@@ -48,7 +48,7 @@ struct PoolStateMachine {
 
     init(maximum: Int, backoff: Backoff) { (self.maximum, self.backoff) = (maximum, backoff) }
 
-    /// The ids of all connections, also of those that are not established.
+    /// The ids of all connections, including those that are not established yet.
     var ids: [Int] { self.connections.map(\.id) }
 
     var isEmpty: Bool { self.connections.isEmpty }
@@ -64,7 +64,7 @@ struct PoolStateMachine {
 
     /// - Parameters:
     ///   - count: The number of pushes that were queued.
-    ///   - waiting: The number of all pushes that wait, as in the other events.
+    ///   - waiting: The number of all waiting pushes, as in the other events.
     mutating func pushesQueued(_ count: Int, waiting: Int, now: NIODeadline) -> [Action] {
         var actions: [Action] = []
         for index in self.connections.indices where actions.count < count {
@@ -75,7 +75,7 @@ struct PoolStateMachine {
         return actions.isEmpty ? self.connectIfNeeded(waiting: waiting, now: now) : actions
     }
 
-    /// Handles the establishment of a connection. It takes work unless it is draining already.
+    /// Handles the establishment of a connection, which then takes work unless it is already draining.
     mutating func connectionReady(_ id: Int) {
         guard self.status(id) == .connecting else { return }
         self.change(id, to: .ready(isConfirmed: false, isIdle: false))
@@ -96,7 +96,7 @@ struct PoolStateMachine {
         self.change(id, to: .ready(isConfirmed: true, isIdle: isIdle))
     }
 
-    /// Handles the draining of a connection. If it was never confirmed, the next attempt is delayed.
+    /// Handles the draining of a connection. If it was never confirmed, the next attempt to connect is delayed.
     mutating func connectionDraining(
         _ id: Int,
         waiting: Int,
@@ -114,7 +114,7 @@ struct PoolStateMachine {
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// Drains all connections for another credential. Failures with the old one no longer count.
+    /// Drains all connections after a change of the credential. Failures with the old credential no longer count.
     mutating func credentialChanged(waiting: Int, now: NIODeadline) -> [Action] {
         self.failures = 0
         self.shortLives = 0
@@ -130,8 +130,8 @@ struct PoolStateMachine {
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// Handles the end of a connection. The next attempt is delayed if the connection ended by itself before it was
-    /// confirmed, or if it is the last of several that ended soon after their start.
+    /// Handles the closing of a connection. The next attempt to connect is delayed if the connection failed before it
+    /// was confirmed, or if several consecutive connections closed soon after their start.
     mutating func connectionClosed(
         _ id: Int,
         isOrderly: Bool,
@@ -144,7 +144,7 @@ struct PoolStateMachine {
         var failures = 0
         switch connection.status {
         case .ready(isConfirmed: true, _), .draining:
-            // Push services take frequent connections for an attack (reference 1.11).
+            // Push services regard frequent connections as an attack (reference 1.11).
             let isShort = now < connection.start + TimeAmount(self.backoff.base)
             self.shortLives = isShort ? self.shortLives + 1 : 0
             failures = self.shortLives - Self.allowedShortLives

@@ -6,17 +6,17 @@ package import PushSupport
 import PushTypes
 import Synchronization
 
-/// Chooses the port of new connections for all senders to one push service. A failure that one sender meets counts for all.
+/// Selects the port of new connections for all senders to one push service. A failure of one sender counts for all.
 ///
-/// While the fallback port is in use, it tries the first port with connections of its own, which it closes after the TLS
+/// While the fallback port is in use, it probes the first port with separate connections, which it closes after the TLS
 /// handshake.
 package final class PortSelector: Sendable {
     private struct State {
         var fallback: PortFallback
-        /// The observers by the numbers of their registration. They are called when the first port works again.
+        /// The observers by registration number. They are called when the first port works again.
         var observers: [Int: @Sendable () -> Void] = [:]
         var nextObserver = 0
-        /// The next attempt on the first port; there is one at a time, however often the port changes.
+        /// The next probe of the first port. There is one at a time, however often the port changes.
         var nextTry: Scheduled<Void>?
     }
 
@@ -32,8 +32,8 @@ package final class PortSelector: Sendable {
 
     /// Returns `nil` for a push service without a fallback port.
     ///
-    /// - Parameter delay: The delays before the first port is tried again.
-    /// - Throws: An error of swift-nio-ssl when additional trust roots are not PEM certificates.
+    /// - Parameter delay: The back-off between probes of the first port.
+    /// - Throws: An error of swift-nio-ssl if additional trust roots are not PEM certificates.
     package init?(
         _ endpoint: PushServiceEndpoint,
         proxy: ProxyEndpoint?,
@@ -52,11 +52,11 @@ package final class PortSelector: Sendable {
         self.state = Mutex(State(fallback: PortFallback(first: endpoint.port, second: second, delay: delay)))
     }
 
-    /// The push service with the port of the next connection. Each port has half of the time limit.
+    /// The push service with the port for the next connection. Each port has half of the time limit.
     var current: PushServiceEndpoint { self.endpoint(port: self.state.withLock { $0.fallback.port }) }
 
-    /// Counts a failure of a connection, and returns it as it is to be reported: not lasting, until the other port has failed,
-    /// too.
+    /// Records a failure to connect, and returns it in the form to report: it is not lasting until the other port has
+    /// failed too.
     func failed(_ failure: ConnectionError, port: Int) -> ConnectionError {
         guard failure.mayDependOnPort else { return failure }
         let allFailed = self.state.withLock { state in
@@ -72,7 +72,7 @@ package final class PortSelector: Sendable {
         return failure
     }
 
-    /// Handles a connection that a sender has opened.
+    /// Records a connection that a sender has opened.
     func opened(_ port: Int) {
         switch self.state.withLock({ $0.fallback.opened(port, now: self.time.steady) }) {
         case nil: break
@@ -84,7 +84,7 @@ package final class PortSelector: Sendable {
         }
     }
 
-    /// Calls `observer` whenever the first port works again, after which connections to the other one should drain.
+    /// Calls `observer` whenever the first port works again. Connections to the other port should drain then.
     /// - Returns: The number for ``removeObserver(_:)``.
     func addObserver(_ observer: @escaping @Sendable () -> Void) -> Int {
         self.state.withLock { state in

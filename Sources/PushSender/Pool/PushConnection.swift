@@ -5,9 +5,9 @@ import NIOTLS
 import PushTypes
 import PushWire
 
-/// One HTTP/2 connection to the push service: passes bytes and time to its state machine and performs the results.
+/// One HTTP/2 connection to the push service. It passes bytes and time to its state machine, and performs its actions.
 ///
-/// It takes work whenever it has free streams, and writes once for everything that one event of the channel caused.
+/// It takes work whenever it has free streams, and combines everything that one channel event causes into one write.
 final class PushConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -16,7 +16,7 @@ final class PushConnection: ChannelInboundHandler {
     private static let tick: TimeAmount = .milliseconds(250)
     /// The maximum number of pushes that are started before their bytes are written.
     private static let maximumStart = 256
-    /// The maximum number of slots whose memory is kept while no push is in flight.
+    /// The maximum number of table slots whose memory is kept while no push is in flight.
     private static let keptSlots = 4096
 
     private let id: Int
@@ -26,17 +26,17 @@ final class PushConnection: ChannelInboundHandler {
     private let limits: HTTP2ClientLimits
 
     private var context: ChannelHandlerContext?
-    /// The state machine; `nil` before the TLS handshake and after the end.
+    /// The state machine; `nil` before the TLS handshake and after the connection has ended.
     private var stateMachine: HTTP2ClientStateMachine?
     private var ticker: RepeatedTask?
     private var providerToken: String?
-    /// The connection as the trips of its pushes name it; `nil` before the TLS handshake.
+    /// The connection in the form to which the transmissions of its pushes refer; `nil` before the TLS handshake.
     private var opened: OpenedConnection?
     private var failure: ConnectionError?
     private var hasEnded = false
     private var isAbandoned = false
     private var isWorking = false
-    /// The pushes in flight. Their slots are the state machine's tickets.
+    /// The pushes in flight. The state machine's tickets are indices into this table.
     private var inFlight = SlotTable<PushTicket>(keptSlots: PushConnection.keptSlots)
     // The arrays are kept so that the usual event allocates nothing.
     private var events: [HTTP2ClientEvent] = []
@@ -89,7 +89,7 @@ final class PushConnection: ChannelInboundHandler {
 
     /// Handles events, takes work and writes.
     func work() {
-        // Calls from within end up here again, and are covered by the call in progress.
+        // Nested calls end here, and are covered by the call in progress.
         guard !self.isWorking, self.stateMachine?.phase != nil else { return }
         self.isWorking = true
         self.handleEvents()
@@ -98,7 +98,7 @@ final class PushConnection: ChannelInboundHandler {
         self.isWorking = false
     }
 
-    /// Closes the connection after the outstanding responses, or at once if it is not established yet.
+    /// Closes the connection after the outstanding responses have arrived, or at once if it is not established yet.
     func drain() {
         if self.stateMachine?.phase == nil {
             self.isAbandoned = true
@@ -130,16 +130,16 @@ final class PushConnection: ChannelInboundHandler {
         self.write()
     }
 
-    /// Ends the connection after a failure of the transport.
+    /// Closes the connection after a failure of the transport.
     private func fail(_ failure: ConnectionError) {
-        // A failure after the state machine's own end is a consequence of it.
+        // A failure after the state machine has finished is a consequence of that.
         if self.failure == nil, self.stateMachine?.phase != .finished { self.failure = failure }
         self.stateMachine?.transportClosed(failure.description)
         self.work()
         self.context?.close(promise: nil)
     }
 
-    /// Writes the last bytes and closes the channel after the end of the state machine.
+    /// Writes the last bytes and closes the channel after the state machine has finished.
     private func finished(_ cause: HTTP2RequestFailure?) {
         if cause == nil { self.failure = nil }
         if let cause, self.failure == nil {
@@ -152,7 +152,7 @@ final class PushConnection: ChannelInboundHandler {
         self.context?.close(promise: nil)
     }
 
-    /// Reports the end of the connection to the pool, once.
+    /// Reports to the pool, once, that the connection has closed.
     private func end() {
         guard !self.hasEnded else { return }
         self.hasEnded = true
@@ -221,7 +221,7 @@ final class PushConnection: ChannelInboundHandler {
         self.stateMachine?.reuse(output)
     }
 
-    /// Drains after a response with which the service requests a new connection.
+    /// Drains the connection after a response that requires a new one.
     private func startDraining() { self.stateMachine?.drain(now: .now()) }
 
     private func reportExpiredToken() {
@@ -230,16 +230,16 @@ final class PushConnection: ChannelInboundHandler {
 }
 
 extension SocketAddress {
-    /// The address and the port; `nil` for a socket without them.
+    /// The address and the port as text; `nil` for a socket without them.
     fileprivate var text: String? {
         guard let address = self.ipAddress, let port = self.port else { return nil }
         return address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
 }
 
-/// The conversion of the state machine's events into outcomes.
+/// Converts the state machine's events into outcomes.
 extension PushConnection {
-    /// The number of refused streams after which a push counts as not sent.
+    /// The maximum number of refused streams, at which a push counts as not sent.
     private static let maximumRefusals = 3
 
     private func handle(_ events: [HTTP2ClientEvent]) {
@@ -309,38 +309,39 @@ struct ConnectionHandle: Sendable {
     private let eventLoop: any EventLoop
     private let connection: NIOLoopBound<PushConnection>
 
-    /// Creates a handle. It must be called on the connection's event loop.
+    /// Creates a handle. Must be called on the connection's event loop.
     init(_ connection: PushConnection, eventLoop: any EventLoop) {
         self.eventLoop = eventLoop
         self.connection = NIOLoopBound(connection, eventLoop: eventLoop)
     }
 
-    /// Makes the connection take work.
+    /// Wakes the connection, so that it takes work.
     func wake() { self.eventLoop.execute { self.connection.value.work() } }
 
-    /// Closes the connection after its outstanding responses.
+    /// Closes the connection after its outstanding responses have arrived.
     func drain() { self.eventLoop.execute { self.connection.value.drain() } }
 }
 
-/// The owner of a ``PushConnection``, which calls it on its event loop.
+/// The owner of a ``PushConnection``, which calls the owner on the connection's event loop.
 protocol PushConnectionDelegate: AnyObject, Sendable {
-    /// The time of the wall clock.
+    /// The current time by the wall clock.
     var wallTime: Timestamp { get }
-    /// Called when the service's settings are known: the connection takes work.
+    /// Called when the service's settings have arrived, from which point the connection takes work.
     func connectionIsReady(_ id: Int)
-    /// Appends up to `limit` pushes to send now, fewer if other connections have a share. The connection is woken for more.
+    /// Appends up to `limit` pushes to send now, or fewer if other connections have a share. The connection is woken
+    /// when there are more.
     func takeWork(_ id: Int, limit: Int, into tickets: inout [PushTicket])
-    /// Returns the provider token for requests now, or `nil` with certificate trust.
+    /// Returns the provider token for requests now; `nil` if the connection authenticates with a certificate.
     /// - Throws: The error of the cryptography library if it cannot sign.
     func providerToken(_ id: Int) throws -> String?
     /// Called after the first response that does not end the connection.
     func connectionIsConfirmed(_ id: Int)
-    /// Called when the service has rejected a provider token as too old.
+    /// Called when the service has rejected a provider token as expired.
     func providerTokenExpired(_ id: Int, _ token: String)
-    /// Takes back pushes that the service did not process, to be sent on this connection or another.
+    /// Requeues pushes that the service did not process, to be sent on this connection or another.
     func returnWork(_ tickets: [PushTicket], _ failure: Outcome.Failure)
     /// Called when the connection takes no more work.
     func connectionIsDraining(_ id: Int, _ goAway: GoAway?)
-    /// Called at the end of the connection. The failure is `nil` after an orderly end.
+    /// Called when the connection has closed. The failure is `nil` after an orderly close.
     func connectionClosed(_ id: Int, _ failure: ConnectionError?)
 }

@@ -12,7 +12,7 @@ final class SendBatch: Sendable {
         var waiter: CheckedContinuation<SentPushes, Never>?
         /// The positions of the pushes that are to be taken back.
         var recalled: Set<Int> = []
-        /// The recalled pushes that were taken back, because no connection had them.
+        /// The positions of recalled pushes that were taken back, because no connection had accepted them.
         var takenBack: Set<Int> = []
 
         /// Returns the index of a connection, which is added if it is new.
@@ -24,9 +24,9 @@ final class SendBatch: Sendable {
     }
 
     let pushes: [Push]
-    /// Receives each outcome at once. With an observer no outcomes are kept.
+    /// Receives each outcome at once. If there is an observer, no outcomes are kept.
     private let observer: (@Sendable ([SendResult]) -> Void)?
-    /// The pool in which the pushes wait; `nil` if none of them is taken back.
+    /// The pool in which the pushes wait; `nil` if they cannot be taken back.
     private let pool: ConnectionPool?
     let metrics: SenderMetrics
     private let beganAt = NIODeadline.now()
@@ -49,7 +49,7 @@ final class SendBatch: Sendable {
     }
 
     /// Records outcomes of pushes that had none yet. The last one resumes the caller.
-    /// - Parameter connection: The connection that carried them; `nil` for none.
+    /// - Parameter connection: The connection that carried the pushes; `nil` if there was none.
     func finish(_ results: some Collection<SendResult>, over connection: OpenedConnection? = nil) {
         self.metrics.count(results)
         // The observer is called before the count, whose completion ends the stream of results.
@@ -72,8 +72,8 @@ final class SendBatch: Sendable {
         if completed { self.resume() }
     }
 
-    /// The outcomes in the order of the pushes, with their trips, once all are known. They are empty for a batch with an
-    /// observer. Only one caller may wait for them.
+    /// The outcomes in the order of the pushes, with their transmissions, once all are known. They are empty for a
+    /// batch with an observer. Only one caller may wait for them.
     var sent: SentPushes {
         get async {
             await withCheckedContinuation { waiter in
@@ -110,7 +110,7 @@ extension SendBatch: PushCall {
     /// Returns `true` for a push that is to be taken back.
     func isRecalled(_ index: Int) -> Bool { self.state.withLock { $0.recalled.contains(index) } }
 
-    /// Ends a push that is to be taken back, and that no connection has.
+    /// Ends a push that is to be taken back and that no connection has accepted.
     func endTakenBack(_ index: Int) {
         _ = self.state.withLock { $0.takenBack.insert(index) }
         self.finish(CollectionOfOne(SendResult(index: index, outcome: .notSent(.takenBack))))
@@ -124,15 +124,15 @@ public struct SendResult: Hashable, Sendable {
     public var outcome: Outcome
 }
 
-/// Collects the outcomes of several pushes, so that each batch receives all of its own at once.
+/// Collects the outcomes of several pushes, so that each batch receives all its outcomes at once.
 struct ResultCollector {
     private var results: [SendResult]
     private var batch: SendBatch?
     private let connection: OpenedConnection?
 
     /// - Parameters:
-    ///   - memory: An empty array whose memory is used. ``finish()`` returns it.
-    ///   - connection: The connection that carried the pushes.
+    ///   - memory: An empty array whose memory is reused. ``finish()`` returns it.
+    ///   - connection: The connection that carried the pushes; `nil` if there was none.
     init(_ memory: inout [SendResult], over connection: OpenedConnection?) {
         (self.results, self.connection) = ([], connection)
         swap(&self.results, &memory)
@@ -147,7 +147,7 @@ struct ResultCollector {
     }
 
     /// Delivers the last outcomes.
-    /// - Returns: An empty array.
+    /// - Returns: An empty array, whose memory can be reused.
     mutating func finish() -> [SendResult] {
         self.deliver()
         return self.results

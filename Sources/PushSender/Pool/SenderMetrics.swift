@@ -31,7 +31,7 @@ struct SenderMetrics: Sendable {
     /// Records the time from a request to its response.
     func responded(after time: TimeAmount) { self.responses.recordNanoseconds(time.nanoseconds) }
 
-    /// Counts the outcomes of one turn of an event loop.
+    /// Counts the outcomes of a group of pushes.
     func count(_ results: some Collection<SendResult>) {
         var (accepted, rejected, notSent, unknown) = (0, 0, 0, 0)
         for result in results {
@@ -48,7 +48,7 @@ struct SenderMetrics: Sendable {
         if unknown > 0 { self.unknown.increment(by: unknown) }
     }
 
-    /// Records the expiration of a certificate.
+    /// Records the expiration time of a certificate.
     func credentialChanged(_ credential: PushCredential) {
         guard case .certificate(let certificate) = credential else { return }
         let dimensions = self.dimensions + [("certificate", certificate.commonName)]

@@ -1,7 +1,7 @@
 import NIOCore
 import PushTypes
 
-/// A push of a batch on its way to its outcome.
+/// A push of a batch that has no outcome yet.
 struct PushTicket {
     let batch: SendBatch
     let index: Int
@@ -9,19 +9,19 @@ struct PushTicket {
     let deadline: NIODeadline
     /// The number of times that the service has refused its stream.
     var refusals = 0
-    /// The time of the request; in the past for a push that has not been sent.
+    /// The time at which the request was sent; in the past for a push that has not been sent.
     var sentAt = NIODeadline.uptimeNanoseconds(0)
 
     var push: Push { self.batch.pushes[self.index] }
 }
 
-/// The pushes that wait for a connection.
+/// The queue of pushes that wait for a connection.
 ///
-/// Calls are served in round robin, so that one push does not wait for a million others.
+/// Calls are served round robin, so that a single push does not wait for a million others.
 struct WorkQueue {
-    /// The waiting pushes of one call, or one push that a connection returned.
+    /// The waiting pushes of one call, or one push that a connection has returned.
     private struct Item {
-        /// The pushes that an item holds.
+        /// The pushes of an item.
         enum Content {
             case range(Range<Int>)
             case returned(PushTicket)
@@ -40,12 +40,11 @@ struct WorkQueue {
     }
 
     private var items = CircularBuffer<Item>()
-    /// The number of waiting pushes.
     private(set) var count = 0
 
     var isEmpty: Bool { self.count == 0 }
 
-    /// The earliest time at which a push no longer waits.
+    /// The earliest deadline of a waiting push; `nil` if none waits.
     var firstDeadline: NIODeadline? { self.items.lazy.map(\.deadline).min() }
 
     mutating func append(_ batch: SendBatch, deadline: NIODeadline) {
@@ -54,10 +53,10 @@ struct WorkQueue {
         self.count += batch.pushes.count
     }
 
-    /// Inserts pushes that the service did not process in front of all others, except those that were recalled meanwhile.
+    /// Inserts pushes that the service did not process at the front, except those that were recalled meanwhile.
     ///
-    /// A later recall finds the pushes in the queue.
-    /// - Returns: The recalled pushes.
+    /// A later recall finds the inserted pushes in the queue.
+    /// - Returns: The recalled pushes, which were not inserted.
     mutating func prepend(_ returned: [PushTicket]) -> [PushTicket] {
         var recalled: [PushTicket] = []
         for ticket in returned.reversed() {
@@ -71,7 +70,7 @@ struct WorkQueue {
         return recalled
     }
 
-    /// Takes at most `limit` pushes of the next call.
+    /// Removes at most `limit` pushes of the next call, and appends them to `tickets`.
     mutating func take(_ limit: Int, into tickets: inout [PushTicket]) {
         guard limit > 0, var item = self.items.popFirst() else { return }
         switch item.pushes {

@@ -6,10 +6,10 @@ public import ServiceLifecycle
 
 /// Sends pushes to one push service with one credential.
 ///
-/// Connections are opened when there is something to send, and kept. Every push has exactly one ``Outcome``, and every wait
-/// has a time limit. A push that the service did not process is sent again on another connection.
+/// Connections are opened when there is something to send, and kept open. Every push has exactly one ``Outcome``, and
+/// every wait has a timeout. A push that the service did not process is sent again on another connection.
 ///
-/// All methods may be called from any task, also before ``run()``.
+/// All methods may be called from any task, even before ``run()``.
 public final class Sender: NotificationSender, Service {
     private let pool: ConnectionPool
 
@@ -18,10 +18,10 @@ public final class Sender: NotificationSender, Service {
     /// - Parameters:
     ///   - endpoint: The push service, for example ``PushServiceEndpoint/apple(_:port:)``.
     ///   - credential: A signing key or a certificate.
-    ///   - configuration: The limits and time limits.
-    ///   - logger: The logger for changes of connections. Device tokens are never logged whole.
-    /// - Throws: ``CredentialError`` for a certificate that has expired or belongs to the other environment, or an error of
-    ///   swift-nio-ssl when the endpoint's additional trust roots are not PEM certificates.
+    ///   - configuration: The limits and timeouts.
+    ///   - logger: The logger for changes of connections. Device tokens are never logged in full.
+    /// - Throws: ``CredentialError`` for a certificate that has expired or belongs to the other environment, or an
+    ///   error of swift-nio-ssl if the endpoint's additional trust roots are not PEM certificates.
     public convenience init(
         to endpoint: PushServiceEndpoint,
         credential: PushCredential,
@@ -37,11 +37,11 @@ public final class Sender: NotificationSender, Service {
         )
     }
 
-    /// Creates a sender with clocks of its own.
+    /// Creates a sender that reads the time from `time`.
     ///
     /// - Parameters:
-    ///   - environment: The environment that metrics name; `nil` for the endpoint's.
-    ///   - ports: The ports that it shares with other senders; `nil` for ports of its own.
+    ///   - environment: The environment in the labels of metrics; `nil` for the endpoint's environment.
+    ///   - ports: The port selector that it shares with other senders; `nil` to create one.
     package init(
         to endpoint: PushServiceEndpoint,
         credential: PushCredential,
@@ -72,23 +72,23 @@ public final class Sender: NotificationSender, Service {
 
     /// Sends one push and returns its outcome.
     ///
-    /// If the calling task is cancelled, a push that still waits for a connection ends as ``Outcome/notSent(_:)``.
+    /// If the calling task is cancelled, a push that is still waiting for a connection ends as ``Outcome/notSent(_:)``.
     public func send(_ push: Push) async -> Outcome {
         await self.send([push]).first ?? .notSent(.init("the push has no outcome"))
     }
 
-    /// Sends many pushes and returns their outcomes in the same order.
+    /// Sends pushes and returns their outcomes in the same order.
     ///
-    /// Sending an array costs one hop to each connection's event loop. The pushes wait in it until a connection has a
-    /// free stream, and the caller is suspended: that is the back-pressure.
+    /// Sending an array costs one hop to each connection's event loop. The pushes wait in the array until a connection
+    /// has a free stream. The caller is suspended meanwhile, which provides the back-pressure.
     public func send(_ pushes: [Push]) async -> [Outcome] { await self.follow(pushes).outcomes }
 
-    /// Sends one broadcast and returns its outcome, in which ``Outcome/Accepted/id`` is the header `apns-request-id`.
+    /// Sends one broadcast and returns its outcome, in which ``Outcome/Accepted/id`` is the `apns-request-id` header.
     ///
-    /// It waits for a connection like pushes, and shares theirs. A retry after ``Outcome/unknown(_:)`` may show it twice.
+    /// Broadcasts share the connections of pushes. A retry after ``Outcome/unknown(_:)`` may show the broadcast twice.
     public func broadcast(_ broadcast: Broadcast) async -> Outcome { await self.send(Push(broadcast)) }
 
-    /// Sends many pushes and returns their outcomes with their trips.
+    /// Sends pushes and returns their outcomes with their transmissions (``PushTrip``).
     package func follow(_ pushes: [Push]) async -> SentPushes { await self.follow(pushes, began: { _ in }) }
 
     package func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
@@ -105,9 +105,9 @@ public final class Sender: NotificationSender, Service {
         }
     }
 
-    /// Sends many pushes and returns their outcomes as they arrive, each with the index of its push.
+    /// Sends pushes and returns their outcomes as they arrive, each with the index of its push.
     ///
-    /// If the iteration ends early, the pushes that still wait for a connection are not sent.
+    /// If the iteration ends early, the pushes that are still waiting for a connection are not sent.
     public func results(of pushes: [Push]) -> AsyncStream<SendResult> {
         let (stream, continuation) = AsyncStream.makeStream(of: SendResult.self)
         guard !pushes.isEmpty else {
@@ -131,13 +131,13 @@ public final class Sender: NotificationSender, Service {
     /// Replaces the credential, for example after a rotation or a revocation.
     ///
     /// Connections with the old credential take no more pushes and close after their last response.
-    /// - Throws: ``CredentialError``, as the initialiser. The old credential stays in use.
+    /// - Throws: The errors of the initializer, in which case the old credential stays in use.
     public func use(_ credential: PushCredential) throws { try self.pool.use(credential) }
 
-    /// The sender's connections and queue at this time.
+    /// The current state of the sender's connections and queue.
     public var statistics: SenderStatistics { self.pool.statistics }
 
-    /// Waits for graceful shutdown or cancellation, then closes. Sending works without it, too.
+    /// Waits for graceful shutdown or cancellation, then closes the sender. Sending also works without it.
     public func run() async throws {
         try? await gracefulShutdown()
         await self.close()
@@ -145,7 +145,7 @@ public final class Sender: NotificationSender, Service {
 
     /// Drains the sender and closes its connections.
     ///
-    /// Pushes that wait for a connection end as ``Outcome/notSent(_:)``, pushes without a response within
-    /// ``SenderConfiguration/drainTimeout`` as ``Outcome/unknown(_:)``.
+    /// Pushes that wait for a connection end as ``Outcome/notSent(_:)``. Pushes without a response within
+    /// ``SenderConfiguration/drainTimeout`` end as ``Outcome/unknown(_:)``.
     public func close() async { await self.pool.close() }
 }

@@ -5,11 +5,11 @@ package import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Keeps one sender for each app, environment, credential and lane: a ``Sender``, or a ``BinaryTransport`` for a credential
-/// that uses the binary protocol.
+/// Keeps one sender for each app, environment, credential and lane: a ``Sender``, or a ``BinaryTransport`` for a
+/// credential that uses the binary protocol.
 ///
-/// A connection belongs to one team (reference 1.11). Apps of a team do not share connections either: an app whose pushes
-/// get no responses would occupy the streams of the others.
+/// A connection belongs to one team (reference 1.11). Apps of one team do not share connections either: an app whose
+/// pushes get no responses would occupy the streams of the others.
 package final class SenderPool: SenderSource, Service {
     private struct Key: Hashable {
         var app: Int64
@@ -18,7 +18,7 @@ package final class SenderPool: SenderSource, Service {
         var lane: SenderLane
     }
 
-    /// A kept sender, for HTTP/2 or the binary protocol.
+    /// A sender that the pool keeps, for HTTP/2 or the binary protocol.
     private enum Kept {
         case http2(Sender)
         case binary(BinaryTransport)
@@ -40,22 +40,22 @@ package final class SenderPool: SenderSource, Service {
 
     private let endpoints: [PushEnvironment: PushServiceEndpoint]
     private let configuration: SenderConfiguration
-    /// The choice of the port for each push service that has two, shared by all apps.
+    /// The port selector of each push service that has two ports, shared by all apps.
     private let ports: [PushEnvironment: PortSelector]
     private let time: any TimeSource
     private let logger: Logger
     private let legacy: [PushEnvironment: LegacyService]
     private let senders = Mutex<[Key: Kept]>([:])
-    /// The services for channels. An unused one has no connection.
+    /// The clients for managing channels. An unused one has no connection.
     private let channelServices = Mutex<[Key: ChannelService]>([:])
     private let observer = Mutex<AppConnectionObserver?>(nil)
 
     /// Creates a pool without connections.
     ///
     /// - Parameters:
-    ///   - endpoints: The push service of each environment; one that is left out is Apple's.
+    ///   - endpoints: The push service of each environment. For an omitted environment, Apple's service is used.
     ///   - legacy: The legacy services, for credentials whose transport is binary.
-    /// - Throws: An error of swift-nio-ssl when additional trust roots are not PEM certificates.
+    /// - Throws: An error of swift-nio-ssl if additional trust roots are not PEM certificates.
     package init(
         endpoints: [PushEnvironment: PushServiceEndpoint] = [:],
         legacy: [PushEnvironment: LegacyService] = [:],
@@ -74,7 +74,7 @@ package final class SenderPool: SenderSource, Service {
         (self.time, self.logger) = (time, logger)
     }
 
-    /// Returns the app's sender for the lane, which is created at the first call.
+    /// Returns the app's sender for the lane, which the first call creates.
     package func sender(
         for credential: PushCredential,
         app: Int64,
@@ -173,7 +173,7 @@ package final class SenderPool: SenderSource, Service {
 
     package func observe(_ observer: @escaping AppConnectionObserver) { self.observer.withLock { $0 = observer } }
 
-    /// Removes the app's senders with the credential. Each one drains when the last page that uses it has released it.
+    /// Removes the app's senders with the credential. Each one drains once no page uses it any more.
     package func retire(_ credential: PushCredential, app: Int64, environment: PushEnvironment) {
         let identity = credential.identity
         // The senders are released after the lock.

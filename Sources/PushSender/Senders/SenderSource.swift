@@ -9,16 +9,16 @@ package protocol SenderSource: Sendable {
         environment: PushEnvironment,
         lane: SenderLane
     ) throws -> any NotificationSender
-    /// Removes an app's senders with a credential that it does not use any more. They drain once nothing uses them.
+    /// Removes an app's senders with a credential that the app no longer uses. They drain once nothing uses them.
     func retire(_ credential: PushCredential, app: Int64, environment: PushEnvironment)
-    /// Returns a sender for one test, with a connection of its own. Its pushes fail with the first connection that cannot
-    /// be opened, and have their outcome within ``SenderConfiguration/testTimeout``.
+    /// Returns a sender for one test, with its own connection. Its pushes fail as soon as a connection cannot be
+    /// opened, and have their outcome within ``SenderConfiguration/testTimeout``.
     func testSender(
         for credential: PushCredential,
         app: Int64,
         environment: PushEnvironment
     ) throws -> any NotificationSender
-    /// Returns the client that manages an app's channels. It has a connection of its own, so the app's pushes do not wait for it.
+    /// Returns the client that manages an app's channels. Its connection is separate: pushes do not wait for it.
     func channels(
         for credential: PushCredential,
         app: Int64,
@@ -26,13 +26,13 @@ package protocol SenderSource: Sendable {
     ) throws -> any ChannelServiceClient
     /// Returns the address of an environment's push service.
     func endpoint(of environment: PushEnvironment) -> PushServiceEndpoint
-    /// Returns the address to which the pushes of a credential go.
+    /// Returns the address of the push service to which pushes with a credential are sent.
     func endpoint(of environment: PushEnvironment, for credential: PushCredential) -> PushServiceEndpoint
-    /// Sets the observer that receives each failure of a connection, and each success.
+    /// Sets the observer of the apps' connections, which receives each failure to open one and each success.
     func observe(_ observer: @escaping AppConnectionObserver)
 }
 
-/// Receives the failure of an app's connection that could not be opened, and `nil` when one is open.
+/// Receives the failure of an app's connection that could not be opened, and `nil` when a connection is opened.
 package typealias AppConnectionObserver = @Sendable (Int64, PushEnvironment, Outcome.Failure?) -> Void
 
 extension SenderSource {
@@ -55,10 +55,10 @@ extension SenderSource {
     package func observe(_ observer: @escaping AppConnectionObserver) {}
 }
 
-/// A priority class of pushes. Lanes share no connections, so that neither waits for the other.
+/// A priority class of pushes. Lanes share no connections, so that neither lane waits for the other.
 package enum SenderLane: Hashable, Sendable, CaseIterable {
-    /// Single and urgent notifications.
+    /// The lane of single and urgent notifications.
     case urgent
-    /// Campaigns.
+    /// The lane of campaigns.
     case bulk
 }

@@ -2,14 +2,14 @@ package import Foundation
 package import ProviderModel
 package import PushTypes
 
-/// A notification that is to be accepted.
+/// A request to accept a notification and to add it to the ledger.
 package struct AcceptanceRequest: Sendable {
     private(set) var sharedNotification: SharedNotification
     package var notification: NotificationRecord {
         _read { yield self.sharedNotification.record }
         set { self.sharedNotification = SharedNotification(newValue) }
     }
-    /// The shards of the notification's audience; empty for a notification that is opened later.
+    /// The shards of the notification's audience. It is empty for a notification that is scheduled to be opened later.
     package var shards: [ShardPlan]
     package var idempotency: Idempotency?
     /// The version of the schedule that created the notification. The notification is accepted only if the schedule
@@ -21,10 +21,10 @@ package struct AcceptanceRequest: Sendable {
     /// The chat session whose messages the notification announces. The notification is accepted only while the session
     /// has a record. `nil` for any other notification.
     package var session: UUID?
-    /// Indicates whether the caller will send the notification at once. Its shard is claimed in the transaction of the
-    /// acceptance if it is the only one and has named tokens, and the app is not stopped.
+    /// Indicates whether the caller sends the notification immediately. If `true`, its shard is claimed in the
+    /// accepting transaction, provided that it is the only shard and has named tokens, and that the app is not stopped.
     package var isClaimed: Bool
-    /// The time of the notification's opening by the later clock, if it is opened as it is accepted.
+    /// The opening time, by the later of both clocks, of a notification that is opened when it is accepted.
     package var openedAt: Timestamp
 
     package init(
@@ -48,7 +48,7 @@ package struct AcceptanceRequest: Sendable {
 /// The store's response to a request to accept a notification.
 package struct AcceptanceResult: Sendable {
     package var acceptance: Acceptance
-    /// The shard that was claimed for the caller; `nil` leaves the notification to a later claim.
+    /// The shard that was claimed for the caller. With `nil`, the caller has to claim the shards in a later call.
     package var claimed: ClaimedShard?
 
     package init(_ acceptance: Acceptance, claimed: ClaimedShard? = nil) {
@@ -59,7 +59,7 @@ package struct AcceptanceResult: Sendable {
 /// A shard that was claimed when its notification was accepted, with its recipients.
 package struct ClaimedShard: Hashable, Sendable {
     package var claim: ShardClaim
-    /// The only page of the shard.
+    /// The recipients of the shard, all in a single page.
     package var page: RecipientPage
 
     package init(_ claim: ShardClaim, _ page: RecipientPage) { (self.claim, self.page) = (claim, page) }
@@ -77,7 +77,7 @@ package struct LedgerBatch: Sendable {
 
 /// The results of a ``LedgerBatch``, in the order of its requests and pages.
 package struct LedgerBatchResult: Sendable {
-    /// The responses to the requests, or the errors of requests that failed without failing the others.
+    /// The response to each request, or the error of a request that failed without affecting the other requests.
     package var requests: [Result<AcceptanceResult, any Error>]
     package var pages: [CommitResult]
 

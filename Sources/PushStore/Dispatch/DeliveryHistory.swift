@@ -2,44 +2,44 @@ package import Foundation
 package import ProviderModel
 package import PushTypes
 
-/// The stored history of a delivery, without the record of its notification.
+/// The stored history of one delivery: everything that a timeline shows except the record of its notification.
 package struct DeliveryHistory: Hashable, Sendable {
     package var beginning: NotificationBeginning
-    /// The delivery; `nil` while the recipient has no state.
+    /// The delivery; `nil` while the ledger has no state for the recipient.
     package var delivery: DeliveryRecord?
     package var connection: OpenedConnection?
-    /// The time from the sending of the page to the outcome; `nil` if it is not known.
+    /// The time in milliseconds from the sending of the page to the outcome; `nil` if it is unknown.
     package var milliseconds: Int?
     package var page: PageRecord?
     package var attempts: [AttemptRecord]
     /// The time of the next attempt, by the steady clock; `nil` if there is none.
     package var nextTryAt: Timestamp?
-    /// The paused environments that hold the next attempt back; `nil` for none.
+    /// The paused environments that delay the next attempt; `nil` if no pause delays it.
     package var heldFor: HoldingEnvironments?
     package var events: PageEvents?
     /// The changes of the token's state that the notification led to, the oldest first.
     package var tokenEvents: [TokenEventRecord] = []
 }
 
-/// The stored steps from the request to the opening, which all deliveries of a notification share.
+/// The stored events from the request to the opening of a notification, which all of its deliveries share.
 package struct NotificationBeginning: Hashable, Sendable {
     package var acceptance: AcceptanceRecord
     package var openedAt: Timestamp?
 }
 
-/// The stored history of a notification, without its record.
+/// The stored history of a notification: everything that a timeline shows except the record of the notification.
 package struct NotificationHistory: Hashable, Sendable {
     package var beginning: NotificationBeginning
     package var pages: PageSummary?
     package var retryPages: PageSummary?
-    /// The events of the first and of the last page.
+    /// The webhook events of the first and of the last page that has any; `nil` if no page has events.
     package var firstEvents, lastEvents: PageEvents?
 }
 
 /// The result of an attempt that is followed by another one.
 package struct AttemptResult: Hashable, Sendable {
     package var reason: String
-    /// Indicates whether the push was sent, so that the attempt counts.
+    /// Indicates whether the push was sent. An attempt without a sent push is not counted.
     package var wasSent: Bool
     package var trip: PushTrip?
 
@@ -48,17 +48,17 @@ package struct AttemptResult: Hashable, Sendable {
     }
 }
 
-/// The stored record of an attempt at a recipient that was followed by another attempt.
+/// The stored record of an attempt for one recipient that was followed by another attempt.
 package struct AttemptRecord: Hashable, Sendable {
     package var at: Timestamp
-    /// The number of equal attempts from ``firstAt`` to ``at``. Only attempts whose pushes were never sent are counted
-    /// together.
+    /// The number of identical attempts from ``firstAt`` to ``at`` that this record stands for. Only attempts whose
+    /// pushes were never sent are combined.
     package var times: Int
     package var firstAt: Timestamp
     package var wasSent: Bool
     package var reason: String?
     package var connection: OpenedConnection?
-    /// The time from the sending of the page to the outcome; `nil` if it is not known.
+    /// The time in milliseconds from the sending of the page to the outcome; `nil` if it is unknown.
     package var milliseconds: Int?
 }
 
@@ -66,10 +66,10 @@ package struct AttemptRecord: Hashable, Sendable {
 package struct PageRecord: Hashable, Sendable {
     package var times: PageTimes
     package var committedAt: Timestamp
-    /// The number of recipients that the page was sent to, or whose final state it wrote without sending.
+    /// The number of recipients that the page was sent to, or whose final state was written without a push.
     package var recipients: Int
     package var isRetry: Bool
-    /// The block with the page's events for webhooks; `nil` if it has none.
+    /// The id of the block with the page's webhook events; `nil` if the page has none.
     package var block: Int64?
 }
 
@@ -85,9 +85,9 @@ package struct PageSummary: Hashable, Sendable {
 /// The times of a page, by the later clock.
 package struct PageTimes: Hashable, Sendable {
     package var claimedAt: Timestamp?
-    /// The time at which the page was begun. It decides to which user of a device the deliveries belong.
+    /// The time at which the sending of the page began. It determines the user to whom a device's delivery belongs.
     package var sentAt: Timestamp
-    /// The time at which all outcomes were known. It becomes the time of the page's final states.
+    /// The time at which all outcomes of the page were known. It becomes the time of the final states in the ledger.
     package var answeredAt: Timestamp
 
     package init(claimedAt: Timestamp?, sentAt: Timestamp, answeredAt: Timestamp) {
@@ -95,7 +95,7 @@ package struct PageTimes: Hashable, Sendable {
     }
 }
 
-/// The events of a page for webhooks, and the posts that delivered them.
+/// The webhook events of a page, and the posts that delivered them.
 package struct PageEvents: Hashable, Sendable {
     package var at: Timestamp
     /// The first acknowledged post to each webhook.

@@ -5,37 +5,37 @@ package import PushTypes
 /// The results of one page of recipients, committed in one transaction.
 package struct PageResult: Hashable, Sendable {
     package var notificationNumber: Int64
-    /// The fencing number of the lease under which the page was sent. With `nil` only ``pauses`` is written.
+    /// The fencing number of the lease under which the page was sent. With `nil`, only ``pauses`` is written.
     package var fence: Int64?
-    /// The recipients that were sent to; `nil` if none was.
+    /// The recipients to which the page was sent; `nil` if it was sent to none.
     package var snapshot: PageSnapshot?
     package var deliveries: [DeliveryResult] = []
-    /// The recipients whose devices were removed. The commit skips them, or queues them for an attempt at once if the
-    /// device has returned meanwhile.
+    /// The recipients whose devices were removed before the page was sent. The commit skips them, or queues them for an
+    /// immediate attempt if the device has been registered again meanwhile.
     package var removed: [ReportedDelivery] = []
-    /// The recipients that get their final state before the others are sent to, unless they already have a state. They
-    /// occur only under the guarantee `atMostOnce`.
+    /// The final states that are written before the page is sent to its other recipients. A recipient that already has
+    /// a state keeps it. Used only under the guarantee `atMostOnce`.
     package var endings: [ReportedDelivery] = []
     package var retries: [RetryResult] = []
     package var tokenChanges: [TokenStateChange] = []
-    /// The named tokens that the responses have proven invalid, registered or not.
+    /// The named tokens that the push service's responses have shown to be invalid, registered or not.
     package var invalidTokens: [InvalidNamedToken] = []
-    /// `true` if the content of the notification is not needed any more, because its only token was rejected and is not
-    /// registered.
+    /// Indicates whether the commit deletes the content of the notification, which is no longer needed because its only
+    /// token was rejected and is not registered.
     package var forgetsContent = false
-    /// The progress through the shard; `nil` for a page of retries.
+    /// The progress of the shard after the page; `nil` for a page of retries.
     package var step: ShardStep?
-    /// The earliest time of the notification's next page, regardless of the shard.
+    /// The earliest time at which any shard of the notification may send its next page.
     package var nextPageAt: Timestamp?
     /// The progress of the current wave after this page.
     package var wave: WaveProgress?
     /// The reason for which the commit pauses the notification; `nil` leaves its state as it is.
     package var pauses: String?
-    /// The requests to pause environments whose faults the page's outcomes have proven.
+    /// The requests to pause environments whose configuration faults the page's outcomes have proven.
     package var environmentPauses: [EnvironmentPauseRequest] = []
-    /// The events for webhooks: JSON values with commas between them.
+    /// The webhook events of the page: JSON values separated by commas.
     package var events: Data?
-    /// The times of the page if it was sent; `nil` to record nothing about it.
+    /// The times of the page, which timelines show; `nil` records nothing about the page.
     package var times: PageTimes?
     /// The connections that carried the page's pushes.
     package var connections: [OpenedConnection] = []
@@ -44,17 +44,16 @@ package struct PageResult: Hashable, Sendable {
         (self.notificationNumber, self.fence) = (notificationNumber, fence)
     }
 
-    /// Creates the result of a page of a shard.
     package init(_ claim: ShardClaim) { self.init(notificationNumber: claim.notificationNumber, fence: claim.fence) }
 
-    /// Creates the result of a page of retries, which ends their lease.
+    /// Creates the result of a page of retries, whose commit ends their lease.
     package init(_ claim: RetryClaim) { self.init(notificationNumber: claim.notificationNumber, fence: claim.fence) }
 }
 
-/// The recipients of a page as they were read.
+/// The recipients of a page as they were read from the database before the sending.
 package struct PageSnapshot: Hashable, Sendable {
     package var recipients: [Recipient]
-    /// The reading of the registration clock when the recipients were read.
+    /// The value of the registration clock, a counter of device changes, at the time of the read.
     package var clock: Int64
 
     package init(_ recipients: [Recipient], clock: Int64) { (self.recipients, self.clock) = (recipients, clock) }
@@ -68,7 +67,7 @@ package struct DeliveryResult: Hashable, Sendable {
     package var reason: String?
     package var attempts: Int
     package var at: Timestamp
-    /// The transmission of the last push; `nil` if it is not known.
+    /// The connection and the duration of the last push; `nil` if they are unknown.
     package var trip: PushTrip?
 
     package init(
@@ -87,16 +86,16 @@ package struct DeliveryResult: Hashable, Sendable {
 /// A recipient that is queued for a later attempt.
 package struct RetryResult: Hashable, Sendable {
     package var recipient: Int64
-    /// The environment of the next attempt; `nil` for the recipient's own.
+    /// The environment of the next attempt; `nil` for the environment in which the recipient is registered.
     package var environment: PushEnvironment?
     package var attempts: Int
     package var dueAt: Timestamp
-    /// The environment whose pause holds the recipient back until ``dueAt``. When the pause ends, the recipient is due
-    /// at once.
+    /// The environment whose pause delays the recipient until ``dueAt``. The recipient becomes due immediately when the
+    /// pause ends.
     package var heldFor: PushEnvironment?
     /// See ``Recipient/mayHaveArrived``.
     package var mayHaveArrived = false
-    /// The attempt that led to the retry; `nil` if there was none.
+    /// The attempt that led to the retry; `nil` if no attempt was made.
     package var attempt: AttemptResult?
 
     /// Returns a recipient that waits until all shards have been read, or until its device returns.
@@ -117,14 +116,14 @@ package struct RetryResult: Hashable, Sendable {
 }
 
 extension Timestamp {
-    /// The due time of a recipient that waits until all shards have been read. The store replaces it at that moment.
+    /// The placeholder due time of a recipient that waits until all shards have been read. The store then replaces it.
     package static let afterShards = Timestamp(milliseconds: .max)
 }
 
-/// A final state with its event for webhooks. The commit writes both or neither.
+/// A final state together with its webhook event. The commit writes both of them or neither.
 package struct ReportedDelivery: Hashable, Sendable {
     package var delivery: DeliveryResult
-    /// The event for webhooks: one JSON value.
+    /// The webhook event as one JSON value; `nil` if no event is to be written.
     package var event: Data?
 
     package init(_ delivery: DeliveryResult, event: Data?) { (self.delivery, self.event) = (delivery, event) }
@@ -133,17 +132,17 @@ package struct ReportedDelivery: Hashable, Sendable {
 /// The progress of one page through its shard.
 package struct ShardStep: Hashable, Sendable {
     package var shard: Int64
-    /// The shard's cursor at the beginning of the page.
+    /// The shard's cursor when the page was read.
     package var from: Int64
     package var cursor: Int64
     /// Indicates whether the page is the last one of the shard.
     package var isLast: Bool
-    /// The new end of the lease if the caller keeps the shard; `nil` releases the shard.
+    /// The new expiry time of the lease if the caller keeps the shard; `nil` releases the shard.
     package var leaseUntil: Timestamp?
     /// The earliest time of the shard's next page.
     package var notBefore: Timestamp?
-    /// The environments whose pause holds the shard back until ``notBefore``. When the pause ends, the shard is due at
-    /// once.
+    /// The environments whose pause delays the shard until ``notBefore``. The shard becomes due immediately when the
+    /// pause ends.
     package var heldFor: HoldingEnvironments?
 
     package init(
@@ -161,11 +160,12 @@ package struct ShardStep: Hashable, Sendable {
 
 /// The store's reply to the commit of a page.
 package enum CommitResult: Hashable, Sendable {
-    /// The page is written, and the notification continues.
+    /// The page was written, and the notification is still being sent.
     case inProgress
-    /// The page is written, and the notification has ended or is paused.
+    /// The page was written, and the notification is finished, paused or cancelled, so that no further page follows.
     case stopped
-    /// Nothing is written: the lease was lost, or another page of the shard was already written under the lease.
+    /// Nothing was written, because the lease was lost, or because another page of the shard was already written under
+    /// the lease.
     case leaseLost
 
     package var isInProgress: Bool { self == .inProgress }

@@ -5,26 +5,26 @@ package import PushTypes
 
 /// A recipient of a notification: a token to which it is to be sent.
 package struct Recipient: Hashable, Sendable {
-    /// The id within the notification: that of a device, or a negative number for a named token.
+    /// The id within the notification: the id of a device, or a negative number for a named token.
     package var id: Int64
     /// The id of the device; `nil` if the token is not registered.
     package var device: Int64?
     package var token: DeviceToken
     package var environment: PushEnvironment
-    /// The time of the device's latest registration; `nil` if it never registered.
+    /// The time of the device's latest registration; `nil` if the token is not registered.
     package var registeredAt: Timestamp?
-    /// Indicates whether the push service has rejected the token as bad before.
+    /// Indicates whether the push service has already rejected the token as bad.
     package var isSuspected = false
-    /// The device's own environment, if the push is attempted in the other one (see
-    /// ``TokenStateChange/Kind/moved(to:)``).
+    /// The environment in which the device is registered, if the push is attempted in the other environment (see
+    /// ``TokenStateChange/Kind/moved(to:)``); otherwise `nil`.
     package var movedFrom: PushEnvironment?
     /// The number of earlier attempts.
     package var attempts: Int
-    /// Indicates whether the response to an earlier attempt was lost.
+    /// Indicates whether the response to an earlier attempt was lost, so that the push may have reached the device.
     package var mayHaveArrived = false
-    /// The requested part of the device's profile; `nil` if none was requested.
+    /// The requested fields of the device's profile; `nil` if none were requested.
     package var profile: RecipientProfile?
-    /// The consent of the recipient; `nil` unless the notification depends on it.
+    /// The consent of the recipient; `nil` if the notification is sent regardless of consent.
     package var consent: RecipientConsent?
 
     package init(
@@ -40,23 +40,23 @@ package struct Recipient: Hashable, Sendable {
     }
 }
 
-/// A page of a shard's recipients, in their order.
+/// A page of a shard's recipients, in ascending order of their positions in the shard.
 package struct RecipientPage: Hashable, Sendable {
     package var recipients: [Recipient]
-    /// The recipients that are not sent to, because their devices cannot be read or their tokens are of another kind.
+    /// The recipients that get no push, because their devices cannot be read, or because their tokens are of another kind.
     package var ended: [EndedRetry] = []
-    /// The ids of recipients that wait until all shards have been read, because their device has left, or because their
-    /// token may have got the notification by another registration.
+    /// The ids of recipients that wait until all shards have been read, because their device has left, or because
+    /// another device may already have received the notification with the same token.
     package var held: [Int64] = []
     /// The shard's cursor after this page.
     package var cursor: Int64
     /// Indicates whether the page is the last one of the shard.
     package var isLast: Bool
-    /// The reading of the registration clock when the page was read.
+    /// The value of the registration clock, a counter of device changes, when the page was read.
     package var readAt: Int64 = 0
 }
 
-/// The profile of one recipient, from which its payload is rendered: the part of a ``DeviceProfile`` that a page reads.
+/// The fields of one recipient's ``DeviceProfile`` that are read with a page and from which the payload is rendered.
 package struct RecipientProfile: Hashable, Sendable {
     package var user: String?
     /// The locale as the device registered it, BCP 47 or POSIX.
@@ -89,7 +89,7 @@ package struct RecipientProfile: Hashable, Sendable {
     }
 }
 
-/// The fields of a recipient's profile that are read with a page: only those that the content needs.
+/// The fields of a recipient's profile that a page reads, limited to those that the content uses.
 package struct RecipientProfileFields: OptionSet, Hashable, Sendable {
     package let rawValue: Int
 

@@ -4,23 +4,22 @@ package import PushTypes
 /// The recipients of one notification whose next attempt is due, leased to the caller.
 package struct RetryClaim: Hashable, Sendable {
     package var notification: NotificationRecord
-    /// The store's own number of the notification.
+    /// The internal number by which the store identifies the notification.
     package var notificationNumber: Int64
     package var recipients: [RetryRecipient]
-    /// The fencing number of the lease.
     package var fence: Int64
-    /// The reading of the registration clock when the recipients were read.
+    /// The value of the registration clock, a counter of device changes, when the recipients were read.
     package var readAt: Int64
-    /// The earliest due time of the recipients, by the steady clock; `nil` if none of them waited for a time.
+    /// The earliest due time of the recipients, by the steady clock; `nil` if none of them had a due time.
     package var dueSince: Timestamp?
-    /// The time of the claim, by the later clock.
+    /// The time of the claim, by the later of both clocks.
     package var claimedAt: Timestamp?
 }
 
-/// A recipient of the retry queue that was claimed.
+/// A claimed recipient of the retry queue, with the action that the caller has to take.
 package enum RetryRecipient: Hashable, Sendable {
     case due(Recipient)
-    /// The recipient gets no further attempt. Only its final state is to be written.
+    /// No further attempt is made for the recipient. The caller only writes the final state.
     case ended(EndedRetry)
 
     /// See ``Recipient/id``.
@@ -32,18 +31,17 @@ package enum RetryRecipient: Hashable, Sendable {
     }
 }
 
-/// A recipient of the retry queue that gets no further attempt.
+/// A recipient for which no further attempt is made, with the cause.
 package struct EndedRetry: Hashable, Sendable {
     /// See ``Recipient/id``.
     package var id: Int64
-    /// The recipient; `nil` if it is not known any more.
+    /// The recipient; `nil` if its device or token can no longer be read.
     package var recipient: Recipient?
     package var attempts: Int
     package var cause: EndingCause
     /// See ``Recipient/mayHaveArrived``.
     package var mayHaveArrived = false
 
-    /// The final state of the recipient.
     package var state: DeliveryRecord.State { self.cause.state.ending(mayHaveArrived: self.mayHaveArrived) }
 
     package init(id: Int64, recipient: Recipient?, attempts: Int, cause: EndingCause, mayHaveArrived: Bool = false) {
@@ -53,15 +51,15 @@ package struct EndedRetry: Hashable, Sendable {
 }
 
 extension Recipient {
-    /// The final state of the recipient if no further attempt is made.
+    /// The final state that the recipient gets if no further attempt is made.
     package var failure: DeliveryRecord.State { .failed.ending(mayHaveArrived: self.mayHaveArrived) }
 }
 
 extension NotificationRecord {
-    /// The parts of a recipient's profile that a retry and its events need.
+    /// The fields of a recipient's profile that a retry and its webhook events need.
     ///
-    /// They are read in the transaction that claims the recipient. The store does not know which parts a template needs, so
-    /// it reads all of them: retries are few.
+    /// They are read in the transaction that claims the recipient. The store cannot tell which fields a template uses,
+    /// so it reads all of them. The cost is low, because retries are few.
     package var retryNeeds: RecipientProfileFields {
         if self.content.isTemplate { return [.user, .locale, .timeZone, .appVersion, .attributes] }
         return self.delivery == nil ? [.user] : [.user, .timeZone]

@@ -1,16 +1,16 @@
 package import ProviderModel
 package import PushTypes
 
-/// A part of a notification's audience that is sent independently.
+/// The plan for one shard, a section of a notification's audience that is sent independently of the other shards.
 package struct ShardPlan: Hashable, Sendable {
-    /// The devices of a shard, by their time zone.
+    /// The time zone whose devices a shard contains.
     package enum Zone: Hashable, Sendable {
         case any
         case named(String)
-        /// Devices without a time zone.
+        /// The devices without a time zone.
         case unknown
-        /// The devices that have no push of this notification after all other shards have ended, because they moved between
-        /// zones.
+        /// The devices that no other shard has sent to, because their time zone changed meanwhile. This shard begins
+        /// once all other shards of the notification have finished.
         case remainder
     }
 
@@ -22,31 +22,31 @@ package struct ShardPlan: Hashable, Sendable {
 }
 
 extension Timestamp {
-    /// A due time that has passed by any clock.
+    /// A due time in the past, which makes work due immediately.
     package static let atOnce = Timestamp(milliseconds: 0)
 }
 
-/// A shard that the caller may send until its lease ends.
+/// A shard that is leased to the caller, which may send it until the lease expires.
 package struct ShardClaim: Hashable, Sendable {
     private let sharedNotification: SharedNotification
     package var notification: NotificationRecord { _read { yield self.sharedNotification.record } }
-    /// The store's own number of the notification.
+    /// The internal number by which the store identifies the notification.
     package var notificationNumber: Int64
     package var shard: Int64
     package var zone: ShardPlan.Zone
-    /// The last recipient that has been processed. The meaning of the value is private to the store.
+    /// The position of the last processed recipient in the shard. Its encoding is private to the store.
     package var cursor: Int64
-    /// The last recipient of the shard, in the same form as ``cursor``.
+    /// The position of the last recipient in the shard, in the encoding of ``cursor``.
     package var end: Int64
-    /// Indicates whether few of the app's devices are recipients.
+    /// Indicates whether the shard has so few recipients that an index finds them faster than a scan of the app's devices.
     package var isNarrow: Bool
-    /// The fencing number of the lease.
+    /// The fencing number that identifies the lease.
     package var fence: Int64
-    /// The reading of the registration clock at the opening of the notification.
+    /// The value of the registration clock, a counter of device changes, when the notification was opened.
     package var openedAfter: Int64 = 0
-    /// The time since which the shard has waited for its first page, by the wall clock; `nil` after that page.
+    /// The time since which the shard has waited for its first page, by the wall clock; `nil` for later pages.
     package var waitsSince: Timestamp?
-    /// The time of the claim, by the later clock.
+    /// The time of the claim, by the later of both clocks.
     package var claimedAt: Timestamp?
 
     init(
@@ -68,25 +68,25 @@ package struct ShardClaim: Hashable, Sendable {
     }
 }
 
-/// The conditions on shards and retries that may be claimed.
+/// A filter that excludes shards and retries from a claim.
 package struct ClaimFilter: Hashable, Sendable {
-    /// The leases under which the caller works.
+    /// The leases that the caller knows that it holds.
     package struct Held: Hashable, Sendable {
         /// The fencing numbers of the leases that the caller holds.
         package var fences: Set<Int64>
-        /// The highest fencing number that the caller knows of. Claims with higher numbers may still be on their way to
-        /// the caller.
+        /// The highest fencing number of which the caller knows. A claim with a higher number may not have reached the
+        /// caller yet.
         package var upTo: Int64
 
         package init(fences: Set<Int64>, upTo: Int64) { (self.fences, self.upTo) = (fences, upTo) }
     }
 
-    /// The apps whose retries are not claimed.
+    /// The apps whose retries are excluded.
     package var apps: Set<Int64>
-    /// The targets whose shards are not claimed.
+    /// The targets whose shards are excluded.
     package var targets: Set<DispatchTarget>
-    /// The caller's leases. Any other lease of the caller is lost, because its claim never arrived or its page was
-    /// never written. With `nil` a lease is lost only once it has expired.
+    /// The leases that the caller holds. Any other lease of the caller is lost: the result of its claim never reached
+    /// the caller, or its page was never written. With `nil`, a lease is lost only when it expires.
     package var held: Held?
 
     package init(excluding apps: Set<Int64> = [], targets: Set<DispatchTarget> = [], held: Held? = nil) {
@@ -94,26 +94,26 @@ package struct ClaimFilter: Hashable, Sendable {
     }
 }
 
-/// An app and an environment of the push service. Notifications to the same target share slots and back-off in the dispatcher.
+/// An app and an environment of the push service. The dispatcher shares permits and back-off among the notifications of
+/// a target.
 package struct DispatchTarget: Hashable, Sendable {
     package var app: Int64
-    /// The environment; `nil` for notifications that are sent in both.
+    /// The environment; `nil` for notifications that are sent in both environments.
     package var environment: PushEnvironment?
-    /// `true` for notifications to browsers, which are sent over other push services.
+    /// Indicates whether the target consists of browsers, which are reached over Web Push.
     package var isWeb: Bool
 
     package init(app: Int64, environment: PushEnvironment?, isWeb: Bool = false) {
         (self.app, self.environment, self.isWeb) = (app, environment, isWeb)
     }
 
-    /// Creates the target of a notification.
     package init(_ notification: NotificationRecord) {
         let isWeb = notification.content.tokenKind == .web
         self.init(app: notification.app, environment: notification.environment, isWeb: isWeb)
     }
 }
 
-/// A shared reference to a notification. It is cheaper to copy than a record, all of whose parts are retained.
+/// A shared reference to a notification. Copying it retains one object, whereas copying a record retains all of its fields.
 final class SharedNotification: Hashable, Sendable {
     let record: NotificationRecord
 

@@ -4,26 +4,26 @@ import ProviderModel
 package import PushSupport
 import Synchronization
 
-/// The store in one SQLite file, for one process.
+/// The store of one process, in a single SQLite file.
 ///
-/// It uses the write-ahead log with `synchronous = FULL`, so that accepted notifications survive a power failure.
+/// It uses a write-ahead log with `synchronous = FULL`, so that accepted notifications survive a power failure.
 package final class SQLiteStore: ProviderStore {
     let database: StoreDatabase
     let masterKey: MasterKey
-    /// The API keys that were looked up, by their hashes, so that requests are authorized without the database. Every change
-    /// of keys empties the cache before it returns.
+    /// The API keys by their hashes, so that most requests are authorized without a query. Every change of keys clears
+    /// the cache before it returns.
     let keyCache = SharedCache<[UInt8], APIKeyRecord>(maximum: 10_000)
     let owner = LeaseOwner()
     let pageWriter = PageWriter()
     let pageReader = PageReader()
-    /// The number of changes of bridges since the start, including additions and erasures of apps.
+    /// The number of changes of bridges since the process started, including additions and erasures of apps.
     let bridgeChanges = Atomic(0)
 
     /// Opens or creates the database file, and runs missing migrations.
     /// - Parameters:
     ///   - limits: The limits on queries of the API.
     ///   - budgets: The budgets of long queries.
-    /// - Throws: ``StoreError``. A database of another schema is left unchanged.
+    /// - Throws: ``StoreError``. A database with a schema of another version is left unchanged.
     package convenience init(
         path: String,
         masterKey: MasterKey,
@@ -52,10 +52,10 @@ package final class SQLiteStore: ProviderStore {
             if !FileManager.default.fileExists(atPath: path) { try Self.make(path) }
             let pool = try DatabasePool(path: path, configuration: configuration)
             try pool.read { try SQLiteSchema.check($0, path: path) }
-            // This comes after the opening of the pool, which sets `synchronous = NORMAL`.
+            // These settings follow the opening of the pool, which sets `synchronous = NORMAL`.
             try pool.writeWithoutTransaction { try $0.execute(sql: Self.writerSettings) }
             try SQLiteSchema.migrator.migrate(pool)
-            // A wrong key is noticed now instead of with the first notification.
+            // A wrong master key is detected now, and not with the first notification.
             try pool.write { try SealedRows(database: $0, masterKey: masterKey).checkMasterKey() }
             let log = WriteAheadLog(limits: logLimits)
             let readers = try StoreReaders(path: path, limits: limits, budgets: budgets, log: log)
@@ -66,9 +66,9 @@ package final class SQLiteStore: ProviderStore {
         self.masterKey = masterKey
     }
 
-    /// Creates a database that only its owner can read. SQLite gives the files beside it the same mode.
+    /// Creates a database file that only its owner can read. SQLite gives the files beside it the same mode.
     ///
-    /// The file gets its name only when it has a page, because an empty file is taken for a lost database.
+    /// The file gets its name only once it contains a page, because an empty file counts as a lost database.
     private static func make(_ path: String) throws {
         let new = "\(path).new"
         try? FileManager.default.removeItem(atPath: new)
@@ -82,29 +82,30 @@ package final class SQLiteStore: ProviderStore {
 
     /// The settings of the writer's connection.
     ///
-    /// The cache of 32 MB holds the index over a million tokens, in which writes are scattered. A log that grew during a long
-    /// read is truncated again. Deleted rows are overwritten, as by default in Debian's SQLite. ``WriteAheadLog`` decides
-    /// when the log is copied to the file.
+    /// The cache of 32 MB contains the index over a million tokens, in which writes are scattered. A log that has grown
+    /// during a long read is truncated again. Deleted rows are overwritten, as Debian's SQLite does by default.
+    /// ``WriteAheadLog`` decides when checkpoints run.
     private static let writerSettings = """
         PRAGMA synchronous = FULL; PRAGMA cache_size = -32768;
         PRAGMA journal_size_limit = 67108864; PRAGMA secure_delete = ON
         """
 
-    /// Interrupts long queries and prevents new ones. It is called between the end of the service and ``close()``.
+    /// Interrupts running long queries and rejects new ones. It is called after the service has stopped and before
+    /// ``close()``.
     package func endQueries() { self.database.readers.end() }
 
     package func close() async throws { try await self.database.close() }
 }
 
-/// The file and its write-ahead log. A checkpoint copies the log into the database only as far as the oldest snapshot in use.
+/// The database file and its write-ahead log. A checkpoint cannot copy the log beyond the oldest snapshot in use.
 extension SQLiteStore {
     package var logBytes: Int { Self.length(ofFile: "\(self.database.pool.path)-wal") }
 
-    /// The length of the database in bytes, without the log.
+    /// The length of the database file in bytes, without the write-ahead log.
     package var fileBytes: Int { Self.length(ofFile: self.database.pool.path) }
 
-    /// The number of bytes that this process may still write to the file system of the database; `nil` if the system does not
-    /// report it.
+    /// The number of bytes that this process can still write to the file system of the database; `nil` if the operating
+    /// system does not report it.
     package var availableBytes: Int? {
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: self.database.pool.path)
         return (attributes?[.systemFreeSize] as? NSNumber)?.intValue
@@ -115,29 +116,29 @@ extension SQLiteStore {
         return attributes?[.size] as? Int ?? 0
     }
 
-    /// Copies the log into the database and empties it, after readers have ended or renewed their snapshots.
-    /// - Returns: `false` while another process holds an old snapshot.
+    /// Runs a checkpoint that empties the write-ahead log, after readers have finished or renewed their snapshots.
+    /// - Returns: `false` if an old snapshot, of another process or of a long read, prevents it.
     package func foldLog() async -> Bool { await self.database.log.fold(self.database.pool) }
 
-    /// Folds the log, as ``foldLog()`` does, if it is long and a snapshot did not prevent that a moment ago.
+    /// Empties the log as ``foldLog()`` does, but only if it is long and a snapshot has not just prevented that.
     package func foldLongLog() async { await self.database.log.foldFile(self.database.pool) }
 
-    /// The numbers of completed folds of the log, and of folds that a snapshot prevented.
+    /// The number of truncating checkpoints that succeeded, and the number of those that a snapshot prevented.
     package var logFolds: (complete: Int, prevented: Int) { self.database.log.folds }
 
-    /// The numbers of long queries that run and that wait.
+    /// The number of running long queries, and the number of those that wait in the queue.
     package var queryCounts: (running: Int, waiting: Int) { self.database.readers.queryCounts }
 }
 
-/// The number under which this process owns leases. Each start gets a new one.
+/// The number that identifies this process as the owner of leases. Each start of the process gets a new number.
 final class LeaseOwner: Sendable {
     private let known = Mutex<Int64?>(nil)
 
-    /// Returns the number, which is on disk before it is first used.
+    /// Returns the number. It is on disk before it is first used.
     func number(_ database: StoreDatabase) async throws -> Int64 {
         if let number = self.known.withLock({ $0 }) { return number }
         let added = try await database.write { database in
-            // Numbers are never reused. Of earlier owners only those with leases are kept.
+            // Numbers are never reused. Earlier owners are kept only while they have leases.
             try database.run(sql: "DELETE FROM node WHERE id NOT IN (SELECT owner FROM lease)")
             try database.run(sql: "INSERT INTO node (startedAt) VALUES (unixepoch() * 1000)")
             return database.lastInsertedRowID

@@ -4,25 +4,25 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The key that seals the secrets in a store with AES-256-GCM, each bound to its context.
+/// The key that encrypts the secrets in a store with AES-256-GCM. Each secret is bound to the context of its row.
 package struct MasterKey: Sendable {
     /// The length of a key in bytes.
     package static let length = 32
 
     private let key: SymmetricKey
 
-    /// Creates a key from 32 bytes; `nil` for any other number.
+    /// Creates a key from 32 bytes. Returns `nil` for any other number of bytes.
     package init?(bytes: [UInt8]) {
         guard bytes.count == Self.length else { return nil }
         self.key = SymmetricKey(data: bytes)
     }
 
-    /// Reads the key from a file of 32 bytes. If there is no file, it creates one with a new key that only its owner can read.
+    /// Reads the key from a file of 32 bytes. Without a file, it creates one with a new key, which only its owner can read.
     /// - Throws: ``StoreError/badMasterKey(path:why:)``.
     package static func load(orCreateAt path: String) throws -> MasterKey {
         if !FileManager.default.fileExists(atPath: path) {
             let bytes = RandomBytes.make(Self.length)
-            // The key is on disk before it is used. Otherwise secrets could be sealed with a key that is lost.
+            // The key is on disk before it is used. Otherwise secrets could be sealed with a key that is then lost.
             guard DurableFile.create(path, bytes) || FileManager.default.fileExists(atPath: path) else {
                 throw StoreError.badMasterKey(path: path, why: "it cannot be written: \(DurableFile.lastError)")
             }
@@ -42,27 +42,27 @@ package struct MasterKey: Sendable {
     /// Returns a new secret of 256 bits, as 43 characters of base64url.
     static func randomText() -> String { Base64URL.encode(SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }) }
 
-    /// Seals a secret, bound to its context.
+    /// Encrypts a secret and binds it to its context.
     func seal(_ secret: String, for context: SecretContext) throws -> Data {
         let box = try AES.GCM.seal(Data(secret.utf8), using: self.key, authenticating: context.associatedData)
         guard let sealed = box.combined else { throw StoreError.wrongMasterKey }
         return sealed
     }
 
-    /// Returns a secret that only the holder of the key can derive, as 43 characters of base64url.
+    /// Derives a secret from the key and a name, as 43 characters of base64url. Only the holder of the key can derive it.
     func derive(_ name: String) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Data("martlet/1/derived/\(name)".utf8), using: self.key)
         return Base64URL.encode(code)
     }
 
-    /// Returns 62 bits that identify an installation within one notification, and cannot be linked to those of another one.
+    /// Returns 62 bits that identify an installation within one notification, and that cannot be linked across notifications.
     func pseudonym(of installation: String, app: Int64, notification: Int64) -> Int64 {
         let text = "martlet/1/receipt/\(app)/\(notification)/\(installation)"
         let code = HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: self.key)
         return code.prefix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) } & (1 << 62 - 1)
     }
 
-    /// Opens a sealed secret.
+    /// Decrypts a sealed secret.
     /// - Throws: ``StoreError/wrongMasterKey``, also for a secret that was sealed for another context.
     func open(_ sealed: Data, for context: SecretContext) throws -> String {
         guard let box = try? AES.GCM.SealedBox(combined: sealed),
@@ -74,7 +74,8 @@ package struct MasterKey: Sendable {
 
 /// The row to which a sealed secret is bound.
 ///
-/// A secret opens only in the row for which it was sealed. A row with the secret of another app or webhook counts as damaged.
+/// A secret can be opened only in the row for which it was sealed. A row with the secret of another app or webhook
+/// counts as damaged.
 enum SecretContext: Hashable, Sendable {
     case credential(app: Int64, PushEnvironment)
     case webhook(UUID, app: Int64)
@@ -86,12 +87,12 @@ enum SecretContext: Hashable, Sendable {
     case pushResource(UUID, app: Int64)
     case chatSession(UUID, app: Int64)
     case providerToken(ProviderTokenKey)
-    /// The key that signs the addresses of files.
+    /// The key that signs the download URLs of files.
     case addressKey
-    /// A known text, by which a wrong master key is recognized.
+    /// A known text, by which a wrong master key is detected.
     case mark
 
-    /// The associated data of AES-GCM, different for any two contexts.
+    /// The associated data for AES-GCM, which differs between any two contexts.
     var associatedData: [UInt8] {
         let text =
             switch self {

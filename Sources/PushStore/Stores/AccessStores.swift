@@ -2,88 +2,87 @@ package import Foundation
 package import ProviderModel
 package import PushTypes
 
-/// API keys, found by the SHA-256 of the key.
+/// The store of API keys, which are found by their SHA-256 hash.
 package protocol APIKeyStore: Sendable {
     /// Adds a key. Only its hash is stored.
-    /// - Throws: ``StoreError/noSuchApp(_:)`` for a key that is limited to an app that does not exist: it would become valid
-    ///   with a later app of that name.
+    /// - Throws: ``StoreError/noSuchApp(_:)`` for a key that is limited to an app that does not exist. The key would
+    ///   become valid for an app that is later created under that bundle id.
     func addKey(_ key: APIKeyRecord, hash: [UInt8]) async throws
     /// Returns the key with this hash; `nil` if there is none.
     func key(hash: [UInt8]) async throws -> APIKeyRecord?
-    /// Returns the hashes of keys.
+    /// Returns the hashes of the stored keys, up to `limit`.
     func keyHashes(limit: Int) async throws -> [[UInt8]]
     /// Returns all keys, oldest first.
     func keys() async throws -> [APIKeyRecord]
     /// Changes the name, the scopes, the apps, the expiry or the rate of a key.
     ///
-    /// The last lasting admin key (``APIKeyRecord/isLastingAdmin``) must stay one. Of two concurrent changes that would
-    /// break this, one is refused.
-    /// - Throws: ``StoreError/noSuchApp(_:)`` for an app to which the key was not limited before, as ``addKey(_:hash:)``.
+    /// The change is refused if no lasting admin key (``APIKeyRecord/isLastingAdmin``) would remain. Of two concurrent
+    /// changes that together would have this effect, one is refused.
+    /// - Throws: ``StoreError/noSuchApp(_:)`` as ``addKey(_:hash:)``, for an app to which the key was not limited before.
     func changeKey(_ id: UUID, _ change: @Sendable (inout APIKeyRecord) -> Void) async throws -> KeyChangeResult
-    /// Deletes a key unless it is the last lasting admin key (``APIKeyRecord/isLastingAdmin``). Of two keys that delete
-    /// each other one stays.
+    /// Deletes a key, unless no lasting admin key (``APIKeyRecord/isLastingAdmin``) would remain. If two keys delete
+    /// each other concurrently, one of them stays.
     func deleteKey(_ id: UUID) async throws -> KeyDeletionResult
-    /// Writes the times of keys' last requests in one transaction. Times that are earlier than the stored ones are ignored.
+    /// Stores the times of keys' last requests in one transaction. A time that is earlier than the stored one is ignored.
     func setLastUses(_ uses: [UUID: Timestamp]) async throws
 }
 
-/// The secrets of apps that sign user proofs, which registrations with a public key need.
+/// The store of the secrets with which apps sign user proofs. Registrations with a public key need such a proof.
 package protocol UserSecretStore: Sendable {
-    /// Adds a secret to an app, unless it has `limit` of them.
-    /// - Returns: `false` if the app has that many.
+    /// Adds a secret to an app, unless the app already has `limit` secrets.
+    /// - Returns: `false` if the app already has `limit` secrets.
     func addUserSecret(_ secret: UserSecretRecord, app: Int64, limit: Int) async throws -> Bool
     /// Returns the secrets of an app, the oldest first.
     func userSecrets(app: Int64) async throws -> [UserSecretRecord]
-    /// Removes a secret. User proofs that were signed with it are invalid from then on.
+    /// Removes a secret. User proofs that were signed with the secret become invalid.
     /// - Returns: `false` if the app has no secret with this id.
     func deleteUserSecret(_ id: UUID, app: Int64) async throws -> Bool
-    /// Returns the secret of an installation, which only its first response contains. It is derived from the master key, and
-    /// is not stored.
+    /// Returns the secret of an installation, which is sent only in the first response to it. The secret is derived
+    /// from the master key and not stored.
     func installationSecret(_ installation: String, of app: Topic) -> String
 }
 
-/// The people who can sign in, and the links with which they choose their passwords.
+/// The store of the people who can sign in, and of the links with which they choose their passwords.
 package protocol PersonStore: Sendable {
-    /// The key with which passwords are hashed. It is derived from the master key, and is not stored.
+    /// The key with which passwords are hashed. It is derived from the master key and not stored.
     var passwordSecret: String { get }
-    /// Adds a person with a link.
-    /// - Returns: The person with the assigned number; `nil` if another person has the name.
+    /// Adds a person, and a link for choosing the password.
+    /// - Returns: The person with the assigned number; `nil` if another person already has the name.
     /// - Throws: ``StoreError/noSuchApp(_:)`` for a person who is limited to an app that does not exist.
     func addPerson(_ person: PersonRecord, link: LinkRecord) async throws -> PersonRecord?
     func person(_ id: UUID) async throws -> PersonRecord?
-    /// Returns people in the order in which they were added, beginning after `after`.
+    /// Returns people in the order in which they were added, beginning after the number `after`.
     func people(after: Int64?, limit: Int) async throws -> [PersonRecord]
     /// Changes the name, the role, the apps or the language of a person, or disables or enables the person.
     ///
-    /// The sessions and links of a person end if the role or the apps change, or if the person is disabled. The last
-    /// lasting admin (``PersonRecord/isLastingAdmin``) must stay one. Of two concurrent changes that would break this,
-    /// one is refused.
-    /// - Throws: ``StoreError/noSuchApp(_:)`` for an app that does not exist, and to which the person was not limited before.
+    /// The sessions and links of the person end if the role or the apps change, or if the person is disabled. The
+    /// change is refused if no lasting admin (``PersonRecord/isLastingAdmin``) would remain. Of two concurrent changes
+    /// that together would have this effect, one is refused.
+    /// - Throws: ``StoreError/noSuchApp(_:)`` for an app that does not exist and to which the person was not limited before.
     func changePerson(_ id: UUID, _ change: @Sendable (inout PersonRecord) -> Void) async throws -> PersonChangeResult
-    /// Deletes a person with all sessions and links, unless it is the last lasting admin
-    /// (``PersonRecord/isLastingAdmin``).
+    /// Deletes a person with all sessions and links, unless no lasting admin (``PersonRecord/isLastingAdmin``) would remain.
     func deletePerson(_ id: UUID) async throws -> PersonDeletionResult
     /// Replaces the password of a person, and ends all sessions and links of the person.
-    /// - Parameter old: The stored password that was checked.
-    /// - Returns: `false` if the stored password has changed since, or the person is disabled.
+    /// - Parameter old: The stored, hashed password that the caller has checked.
+    /// - Returns: `false` if the stored password has changed since the check, or if the person is disabled.
     func setPassword(_ new: String, of person: UUID, replacing old: String) async throws -> Bool
-    /// Returns the stored password of a person who is not disabled.
+    /// Returns the stored, hashed password of a person; `nil` if the person does not exist or is disabled.
     func password(of person: UUID) async throws -> String?
 
-    /// Stores a link that replaces the earlier one for the same person or, without a person, for the first person.
-    /// - Returns: `false` if there is no such person, if the person is disabled, or if the link is for the first
-    ///   person and there is a person already.
+    /// Stores a link. It replaces the earlier link of the same person, or of the first person if it names no person.
+    /// - Returns: `false` if the person does not exist or is disabled, or if the link is for the first person and there
+    ///   is a person already.
     func setLink(_ link: LinkRecord) async throws -> Bool
-    /// Returns the link with this hash; `nil` if there is none that can be redeemed.
+    /// Returns the link with this hash; `nil` if there is none, or if it cannot be redeemed.
     /// - Parameter now: The current time by the steady clock, which decides whether the link has expired.
     func link(hash: [UInt8], now: Timestamp) async throws -> ValidLink?
-    /// Redeems a link: the link becomes invalid, the person gets the password, all earlier sessions of the person end, and a
-    /// session begins. Of two concurrent calls one is refused.
+    /// Redeems a link: it invalidates the link, sets the password, ends all earlier sessions of the person, and begins
+    /// a session. Of two concurrent calls, one is refused.
     /// - Parameters:
     ///   - link: The hash of the link.
-    ///   - person: The person of the link, or the person that the link creates, with its id.
-    ///   - password: The password to store.
-    /// - Returns: `nil` if the link cannot be redeemed any more.
+    ///   - person: The person for whom the link is, or the new person that the link creates.
+    ///   - password: The hashed password to store.
+    /// - Returns: The stored person; `nil` if the link can no longer be redeemed.
     func redeem(
         link: [UInt8],
         for person: PersonRecord,
@@ -92,38 +91,39 @@ package protocol PersonStore: Sendable {
     ) async throws -> PersonRecord?
 }
 
-/// The sessions of browsers, and the locks after failed attempts to sign in.
+/// The store of browsers' sessions, and of sign-in locks, which follow failed attempts to sign in.
 package protocol SessionStore: Sendable {
-    /// Returns the person with a name, and the facts that an attempt to sign in depends on; `nil` if there is none.
-    /// - Parameter network: The network of the client that attempts to sign in.
+    /// Returns the person with a name, and the facts on which a sign-in depends; `nil` if no person has the name.
+    /// - Parameter network: The network from which the client attempts to sign in.
     func signInCandidate(name: String, network: [UInt8]) async throws -> SignInCandidate?
     /// Returns `true` if any person has signed in from a network.
     func isKnownNetwork(_ network: [UInt8]) async throws -> Bool
-    /// Changes the lock of a name, whether a person has it or not, in one transaction.
+    /// Changes the sign-in lock of a name in one transaction, whether or not a person has the name.
     ///
-    /// The store keeps a keyed hash of the name, because people sometimes type a password into the wrong field.
+    /// The store keeps only a keyed hash of the name, because people sometimes type their password into the wrong field.
     /// - Parameter now: The current time by the steady clock.
     func changeSignInLock<Value: Sendable>(
         of name: String,
         now: Timestamp,
         _ change: @Sendable (inout SignInLock) -> Value
     ) async throws -> Value
-    /// Begins a session of a person, removes the lock of the person's name, and remembers the network.
+    /// Begins a session of a person, removes the sign-in lock of the person's name, and stores the network of the client.
     /// - Parameters:
-    ///   - person: The person as it was when the password was checked.
-    ///   - password: The stored password that was checked.
-    ///   - renewed: The password hashed in a newer form, to be stored in place of ``password``; `nil` to keep that.
-    /// - Returns: `false` if the stored password has changed since, or the person was deleted or disabled.
+    ///   - person: The person as read when the password was checked.
+    ///   - password: The stored, hashed password that the caller has checked.
+    ///   - renewed: The password hashed in a newer form, which replaces the stored ``password``; `nil` to keep that one.
+    /// - Returns: `false` if the stored password has changed since the check, or if the person was deleted or disabled.
     func signIn(_ signIn: SignInRecord, _ person: PersonRecord, password: String, renewed: String?) async throws -> Bool
-    /// Begins a session with an API key.
-    /// - Returns: `false` if the key does not exist any more.
+    /// Begins a session for the holder of an API key.
+    /// - Returns: `false` if the key no longer exists.
     func signIn(_ signIn: SignInRecord, key: UUID) async throws -> Bool
-    /// Returns the session whose token has this hash, with the current record of its holder; `nil` if there is none.
+    /// Returns the session whose token has this hash, with the current record of the session's holder; `nil` if there
+    /// is none.
     func session(hash: [UInt8]) async throws -> StoredSession?
     /// Records the latest use of a session.
     /// - Parameters:
-    ///   - used: The time of the use by the steady clock, which decides on expiry.
-    ///   - now: The time of the use by the wall clock, at which the person was last seen.
+    ///   - used: The time of the use by the steady clock, from which the expiry is computed.
+    ///   - now: The time of the use by the wall clock, which is shown as the time at which the person was last seen.
     func setLastUse(of session: UUID, _ used: Timestamp, now: Timestamp) async throws
     /// Returns the sessions of a holder, the newest first.
     func sessions(of holder: SessionHolder) async throws -> [SessionRecord]
@@ -136,14 +136,14 @@ package protocol SessionStore: Sendable {
     func endSessions(of holder: SessionHolder) async throws -> Int
 }
 
-/// The audit: the record of changes by API keys and people.
+/// The store of the audit log, which records changes by API keys and people.
 package protocol AuditStore: Sendable {
     /// Adds an entry.
     /// - Returns: The id of the entry.
     @discardableResult
     func addAudit(_ entry: AuditRecord) async throws -> Int64
-    /// Sets the number of requests that an entry stands for.
+    /// Sets the number of equal requests that an entry represents.
     func setAuditCount(_ count: Int, of id: Int64) async throws
-    /// Returns a page of the entries that match a filter, newest first, beginning before `before`.
+    /// Returns a page of the entries that match a filter, newest first, beginning before the id `before`.
     func audit(_ filter: AuditFilter, before: Int64?, limit: Int) async throws -> ListPage<AuditRecord>
 }

@@ -2,55 +2,57 @@ package import Foundation
 package import ProviderModel
 package import PushTypes
 
-/// The configured bridges to other systems.
+/// The store of the configured bridges to other systems.
 package protocol BridgeStore: Sendable {
-    /// Returns the bridges of a kind in the order of their names. A row that is damaged, or whose secret cannot be
-    /// opened, is left out, and is reported by the integrity check.
+    /// Returns the bridges of a kind in the order of their names. A bridge that is damaged, or whose secret cannot be
+    /// opened, is left out. The integrity check reports it.
     func bridges(kind: BridgeKind) async throws -> [BridgeRecord]
-    /// Returns the names of all bridges of a kind, including those that ``bridges(kind:)`` leaves out, with the app of each.
+    /// Returns the app that owns each bridge of a kind, by the bridge's name, including bridges that ``bridges(kind:)``
+    /// leaves out.
     func bridgeOwners(kind: BridgeKind) async throws -> [String: Int64]
-    /// Returns the bridges of an app in the order of kind and name.
+    /// Returns the bridges of an app, sorted by kind and name.
     func bridges(app: Int64) async throws -> [BridgeRecord]
-    /// Returns a bridge; `nil` if there is none.
-    /// - Throws: An error also for a row whose secret cannot be opened.
+    /// Returns the bridge of a kind with this name; `nil` if there is none.
+    /// - Throws: An error, also if the secret of the bridge cannot be opened.
     func bridge(_ kind: BridgeKind, name: String) async throws -> BridgeRecord?
-    /// Returns the bridges of some apps that are overruled by other apps: first the binary ones by name, then those of Matrix.
+    /// Returns those bridges of some apps that bridges of other apps overrule: binary bridges first, then Matrix bridges.
     func overruledBridges(apps: [Int64], limit: Int) async throws -> [OverruledBridge]
-    /// Adds or changes a bridge of an app. A new bridge must be within the app's maximum, and may not match Matrix app ids of
-    /// another app. The name of a binary bridge may not be a topic of another app. A bridge for the app's own topic replaces
-    /// one that another app has set.
-    /// - Parameter keepsSecret: `true` keeps the secret of the existing bridge, if it can be opened.
+    /// Adds or changes a bridge of an app. A new bridge must not exceed the app's maximum, and must not match Matrix
+    /// app ids of another app. The name of a binary bridge must not be a topic of another app. A bridge for the app's
+    /// own topic replaces a bridge of another app.
+    /// - Parameter keepsSecret: Whether the secret of the existing bridge is kept, if it can be opened.
     func setBridge(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeChangeResult
     /// Removes a bridge of an app.
-    /// - Returns: `false` if the app has no bridge of this name.
+    /// - Returns: `false` if the app has no bridge with this name.
     func removeBridge(_ kind: BridgeKind, name: String, app: Int64) async throws -> Bool
-    /// A number that rises with each change of a bridge, and with each app that is added or erased. It starts again with each
-    /// process.
+    /// A number that rises with each change of a bridge, and with each addition or erasure of an app. It starts at 0 in
+    /// each process.
     var bridgeGeneration: Int { get }
 }
 
-/// The stores of the bridges that have a state, one protocol for each.
+/// The stores of the bridges that have state, one protocol for each kind of state.
 package protocol BridgeStateStore: LegacyTokenStore, ShadowStore, PushResourceStore, XMPPNodeStore, ChatSessionStore {}
 
-/// The tokens that old providers still have to be told are invalid. The lasting state of a token is a ``TokenState``.
+/// The store of invalid tokens of which old providers have yet to be told. A ``TokenState`` is the lasting state of a token.
 package protocol LegacyTokenStore: Sendable {
-    /// Returns the tokens among these to which nothing is sent: tokens of inactive devices, and tokens that the push
-    /// service has called invalid and whose provider has not been told yet.
+    /// Returns those of the tokens to which nothing is sent: tokens of inactive devices, and tokens that the push
+    /// service has rejected as invalid and of which the provider has not been told yet.
     func refusedTokens(_ tokens: [DeviceToken], of target: AppEnvironment) async throws -> Set<DeviceToken>
-    /// Records that a token's provider has been told that the token is invalid. The next push to it is sent.
+    /// Records that the provider of a token has been told that the token is invalid. The next push to the token is sent.
     func takeRefusal(_ token: DeviceToken, of target: AppEnvironment) async throws
-    /// Returns a page of the feedback list in the order of the tokens, without tokens that have registered since.
+    /// Returns a page of the feedback list, sorted by token. Tokens that have been registered since are left out.
     /// - Parameter token: The last token of the previous page; `nil` for the first page.
     func feedbackList(of target: AppEnvironment, after token: DeviceToken?, limit: Int) async throws -> [LegacyToken]
-    /// Removes entries of the feedback list that a provider has read, unless their time has changed since.
+    /// Removes entries of the feedback list that a provider has read. An entry stays if its time has changed since.
     func clearFeedback(_ entries: [LegacyToken], of target: AppEnvironment) async throws
-    /// Returns the pushes that came over a bridge since a time, newest first.
+    /// Returns the pushes that arrived over a bridge after a time, newest first.
     func legacyPushes(over bridge: String, app: Int64, since: Timestamp, limit: Int) async throws -> [LegacyPush]
 }
 
-/// The comparisons of bridges in shadow mode, in which nothing is sent.
+/// The store of comparisons by bridges in shadow mode, which send nothing.
 package protocol ShadowStore: Sendable {
-    /// Counts a request, and keeps its differences in place of the bridge's oldest ones.
+    /// Counts a compared request, and stores its differences. The bridge's oldest differences are dropped if there are
+    /// too many.
     func addShadow(
         _ comparison: ShadowComparison,
         of kind: BridgeKind,
@@ -58,63 +60,63 @@ package protocol ShadowStore: Sendable {
         app: Int64,
         now: Timestamp
     ) async throws
-    /// Returns the report about a bridge; `nil` if no request was compared.
+    /// Returns the report of a bridge's comparisons; `nil` if no request was compared.
     func shadow(_ kind: BridgeKind, name: String, app: Int64) async throws -> ShadowReport?
-    /// Deletes the report about a bridge.
+    /// Deletes the report of a bridge's comparisons.
     func clearShadow(_ kind: BridgeKind, name: String, app: Int64) async throws
 }
 
-/// The nodes of push components.
+/// The store of XMPP nodes, which belong to push components.
 package protocol XMPPNodeStore: Sendable {
-    /// Adds a node, or replaces the node of the same name if it has the same owner. The owner's oldest nodes beyond
+    /// Adds a node, or replaces the node with the same name and owner. The oldest nodes of the owner beyond
     /// ``XMPPNodeRecord/maximumPerOwner`` are removed.
-    /// - Returns: `false` if the node belongs to another owner. Nothing was changed then.
+    /// - Returns: `false` if the node belongs to another owner, in which case nothing is changed.
     func setXMPPNode(_ node: XMPPNodeRecord) async throws -> Bool
-    /// Returns a node; `nil` if there is none.
-    /// - Throws: ``DamagedRow`` if it cannot be read.
+    /// Returns the node with this name; `nil` if there is none.
+    /// - Throws: ``DamagedRow`` if the node cannot be read.
     func xmppNode(_ node: String) async throws -> XMPPNodeRecord?
     /// Returns the nodes of an owner, newest first. Nodes that cannot be read are left out.
     func xmppNodes(app: Int64, owner: XMPPNodeRecord.Owner) async throws -> [XMPPNodeRecord]
     /// Removes a node of an app.
-    /// - Parameter owner: The owner of the node; `nil` for any.
+    /// - Parameter owner: The owner that the node must have; `nil` for any owner.
     /// - Returns: `false` if there is no such node.
     func removeXMPPNode(_ node: String, app: Int64, owner: XMPPNodeRecord.Owner?) async throws -> Bool
-    /// Returns the tokens of an owner's active devices of the kind alert, oldest device first.
+    /// Returns the tokens of an owner's active devices of the kind alert, oldest devices first.
     /// - Parameter environment: The environment of the devices; `nil` for both.
-    /// - Throws: ``DamagedRow`` if there are devices, but none can be read.
+    /// - Throws: ``DamagedRow`` if there are devices and none of them can be read.
     func xmppTokens(
         of owner: XMPPNodeRecord.Owner,
         app: Int64,
         environment: PushEnvironment?,
         limit: Int
     ) async throws -> [DeviceToken]
-    /// Removes nodes that were created before this time and whose owner has no device.
-    /// - Parameter limit: The maximum number of nodes of one call.
-    /// - Returns: The number of removed nodes; less than `limit` if there are no more.
+    /// Removes nodes that were created before a time and whose owners have no devices.
+    /// - Parameter limit: The maximum number of nodes that one call removes.
+    /// - Returns: The number of removed nodes. If it is less than `limit`, no more are left.
     func forgetXMPPNodes(before: Timestamp, limit: Int) async throws -> Int
 }
 
-/// The sessions that the provider keeps at chat servers for users.
+/// The store of the sessions that the provider maintains at chat servers on behalf of users.
 package protocol ChatSessionStore: Sendable {
     /// Adds a session.
     /// - Parameters:
-    ///   - perUser: The maximum number of sessions of one user.
-    ///   - perApp: The maximum number of sessions of one app.
+    ///   - perUser: The maximum number of sessions that a user may have.
+    ///   - perApp: The maximum number of sessions that an app may have.
     func addChatSession(_ session: ChatSessionRecord, perUser: Int, perApp: Int) async throws
         -> ChatSessionAdditionResult
-    /// Returns sessions of an app in the order in which they were added, without their passwords.
+    /// Returns sessions of an app in the order in which they were added, with their passwords left out.
     /// - Parameters:
     ///   - user: The user whose sessions are returned; `nil` for all users.
     ///   - after: The number of the last session of the previous page; 0 for the first page.
     func chatSessions(app: Int64, user: String?, after: Int64, limit: Int) async throws -> [ChatSessionRecord]
     /// Returns a session with its password; `nil` if there is none.
-    /// - Throws: An error also for a row whose password cannot be opened.
+    /// - Throws: An error, also if the password of the session cannot be opened.
     func chatSession(_ id: UUID) async throws -> ChatSessionRecord?
-    /// Returns the ids of all active sessions with their revisions.
+    /// Returns the keys of all active sessions: their ids and revisions.
     func activeChatSessions() async throws -> [ChatSessionKey]
-    /// Changes the state of a session of an app. The last error of a session that becomes active is removed.
+    /// Changes the state of an app's session. A session that becomes active loses its last error.
     /// - Parameter password: The new password; `nil` keeps the current one.
-    /// - Returns: The session as it is stored, without its password; `nil` if there is none.
+    /// - Returns: The session as it is stored, without its password; `nil` if the app has no session with this id.
     func setChatSessionState(
         _ state: ChatSessionRecord.State,
         of id: UUID,
@@ -125,7 +127,7 @@ package protocol ChatSessionStore: Sendable {
     /// Removes a session of an app.
     /// - Returns: `false` if the app has no session with this id.
     func removeChatSession(_ id: UUID, app: Int64) async throws -> Bool
-    /// Writes the progress of sessions in one transaction. Progress is dropped if the session has another revision by now, or
-    /// is not active.
+    /// Stores the progress of sessions in one transaction. The progress of a session is dropped if the session's
+    /// revision has changed, or if the session is not active.
     func noteChatSessions(_ progress: [ChatSessionKey: ChatSessionProgress]) async throws
 }

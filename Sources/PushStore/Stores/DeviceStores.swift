@@ -2,36 +2,36 @@ package import ProviderModel
 package import PushSupport
 package import PushTypes
 
-/// The devices. There is one per app, environment and token, and one per app, environment, installation, kind and activity.
+/// The store of devices. Both the token and the triple of installation, kind and activity are unique per app and environment.
 package protocol DeviceStore: Sendable {
-    /// Adds or refreshes devices in one transaction. Properties that a registration leaves out stay as they are.
-    /// - Parameter clocks: The current time. A registration is dated by the wall clock, and its history by the later
-    ///   clock.
+    /// Registers devices in one transaction. Properties that a registration omits keep their stored values.
+    /// - Parameter clocks: The current time. A registration is dated by the wall clock, and its history by the later of
+    ///   both clocks.
     func register(
         _ registrations: [DeviceRegistration],
         app: Int64,
         at clocks: ClockReading
     ) async throws -> [RegistrationResult]
-    /// Adds or refreshes the device of an installation that registers itself.
+    /// Registers the device of an installation that registers itself.
     ///
-    /// A caller that registers the token of another installation does not get that installation's user.
+    /// If the token belongs to another installation, that installation's user is not copied.
     /// - Parameters:
-    ///   - isProven: Whether the caller has proven that the installation is its own. Otherwise only a token that the
+    ///   - isProven: Whether the caller has proven that the installation is its own. If not, only a token that the
     ///     installation already has, in either environment, is accepted.
-    ///   - clocks: The current time. The registration is dated by the wall clock, and its history by the later clock.
-    /// - Returns: The result; `nil` if the installation has another token, and nothing was changed.
+    ///   - clocks: The current time. The registration is dated by the wall clock, and its history by the later of both.
+    /// - Returns: The result; `nil` if the installation has another token, in which case nothing is changed.
     func registerOwn(
         _ registration: DeviceRegistration,
         isProven: Bool,
         app: Int64,
         at clocks: ClockReading
     ) async throws -> RegistrationResult?
-    /// Returns devices in the order of their ids, beginning after `after`, including inactive ones.
+    /// Returns devices in the order of their ids, beginning after the id `after`. Inactive devices are included.
     ///
     /// Devices that cannot be read are left out. The result has fewer than `limit` devices only if no more follow.
     /// - Parameters:
     ///   - environment: The environment of the devices; `nil` for both.
-    ///   - kind: The kind of their tokens; `nil` for all.
+    ///   - kind: The kind of the devices' tokens; `nil` for all kinds.
     func devices(
         app: Int64,
         audience: AudienceExpression,
@@ -40,21 +40,21 @@ package protocol DeviceStore: Sendable {
         after: Int64,
         limit: Int
     ) async throws -> [DeviceRecord]
-    /// Returns a page of the devices that match a search, in an order. Devices that cannot be read are left out.
+    /// Returns a page of the devices that match a search, in the given order. Devices that cannot be read are left out.
     ///
-    /// A page ends before its limit if the attributes and tags of its devices exceed a megabyte.
+    /// A page ends before `limit` once the attributes and tags of its devices exceed one megabyte.
     func devices(
         _ search: DeviceSearch,
         sort: DeviceSort,
         after: ListPosition?,
         limit: Int
     ) async throws -> ListPage<DeviceRecord>
-    /// Counts the devices that match a search, up to ``ListTotal/maximum``.
+    /// Counts the devices that match a search, up to the maximum ``ListTotal/maximum``.
     func totalDevices(_ search: DeviceSearch) async throws -> ListTotal
-    /// Returns the devices with this token: one per environment at most.
+    /// Returns the devices with this token, at most one per environment.
     func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord]
     /// Deletes the devices with this token.
-    /// - Parameter now: The current time by the later clock.
+    /// - Parameter now: The current time, by the later of both clocks.
     /// - Returns: The ids of the deleted devices, including those that cannot be read.
     func deleteDevices(
         app: Int64,
@@ -63,24 +63,24 @@ package protocol DeviceStore: Sendable {
         now: Timestamp
     ) async throws -> [Int64]
     /// Deletes the devices of this installation, in both environments and of all kinds.
-    /// - Parameter now: The current time by the later clock.
+    /// - Parameter now: The current time, by the later of both clocks.
     /// - Returns: The ids of the deleted devices, including those that cannot be read.
     func deleteDevices(app: Int64, installation: String, now: Timestamp) async throws -> [Int64]
-    /// Returns the number of active devices in the audience, with tokens of one kind or of all.
+    /// Returns the number of active devices in an audience whose tokens are of one kind, or of any kind.
     func count(
         app: Int64,
         audience: AudienceExpression,
         environment: PushEnvironment?,
         kind: DeviceTokenKind?
     ) async throws -> Int
-    /// Returns the number of active devices in each time zone; `nil` stands for devices without one.
+    /// Returns the number of active devices in each time zone. The key `nil` stands for devices without a time zone.
     func timeZones(app: Int64, kind: DeviceTokenKind?) async throws -> [String?: Int]
-    /// Returns the kinds of tokens that an app's active devices have.
+    /// Returns the kinds of tokens that the active devices of an app have.
     func tokenKinds(app: Int64) async throws -> Set<DeviceTokenKind>
 }
 
 extension DeviceStore {
-    /// Registers devices at a time that both clocks show.
+    /// Registers devices at a time on which both clocks agree.
     package func register(
         _ registrations: [DeviceRegistration],
         app: Int64,
@@ -89,7 +89,7 @@ extension DeviceStore {
         try await self.register(registrations, app: app, at: ClockReading(now))
     }
 
-    /// Returns devices as ``devices(app:audience:environment:kind:after:limit:)`` does, in both environments and of all kinds.
+    /// Returns devices of both environments and of all kinds, like ``devices(app:audience:environment:kind:after:limit:)``.
     package func devices(
         app: Int64,
         audience: AudienceExpression,
@@ -100,26 +100,26 @@ extension DeviceStore {
     }
 }
 
-/// The data of users: their preferences, which take precedence over those of their devices, the uses of their caps, and their
-/// badge counts. A device without a user has a badge count of its own.
+/// The store of users' preferences, frequency caps and badge counts. A user's preferences take precedence over those of
+/// the user's devices. A device without a user has a badge count of its own.
 package protocol UserStore: Sendable {
-    /// Returns the preferences of a user; empty ones for a user without any.
+    /// Returns the preferences of a user; empty preferences if none are stored.
     func preferences(app: Int64, user: String) async throws -> Preferences
-    /// Sets the preferences of a user; empty ones are removed.
-    /// - Returns: The ids of the user's devices; `nil` if there is no such app any more.
+    /// Sets the preferences of a user. Empty preferences are deleted.
+    /// - Returns: The ids of the user's devices; `nil` if the app no longer exists.
     @discardableResult
     func setPreferences(_ preferences: Preferences, app: Int64, user: String) async throws -> [Int64]?
-    /// Reserves a use of the cap for the users of notifications, in one transaction, so that concurrent notifications cannot
-    /// exceed the cap.
+    /// Counts notifications towards the frequency caps of their users, in one transaction, so that concurrent
+    /// notifications cannot exceed a cap.
     ///
-    /// A notification counts once for a user, at the time of its latest attempt, regardless of devices, retries and
+    /// A notification counts once for each user, at the time of its latest attempt, regardless of devices, retries and
     /// repetitions after a crash.
-    /// - Returns: The holders that have reached the cap, for each reservation.
+    /// - Returns: For each reservation, the holders that have reached the cap.
     func reserve(_ reservations: [FrequencyCapReservation]) async throws -> [Set<BytewiseString>]
-    /// Returns the numbers of an audience's recipients, grouped by the facts that decide whether they are skipped.
-    /// Recipients are active devices, and named tokens that are not registered.
-    /// - Parameter now: The time by the steady clock, for the cap.
-    /// - Returns: `nil` if there are too many groups to be counted.
+    /// Returns the number of an audience's recipients for each combination of facts that decides whether they are
+    /// skipped. Recipients are active devices, and named tokens that are not registered.
+    /// - Parameter now: The current time by the steady clock, for the frequency cap.
+    /// - Returns: The groups of recipients; `nil` if there are too many groups.
     /// - Throws: ``StoreError/queryTooExpensive(budget:)``, `BudgetRefusal`.
     func consentGroups(
         app: AppRecord,
@@ -129,19 +129,19 @@ package protocol UserStore: Sendable {
         rules: ConsentRules,
         now: Timestamp
     ) async throws -> [ConsentGroup]?
-    /// Changes the badge counts of a notification's holders. Each count changes once per notification, even if this is called
-    /// again.
-    /// - Returns: The count of each holder.
+    /// Changes the badge counts of a notification's holders, which are users or devices without a user. Repeated calls
+    /// for a notification change each count only once.
+    /// - Returns: The badge count of each holder.
     func changeBadges(
         by increment: Int,
         notification: Int64,
         app: Int64,
         holders: [BytewiseString]
     ) async throws -> [BytewiseString: Int]
-    /// Returns the badge count of a holder; 0 for a holder without one.
+    /// Returns the badge count of a holder; 0 if none is stored.
     func badge(app: Int64, holder: String) async throws -> Int
     /// Sets the badge count of a holder.
-    /// - Returns: `false` if there is no such app any more.
+    /// - Returns: `false` if the app no longer exists.
     @discardableResult
     func setBadge(_ count: Int, app: Int64, holder: String) async throws -> Bool
 }

@@ -2,84 +2,83 @@ package import Foundation
 package import ProviderModel
 package import PushTypes
 
-/// Checks and statistics of the store for operators.
+/// The store's checks and statistics for operators.
 package protocol MaintenanceStore: Sendable {
-    /// Writes and deletes a row, to check that the store is writable.
+    /// Checks that the store is writable, by inserting and deleting a row.
     /// - Throws: ``StoreError/cannotWrite(why:)``.
     func checkWritable() async throws
     /// Pauses all notifications that have not ended and all schedules, including those that cannot be read.
     /// - Returns: The numbers of paused notifications and schedules.
     func pauseEverything(reason: String) async throws -> (notifications: Int, schedules: Int)
-    /// Counts waiting work, for metrics. It is cheap enough to be called every few seconds.
+    /// Counts pending work for metrics. The query is cheap enough to run every few seconds.
     func statistics(now: Timestamp) async throws -> StoreBacklog
 }
 
-/// An environment of an app in which the circuit breaker is open.
+/// An app's environment in which the circuit breaker is open, so that tokens are not deactivated.
 package struct OpenBreaker: Hashable, Sendable {
     package var bundleID: Topic
     package var environment: PushEnvironment
 }
 
-/// The numbers of waiting work, for metrics.
+/// The amounts of pending work, for metrics.
 package struct StoreBacklog: Hashable, Sendable {
-    /// The numbers of notifications that have not ended, by their states.
+    /// The number of notifications that have not finished, by state.
     package var notifications: [NotificationRecord.State: Int] = [:]
     /// The number of recipients that wait for another attempt.
     package var retries = 0
-    /// The earliest due time of a retry, which may be in the past.
+    /// The earliest due time of a retry, which may be in the past; `nil` if there is none.
     package var oldestRetryDueAt: Timestamp?
-    /// The number of shards that are being sent.
+    /// The number of shards that are leased for sending.
     package var shardsLeased = 0
     package var shardsWaiting = 0, tokensDeactivated = 0
-    /// The number of shards that may be sent now, or are being sent.
+    /// The number of shards that may be sent now, with or without a lease.
     package var shardsDue = 0
-    /// The environments of apps whose circuit breaker is open.
+    /// The apps' environments whose circuit breaker is open.
     package var openBreakers: [OpenBreaker] = []
-    /// The number of deactivations that wait for an operator's decision.
+    /// The number of deactivations that are withheld until an operator decides.
     package var tokensWithheld = 0
-    /// The number of blocks of events that are outstanding for the webhook that is furthest behind.
+    /// The number of event blocks that the webhook with the largest backlog has not acknowledged.
     package var webhookBacklog = 0
-    /// The time of the oldest block of events that is outstanding for any webhook, by the wall clock; `nil` for none.
+    /// The time, by the wall clock, of the oldest event block that a webhook has not acknowledged; `nil` if there is none.
     package var oldestWebhookBlockAt: Timestamp?
 }
 
-/// The data that is monitored: expiring certificates, changes of tokens, and campaigns.
+/// The store of monitored data: certificates with their expiry, token events, and the states of campaigns.
 package protocol MonitoringStore: Sendable {
-    /// Returns the certificates of all apps, without signing keys and without those that cannot be read.
+    /// Returns the certificates of all apps, but no signing keys. Certificates that cannot be read are left out.
     func certificates() async throws -> [StoredCertificate]
-    /// Records the announcement of a certificate's expiry and adds the event for webhooks, unless the certificate was
-    /// replaced or a later stage was announced.
+    /// Records that a certificate's expiry was announced, and adds the webhook event, unless the certificate was
+    /// replaced or a later stage was already announced.
     /// - Parameters:
-    ///   - stage: The maximum number of days that are left.
-    ///   - event: The event, as ``EventBlock/events``.
+    ///   - stage: The stage of the announcement: the maximum number of days until the expiry.
+    ///   - event: The webhook event, in the format of ``EventBlock/events``.
     /// - Returns: `true` if the announcement was recorded.
     func announceEnd(of certificate: StoredCertificate, stage: Int, event: Data, now: Timestamp) async throws -> Bool
-    /// Counts the token events with ids above `id`. If there are very many, it counts only the first of them.
-    /// - Parameter id: The id of the last event that was counted; `nil` to count none and get the last id.
+    /// Counts the token events with ids above `id`. If there are too many, it counts only the first of them.
+    /// - Parameter id: The id of the last event that was already counted; `nil` to count none and return the last id.
     func tokenEvents(after id: Int64?) async throws -> (counts: [TokenEventCount], last: Int64)
-    /// Returns the states of the campaigns after `newest`, and of those in `open`.
+    /// Returns the states of the campaigns with numbers above `newest`, and of the campaigns with numbers in `open`.
     /// - Parameters:
-    ///   - newest: The number of the newest notification that is known; `nil` for all campaigns that have not ended.
-    ///   - limit: The maximum number of new campaigns, and of those in `open`.
+    ///   - newest: The highest known number of a notification; `nil` for all campaigns that have not finished.
+    ///   - limit: The maximum number of new campaigns, and the maximum number of campaigns in `open`.
     func campaigns(after newest: Int64?, and open: [Int64], limit: Int) async throws -> CampaignReading
 }
 
-/// The states of campaigns, read in one snapshot.
+/// The states of campaigns, all read in one snapshot.
 package struct CampaignReading: Hashable, Sendable {
     package var campaigns: [CampaignState]
-    /// The number of the newest notification, of any kind.
+    /// The highest number of any notification, whether or not it is a campaign.
     package var newest: Int64
 
     package init(_ campaigns: [CampaignState], newest: Int64) { (self.campaigns, self.newest) = (campaigns, newest) }
 }
 
-/// The state of a campaign.
 package struct CampaignState: Hashable, Sendable {
     package var number: Int64
     package var id: UUID
     package var app: Int64
     package var state: NotificationRecord.State
-    /// `true` once the first page of the campaign was sent.
+    /// Indicates whether the first page of the campaign was sent.
     package var hasStarted: Bool
 
     package init(number: Int64, id: UUID, app: Int64, state: NotificationRecord.State, hasStarted: Bool) {
@@ -87,21 +86,21 @@ package struct CampaignState: Hashable, Sendable {
     }
 }
 
-/// A certificate of an app.
+/// A certificate of an app, with its expiry and the progress of its announcement.
 package struct StoredCertificate: Hashable, Sendable {
     package var app: Int64
     package var bundleID: Topic
     package var environment: PushEnvironment
     package var credential: CredentialRecord
-    /// The sealed secret, by which a replacement of the certificate is recognized.
+    /// The sealed secret. It changes when the certificate is replaced.
     package var seal: Data
-    /// The stage of the certificate's expiry that was announced last; `nil` for none.
+    /// The stage of the certificate's expiry that was last announced; `nil` if none was.
     package var announcedStage: Int?
 }
 
-/// The number of changes of tokens with the same properties.
+/// The number of token events with the same properties.
 package struct TokenEventCount: Hashable, Sendable {
-    /// The app's bundle id, or its number if the app does not exist any more.
+    /// The bundle id of the app, or the app's number if it no longer exists.
     package var app: String
     package var environment: PushEnvironment
     package var action: TokenEventRecord.Action
@@ -109,87 +108,88 @@ package struct TokenEventCount: Hashable, Sendable {
     package var count: Int
 }
 
-/// The deletion of records whose retention is over.
+/// The deletion of records after the end of their retention period.
 package protocol RetentionStore: Sendable {
-    /// Deletes notifications that ended before this time, with their deliveries, and token events of that age.
-    /// - Parameter limit: The maximum number of rows of one call, so that other writers do not wait long.
-    /// - Returns: The number of rows; 0 when there is nothing left to delete.
+    /// Deletes notifications that finished before a time, with their deliveries, and token events from before that time.
+    /// - Parameter limit: The maximum number of rows per call, so that other writers do not wait long.
+    /// - Returns: The number of deleted rows; 0 if nothing is left to delete.
     func forget(before: Timestamp, limit: Int) async throws -> Int
-    /// Deletes connections that were opened before this time, except the newest ones, which may be open.
-    /// - Parameter limit: The maximum number of rows of one call.
-    /// - Returns: The number of rows; 0 when there is nothing left to delete.
+    /// Deletes connections that were opened before a time. The newest connections are kept, because they may be open.
+    /// - Parameter limit: The maximum number of rows per call.
+    /// - Returns: The number of deleted rows; 0 if nothing is left to delete.
     func forgetConnections(before: Timestamp, limit: Int) async throws -> Int
-    /// Deletes entries of the audit log from before this time, `limit` at most.
+    /// Deletes up to `limit` entries of the audit log from before a time.
     /// - Returns: The number of deleted entries.
     func forgetAudit(before: Timestamp, limit: Int) async throws -> Int
-    /// Removes entries of feedback lists from before a time, which no provider has read.
+    /// Removes entries of feedback lists from before a time, which no provider has read meanwhile.
     /// - Returns: The number of removed entries.
     func forgetLegacyTokens(before: Timestamp, limit: Int) async throws -> Int
-    /// Adds the counters of charts that are too old for their step to those of the next step, and deletes the oldest days.
-    /// - Returns: The number of rows of one transaction; 0 once nothing is left to do.
+    /// Rolls up the counters of charts that are too old for their step into those of the next step, and deletes the
+    /// oldest days.
+    /// - Returns: The number of rows processed in this transaction; 0 if nothing is left to do.
     func rollUpStatistics(now: Timestamp) async throws -> Int
-    /// Deletes uses of caps that are too old to count, `limit` rows at most.
-    /// - Parameter now: The time by the steady clock.
+    /// Deletes up to `limit` uses of frequency caps that are too old to count.
+    /// - Parameter now: The current time by the steady clock.
     /// - Returns: The number of deleted rows.
     func forgetCapUses(now: Timestamp, limit: Int) async throws -> Int
-    /// Deletes the blocks of events for webhooks before this time.
+    /// Deletes blocks of webhook events from before a time.
     /// - Returns: The number of deleted blocks.
     func forgetEvents(before: Timestamp) async throws -> Int
 }
 
-/// The erasure of apps and users with all their data.
+/// The erasure of apps and users with all of their data.
 ///
-/// A request marks the app or user in one transaction. The rows are deleted in transactions of bounded size, also after a
-/// restart. Finally the file is rewritten, because SQLite leaves copies of rows in the free space of its pages.
+/// A request marks the app or user for erasure in one transaction. The rows are then deleted in transactions of bounded
+/// size, which continue after a restart. Finally the database file is rewritten, because SQLite leaves copies of
+/// deleted rows in the free space of pages.
 package protocol ErasureStore: Sendable {
-    /// Marks an app for erasure: its notifications end, its credentials are deleted, and requests do not find it any more.
+    /// Marks an app for erasure. Its notifications are ended and its credentials deleted, and requests no longer find it.
     /// - Returns: The erasure; `nil` if there is no such app.
     func eraseApp(_ app: Int64, now: Timestamp, steady: Timestamp) async throws -> ErasureRecord?
-    /// Returns the erasure of the app with this bundle id; `nil` if it is not being erased.
+    /// Returns the erasure of the app with this bundle id; `nil` if the app is not being erased.
     func erasure(ofApp bundleID: Topic) async throws -> ErasureRecord?
-    /// Marks a user of an app for erasure, whether the user has devices or not.
+    /// Marks a user of an app for erasure, whether or not the user has devices.
     ///
-    /// An erasure of the user that is in progress stays as it is: data and devices that became the user's after its request
-    /// are not part of it, whatever the clocks show. An erasure that was answered as complete (``noteAnswered(_:)``) is
-    /// extended to the present data.
+    /// If an erasure of the user is already in progress, it is returned unchanged. It does not include data and devices
+    /// that became the user's after its request, whatever the clocks show. An erasure that was already reported as
+    /// complete (``noteAnswered(_:)``) is extended to the present data.
     func eraseUser(_ user: String, app: Int64, steady: Timestamp) async throws -> ErasureRecord
-    /// Records that an erasure has been reported as complete, unless it has been extended since.
+    /// Records that an erasure was reported as complete, unless it has been extended since.
     func noteAnswered(_ erasure: ErasureRecord) async throws
-    /// Returns all erasures that have not ended, oldest first.
+    /// Returns all erasures that have not finished, oldest first.
     func erasures() async throws -> [ErasureRecord]
     /// Erases a bounded number of rows.
     /// - Returns: `true` if more rows remain.
     func continueErasure(_ erasure: ErasureRecord, now: Timestamp) async throws -> Bool
-    /// Returns the tokens that devices of the user have or had, whether these are erased yet or not; none for the erasure of
-    /// an app.
+    /// Returns the present and former tokens of the user's devices, whether or not these have been erased; an empty set
+    /// for the erasure of an app.
     func tokens(of erasure: ErasureRecord) async throws -> Set<DeviceToken>
-    /// Erases data of erased users that was kept for notifications in progress, once these have ended.
+    /// Erases data of erased users that was kept for notifications in progress and is no longer needed.
     func eraseEnded(now: Timestamp) async throws
-    /// Records that all rows have been deleted, and removes the name of the user. An erasure that has been extended since
-    /// does not change.
+    /// Records that all rows of an erasure have been deleted, and removes the user's name from it. An erasure that has
+    /// been extended since does not change.
     func finishErasure(_ erasure: ErasureRecord) async throws
-    /// Rewrites the database file, empties its log, and ends the erasures whose rows have been deleted.
+    /// Rewrites the database file, empties the write-ahead log, and finishes the erasures whose rows have been deleted.
     ///
-    /// Other writers wait meanwhile. It needs free disk space of the size of the database.
-    /// - Returns: `false` if a reader prevents the log from being emptied. The erasures stay for another attempt then.
+    /// Other writers wait meanwhile. It needs as much free disk space as the database takes.
+    /// - Returns: `false` if a reader prevents the log from being emptied. In that case the erasures are not finished.
     func overwriteErased() async throws -> Bool
 }
 
-/// The store of the steady clock, so that time does not go back from one start to the next.
+/// The store of the steady clock, so that its time does not go back at a restart.
 package protocol ClockStore: Sendable {
-    /// Returns the latest mark; `nil` before the first one.
+    /// Returns the stored mark; `nil` before the first one.
     func clockMark() async throws -> ClockMark?
-    /// Replaces the mark.
     func setClockMark(_ mark: ClockMark) async throws
 }
 
-/// The latest stored reading of the steady clock.
+/// The stored state of the steady clock, from which it continues after a restart.
 package struct ClockMark: Hashable, Sendable {
-    /// The latest reading of the steady clock.
+    /// The latest stored reading of the steady clock.
     package var steady: Timestamp
-    /// The reading of the wall clock while it is so far ahead that it is not trusted; `nil` while both clocks agree.
+    /// The reading of a wall clock that is so far ahead that it is not trusted yet; `nil` while both clocks agree.
     package var claim: Timestamp?
-    /// The time for which the wall clock has been consistent with the claim while a provider was running.
+    /// The time for which the wall clock has been consistent with ``claim`` while a provider was running.
     package var agreed: Duration
 
     package init(steady: Timestamp, claim: Timestamp? = nil, agreed: Duration = .zero) {
@@ -197,13 +197,13 @@ package struct ClockMark: Hashable, Sendable {
     }
 }
 
-/// The maximum delays of work that waits. A longer delay in the store is due to a clock that was wrong.
+/// The maximum delays of work that waits for a time. A longer stored delay is the result of a wrong clock.
 package enum MaximumDelay {
-    /// The maximum delay of a back-off: 15 min. Work with a longer delay is examined again by then.
+    /// The maximum delay by back-off: 15 min. Work with a longer stored delay becomes due after this time at the latest.
     package static let backoff: Duration = .seconds(15 * 60)
     /// The maximum delay of a recipient that waits for its send window: 26 h.
     package static let hours: Duration = .seconds(26 * 3600)
-    /// The maximum delay of a time zone's shard after the opening: the last zone begins 26 h after the first, and its window
-    /// opens within another day.
+    /// The maximum delay of a time zone's shard after the opening: 50 h. The last zone begins 26 h after the first one,
+    /// and its send window opens within another day.
     package static let zone: Duration = .seconds(50 * 3600)
 }

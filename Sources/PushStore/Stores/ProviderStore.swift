@@ -1,6 +1,6 @@
 package import PushTypes
 
-/// The whole store of a provider. A method's writes are on disk when it returns.
+/// The complete store of a provider. The writes of a method are on disk when the method returns.
 package protocol ProviderStore: AppStore, DeviceStore, NotificationStore, DispatchStore, TokenStateStore, UserStore,
     ScheduleStore, WebhookStore, APIKeyStore, ProviderTokenStore, AuditStore, MaintenanceStore, ClockStore,
     ErasureStore, UserSecretStore, MonitoringStore, EnvironmentStore, ReceiptStore, RetentionStore, TimelineStore,
@@ -8,32 +8,32 @@ package protocol ProviderStore: AppStore, DeviceStore, NotificationStore, Dispat
     BridgeStore, BridgeStateStore, ChannelStore, FeedbackStore, NamedTokenStore, WebPushStore
 {}
 
-/// An error of opening a store or of an operation on it.
+/// An error from opening a store, or from an operation on it.
 package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotOpen(path: String, why: String)
-    /// The database was written by a newer version.
+    /// The database was written by a newer version of Martlet.
     case newerSchema(path: String)
-    /// The database was written by a version before 0.1.0, whose tables no released version reads.
+    /// The database was written by a version before 0.1.0, whose schema no released version can read.
     case unreleasedSchema(path: String, migration: String)
     case badMasterKey(path: String, why: String)
     /// A secret in the store was sealed with another master key.
     case wrongMasterKey
-    /// There is no master key, and the database holds secrets that were sealed with one.
+    /// The master key is missing, although the database contains secrets that were sealed with one.
     case missingMasterKey(path: String, database: String)
-    /// The database file is empty, although there is a master key. A database must have been lost.
+    /// The database file is empty, although there is a master key. A database has probably been lost.
     case emptyDatabase(path: String, masterKey: String)
-    /// Nothing can be written now: the disk is full or read-only.
+    /// Writing is impossible at present, because the disk is full or read-only.
     case cannotWrite(why: String)
     case cannotBackUp(path: String, why: String)
-    /// There is no app with this bundle id, to which a key or a person would be limited.
+    /// There is no app with this bundle id, so that no key or person can be limited to it.
     case noSuchApp(Topic)
     /// An app with this bundle id is being erased, so a new one cannot be added yet.
     case beingErased(Topic)
-    /// The query was interrupted because it exceeded this time budget.
+    /// The query was interrupted because it exceeded its time budget.
     case queryTooExpensive(budget: Duration)
-    /// The query was interrupted too often, because much was being written.
+    /// The query was interrupted too often by truncating checkpoints, because many writes were in progress.
     case queryInterrupted
-    /// The store is being closed, and runs no more long queries.
+    /// The store is being closed and accepts no more long queries.
     case ending
 
     package var description: String {

@@ -2,66 +2,66 @@ package import Foundation
 package import ProviderModel
 package import PushTypes
 
-/// The recurring notifications.
+/// The store of schedules, which send recurring notifications.
 package protocol ScheduleStore: Sendable {
-    /// Adds a schedule unless it would exceed the app's limits. The check and the write are one transaction.
+    /// Adds a schedule, unless it would exceed the app's limits. The check and the write are one transaction.
     func addSchedule(_ schedule: ScheduleRecord, limits: ScheduleLimits) async throws -> ScheduleChangeResult
     /// Returns schedules, oldest first, beginning after `cursor`. Schedules that cannot be read are left out.
-    /// - Parameter longestRequest: The maximum length of a request, in bytes. Longer ones are left out of their entries.
+    /// - Parameter longestRequest: The maximum length of a returned request, in bytes. Longer requests are left empty.
     func schedules(
         app: Int64,
         after cursor: ScheduleCursor?,
         limit: Int,
         longestRequest: Int
     ) async throws -> ScheduleList
-    /// Returns a schedule; `nil` if there is none.
+    /// Returns the schedule with this id; `nil` if there is none.
     func schedule(_ id: UUID) async throws -> ScheduleRecord?
-    /// Returns the app of a schedule, even if the schedule cannot be read; `nil` if there is none.
+    /// Returns the app that owns a schedule, even if the schedule cannot be read; `nil` if there is no such schedule.
     func app(ofSchedule id: UUID) async throws -> AppRecord?
-    /// Writes the columns that a person's change concerns. A schedule that cannot be read can be replaced.
+    /// Applies a change that a person has requested. Even a schedule that cannot be read can be replaced.
     func changeSchedule(
         _ id: UUID,
         _ change: ScheduleChange,
         limits: ScheduleLimits
     ) async throws -> ScheduleChangeResult
-    /// Records that the run at `from` is done. It has no effect if that is not the next run any more, because the schedule
-    /// was changed meanwhile.
-    /// - Parameter from: The previous next run; `nil` to continue a schedule that has ended.
+    /// Records that the run at `from` is done. It has no effect if the schedule was changed meanwhile, so that its next
+    /// run is another one.
+    /// - Parameter from: The expected time of the next run; `nil` to continue a schedule that has ended.
     func advanceSchedule(_ id: UUID, from: Timestamp?, to next: Timestamp?, lastRunAt: Timestamp?) async throws
-    /// Records the problem of the latest runs of a schedule. A text that is too long is truncated.
+    /// Records the problem of a schedule's latest runs. A text that is too long is truncated.
     func setProblem(_ problem: ScheduleProblem, ofSchedule id: UUID) async throws
-    /// Removes the problem of a schedule, if it was recorded before a time.
+    /// Removes the problem of a schedule, if it was recorded before the given time.
     func clearProblem(ofSchedule id: UUID, notedBefore time: Timestamp) async throws
-    /// Returns the schedules of some apps that have a problem, latest problem first.
+    /// Returns the schedules of the given apps that have a problem, latest problem first.
     func schedulesWithProblems(apps: [Int64], limit: Int) async throws -> [ScheduleRecord]
     /// Deletes a schedule.
-    /// - Returns: `true` if there was one.
+    /// - Returns: `true` if there was a schedule with this id.
     func deleteSchedule(_ id: UUID) async throws -> Bool
-    /// Returns the due schedules in the order of their runs. Schedules that cannot be read are paused.
+    /// Returns the schedules whose runs are due, in the order of the runs. Schedules that cannot be read are paused.
     /// - Parameter excluded: The apps whose schedules are left out.
-    /// - Returns: The schedules, and the stored ids of those that cannot be read.
+    /// - Returns: The schedules, and the stored ids of the schedules that cannot be read.
     func dueSchedules(
         now: Timestamp,
         limit: Int,
         excluding excluded: Set<Int64>
     ) async throws -> (schedules: [ScheduleRecord], unreadable: [String])
-    /// Returns the time of the next run of any schedule whose app is not excluded.
+    /// Returns the earliest time of a next run among the schedules whose apps are not excluded; `nil` if there is none.
     func nextScheduleRun(excluding excluded: Set<Int64>) async throws -> Timestamp?
 }
 
 /// The limits on the schedules of one app.
 package struct ScheduleLimits: Hashable, Sendable {
-    /// The maximum number of schedules. Default 1,000.
+    /// The maximum number of schedules of an app. Default 1,000.
     package var count = 1000
-    /// The maximum size of the requests of all schedules together, in bytes. Default 16 MB.
+    /// The maximum total size of the requests of an app's schedules, in bytes. Default 16 MB.
     package var bytes = 16 * 1024 * 1024
 
     package init() {}
 }
 
-/// A change of a schedule by a person.
+/// A change of a schedule, requested by a person.
 package enum ScheduleChange: Hashable, Sendable {
-    /// Replaces the name, the request, the rule and the key. The pause and the time of the last run stay.
+    /// Replaces the name, the request, the rule and the API key. The paused state and the time of the last run stay.
     case replace(
         name: String,
         request: Data,
@@ -71,31 +71,31 @@ package enum ScheduleChange: Hashable, Sendable {
         uses: Set<LibraryUse> = []
     )
     /// Pauses the schedule.
-    /// - Parameter version: The version that the schedule must still have; `nil` pauses it in any version.
+    /// - Parameter version: The version that the schedule must have; `nil` pauses it in any version.
     case pause(version: Int64?)
     /// Resumes the schedule.
     /// - Parameters:
-    ///   - nextRunAt: The time of the next run, computed from the rule of a record that was read before.
-    ///   - version: The version of that record. If the schedule has another version, nothing is changed.
+    ///   - nextRunAt: The time of the next run, computed from the rule in the record that the caller has read.
+    ///   - version: The version of that record. If the schedule now has another version, nothing is changed.
     case resume(nextRunAt: Timestamp?, version: Int64)
 }
 
-/// The result of a change of a schedule, or of adding one.
+/// The result of changing or adding a schedule.
 package enum ScheduleChangeResult: Hashable, Sendable {
     /// The record after the change.
     case changed(ScheduleRecord)
     case missing
-    /// The schedule does not have the expected version.
+    /// Nothing was changed, because the schedule does not have the expected version.
     case stale
-    /// The app has reached the maximum number of schedules.
+    /// The app already has the maximum number of schedules.
     case tooMany
-    /// The requests of the app's schedules would exceed the maximum size.
+    /// The total size of the requests of the app's schedules would exceed the maximum.
     case tooLarge
-    /// An audience or a template that the request names was deleted meanwhile.
+    /// A named audience or a template to which the request refers was deleted meanwhile.
     case missingUse
 }
 
-/// The place in a list of schedules where the next page begins.
+/// The position in a list of schedules after which the next page begins.
 package struct ScheduleCursor: Hashable, Sendable {
     package var number: Int64
 
@@ -106,24 +106,24 @@ package struct ScheduleCursor: Hashable, Sendable {
 package struct ScheduleList: Hashable, Sendable {
     /// A schedule in a list.
     package struct Entry: Hashable, Sendable {
-        /// The schedule, with an empty request if ``requestBytes`` exceed the longest request that the caller accepts.
+        /// The schedule. Its request is empty if ``requestBytes`` exceed the maximum length that the caller has given.
         package var schedule: ScheduleRecord
-        /// The size of the request as it is stored.
+        /// The length of the stored request, in bytes.
         package var requestBytes: Int
     }
 
     package var entries: [Entry]
-    /// The place of the next page; `nil` at the end of the list.
+    /// The position after which the next page begins; `nil` at the end of the list.
     package var next: ScheduleCursor?
 }
 
-/// The named audiences and the templates of apps.
+/// The store of apps' named audiences and templates, the library items.
 package protocol LibraryStore: Sendable {
-    /// Returns an item; `nil` if there is none.
+    /// Returns the item with this name; `nil` if there is none.
     func libraryItem(_ name: LibraryItemName, of kind: LibraryItem.Kind, app: Int64) async throws -> LibraryItem?
     /// Returns a page of the items of a kind in the order in which they were added, beginning after the number `after`. Items
     /// that cannot be read are left out.
-    /// - Parameter bytes: The size of bodies after which the page ends before its limit, in bytes.
+    /// - Parameter bytes: The total size of bodies, in bytes, at which the page ends even before `limit`.
     func libraryItems(
         of kind: LibraryItem.Kind,
         app: Int64,
@@ -131,9 +131,9 @@ package protocol LibraryStore: Sendable {
         limit: Int,
         bytes: Int
     ) async throws -> ListPage<LibraryItem>
-    /// Returns the names of a page of items, without reading their contents.
+    /// Returns the names of a page of items, without reading the items' contents.
     func libraryNames(of kind: LibraryItem.Kind, app: Int64, after: Int64, limit: Int) async throws -> [LibraryEntry]
-    /// Returns items, read in one snapshot. Items that do not exist are left out.
+    /// Returns the items with the given names, read in one snapshot. Names without an item are left out.
     func libraryItems(
         _ names: Set<LibraryItemName>,
         of kind: LibraryItem.Kind,
@@ -141,18 +141,18 @@ package protocol LibraryStore: Sendable {
     ) async throws -> [LibraryItemName: LibraryItem]
     /// Checks and applies a change in one transaction.
     func changeLibrary(_ change: LibraryChange, limits: LibraryLimits) async throws -> LibraryChangeResult
-    /// Deletes an item with its versions, unless a schedule uses it.
-    /// - Parameter expected: The version that the item must have; `nil` for any.
+    /// Deletes an item and its versions, unless a schedule uses the item.
+    /// - Parameter expected: The version that the item must have; `nil` for any version.
     func deleteLibraryItem(
         _ name: LibraryItemName,
         of kind: LibraryItem.Kind,
         app: Int64,
         expected: Int64?
     ) async throws -> LibraryChangeResult
-    /// Returns a page of the kept versions of an item, newest first, beginning before the version `before`. Versions that
-    /// cannot be read are left out.
-    /// - Parameter bytes: The size of bodies after which the page ends before its limit, in bytes.
+    /// Returns a page of the kept versions of an item, newest first, beginning before the version `before`. Versions
+    /// that cannot be read are left out.
+    /// - Parameter bytes: The total size of bodies, in bytes, at which the page ends even before `limit`.
     func libraryVersions(of item: UUID, before: Int64, limit: Int, bytes: Int) async throws -> ListPage<LibraryVersion>
-    /// Returns one version of an item; `nil` if it is not kept.
+    /// Returns one version of an item; `nil` if it does not exist or is no longer kept.
     func libraryVersion(_ version: Int64, of item: UUID) async throws -> LibraryVersion?
 }

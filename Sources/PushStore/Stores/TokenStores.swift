@@ -1,18 +1,18 @@
 package import ProviderModel
 package import PushTypes
 
-/// The states of tokens and environments, and their history.
+/// The store of the states of tokens and environments, and of their history.
 package protocol TokenStateStore: Sendable {
-    /// Returns the state of an environment.
+    /// Returns the health of an environment, including the state of its circuit breaker.
     func health(app: Int64, environment: PushEnvironment) async throws -> EnvironmentHealth
-    /// Writes the state of an environment's circuit breaker, unless the credential has changed since.
+    /// Stores the state of an environment's circuit breaker, unless the environment's credential has changed since.
     func setHealth(_ health: EnvironmentHealth, app: Int64, environment: PushEnvironment) async throws
-    /// Records the first accepted push with a credential, unless the credential of this epoch has changed since.
+    /// Records the first push accepted with a credential, unless the credential's epoch has changed since.
     func setProven(app: Int64, environment: PushEnvironment, epoch: Int64, at: Timestamp) async throws
-    /// Returns an id such that all devices added before this time have lower ids, and all later ones do not. Ids are in the
-    /// order in which devices were added.
+    /// Returns the id that separates the devices added before a time, which have lower ids, from those added later. Ids
+    /// rise in the order in which devices were added.
     func firstDevice(addedSince: Timestamp) async throws -> Int64
-    /// Returns events of an app, the newest first, beginning before `before`.
+    /// Returns token events of an app, newest first, beginning before `before`.
     func tokenEvents(
         app: Int64,
         token: DeviceToken?,
@@ -20,34 +20,33 @@ package protocol TokenStateStore: Sendable {
         before: Int64?,
         limit: Int
     ) async throws -> [TokenEventRecord]
-    /// Returns the number of tokens whose deactivation is withheld by the circuit breaker.
+    /// Returns the number of tokens whose deactivation the circuit breaker withholds.
     func withheldTokens(app: Int64, environment: PushEnvironment) async throws -> Int
-    /// Closes the circuit breaker, and either deactivates the devices whose deactivation was withheld or leaves them active.
-    /// It takes several transactions if there are many.
-    /// - Returns: The number of those devices.
+    /// Closes the circuit breaker. Devices whose deactivation was withheld are deactivated if `deactivates` is `true`,
+    /// and stay active otherwise. Many devices take several transactions.
+    /// - Returns: The number of devices whose deactivation was withheld.
     func settleWithheld(app: Int64, environment: PushEnvironment, deactivates: Bool, now: Timestamp) async throws -> Int
-    /// Returns the number of devices that ``reactivate(_:app:limit:now:)`` would reactivate.
+    /// Returns the number of devices that ``reactivate(_:app:limit:now:)`` would reactivate without a limit.
     func deactivated(_ filter: DeactivationFilter, app: Int64) async throws -> Int
-    /// Reactivates the devices that have been inactive since a deactivation that the filter selects and still have the
-    /// same token.
+    /// Reactivates the devices that have been inactive ever since a deactivation that the filter selects, and that
+    /// still have the same token.
     ///
-    /// It takes several transactions if there are many.
+    /// Many devices take several transactions.
     /// - Parameter limit: The number of devices after which it stops, at the end of a page.
     func reactivate(_ filter: DeactivationFilter, app: Int64, limit: Int, now: Timestamp) async throws -> Reactivation
 }
 
-/// The registrations and states of tokens that other systems name.
+/// The store of the registrations and states of tokens that other systems name.
 package protocol NamedTokenStore: Sendable {
-    /// Returns the registrations of tokens, one per environment at most. Tokens without one are left out.
+    /// Returns the registrations of tokens, at most one per environment. Unregistered tokens are left out.
     func registrations(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: [NamedTokenRegistration]]
-    /// Returns the state of a token for notifications that name it.
+    /// Returns the state that a token has for notifications that name it.
     func tokenState(of token: DeviceToken, app: Int64, environment: PushEnvironment) async throws -> TokenState
-    /// Returns the tokens among these that are registered in any environment, or whose state is known, with a single
-    /// read.
+    /// Returns those of the tokens that are registered in any environment or whose state is known. It is a single read.
     func known(_ tokens: Set<DeviceToken>, app: Int64, environment: PushEnvironment) async throws -> Set<DeviceToken>
-    /// Adds a tag to the active devices with some tokens, or removes it, in one transaction. The other devices of their
-    /// installations change too, because they share the profile.
-    /// - Returns: The result for each token, in their order.
+    /// Adds a tag to the active devices with the given tokens, or removes it, in one transaction. Other devices of the
+    /// same installations change as well, because they share the profile.
+    /// - Returns: The result for each token, in the order of the tokens.
     func setTag(_ tag: String, isSet: Bool, of tokens: [DeviceToken], app: Int64) async throws -> [TagChangeResult]
 }
 
@@ -55,7 +54,7 @@ package protocol NamedTokenStore: Sendable {
 package struct NamedTokenRegistration: Hashable, Sendable {
     package var environment: PushEnvironment
     package var kind: DeviceTokenKind
-    /// `false` once the push service has called the token invalid.
+    /// Indicates whether the push service still accepts the token, as far as is known.
     package var isActive: Bool
 
     package init(environment: PushEnvironment, kind: DeviceTokenKind, isActive: Bool) {
@@ -63,44 +62,44 @@ package struct NamedTokenRegistration: Hashable, Sendable {
     }
 }
 
-/// The result of a change of one tag.
+/// The result of adding or removing a tag.
 package enum TagChangeResult: Hashable, Sendable {
     case changed
-    /// Nothing was changed: the devices had the tag already, or did not have it.
+    /// Nothing was changed, because the device already had the tag or the tag was already absent.
     case unchanged
-    /// No active device has the token.
+    /// There is no active device with the token.
     case noDevice
-    /// Nothing was changed: the device would exceed a limit.
+    /// Nothing was changed, because the device would exceed a limit.
     case excess(ExceededDeviceLimit)
 }
 
-/// The readings of feedback services, one at a time for each app and environment.
+/// The store of feedback service readings, of which there is at most one at a time for each app and environment.
 package protocol FeedbackStore: Sendable {
-    /// Returns the last reading; `nil` before the first.
+    /// Returns the last reading; `nil` before the first one.
     func feedbackRun(of target: AppEnvironment) async throws -> FeedbackRun?
-    /// Returns the environments for which apps have a certificate and whose next reading is due, by the steady clock.
+    /// Returns the environments that have a certificate and whose next reading is due at a time, by the steady clock.
     func dueFeedback(at time: Timestamp) async throws -> [AppEnvironment]
-    /// Begins a reading, unless the next one is not due yet.
+    /// Begins a reading, if it is due.
     /// - Parameters:
-    ///   - due: The time by the steady clock, at which the reading must be due; `nil` begins it in any case.
-    ///   - nextAt: The time of the next reading, in case this one does not end.
+    ///   - due: The time, by the steady clock, at which the reading must be due; `nil` begins it even if it is not due.
+    ///   - nextAt: The time of the next reading in case this one does not finish.
     func beginFeedback(
         of target: AppEnvironment,
         due: Timestamp?,
         nextAt: Timestamp,
         now: Timestamp
     ) async throws -> FeedbackStartResult
-    /// Ends a reading.
+    /// Records the end of a reading.
     func endFeedback(of target: AppEnvironment, _ run: FeedbackRun) async throws
-    /// Returns the active devices of an environment that have one of these tokens.
+    /// Returns the active devices of an environment that have any of these tokens.
     func activeDevices(of target: AppEnvironment, tokens: [DeviceToken]) async throws -> [DeviceRecord]
-    /// Applies the changes of tokens that follow from a feedback list, in one transaction.
+    /// Applies the token changes that follow from a feedback list, in one transaction.
     func apply(_ changes: [TokenStateChange], of target: AppEnvironment, now: Timestamp) async throws
 }
 
-/// The store's reply to a request to begin a reading of a feedback service.
+/// The result of a request to begin a reading of a feedback service.
 package enum FeedbackStartResult: Hashable, Sendable {
-    /// The reading has begun, after this number of failures in a row.
+    /// The reading has begun. The associated value is the number of consecutive failures before it.
     case begun(failures: Int)
     case notDue
 }

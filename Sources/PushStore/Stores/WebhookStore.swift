@@ -2,53 +2,53 @@ package import Foundation
 package import ProviderModel
 package import PushTypes
 
-/// The webhooks, and the events for them.
+/// The store of webhooks, and of the events to post to them.
 package protocol WebhookStore: Sendable {
-    /// Adds a webhook unless its app has `limit` of them.
-    /// - Returns: `true` if it was added.
+    /// Adds a webhook, unless its app already has `limit` webhooks.
+    /// - Returns: `true` if the webhook was added.
     func addWebhook(_ webhook: WebhookRecord, limit: Int) async throws -> Bool
-    /// Returns the webhooks of an app, or of all apps.
+    /// Returns the webhooks of an app; with `nil`, those of all apps.
     func readWebhooks(app: Int64?) async throws -> WebhookList
-    /// - Throws: ``DamagedRow`` if it cannot be read.
+    /// - Throws: ``DamagedRow`` if the webhook cannot be read.
     func webhook(_ id: UUID) async throws -> WebhookRecord?
-    /// Reads a webhook and writes a person's change to it in one transaction. Concurrent changes by others and the progress
-    /// of the delivery are kept.
-    /// - Returns: The record after the change; `nil` if there is none.
-    /// - Throws: ``DamagedRow`` if it cannot be read.
+    /// Applies a person's change to a webhook in one transaction. Concurrent changes by others, and the progress of the
+    /// delivery, are preserved.
+    /// - Returns: The webhook after the change; `nil` if there is none with this id.
+    /// - Throws: ``DamagedRow`` if the webhook cannot be read.
     func changeWebhook(_ id: UUID, _ change: WebhookChange) async throws -> WebhookRecord?
-    /// Writes the outcome of a post: only the progress of the delivery, and only if it is still as it was at the beginning of
-    /// the post.
-    /// - Returns: `true` if the outcome was written. The outcome for a deleted webhook is not written, and neither is
-    ///   a failure if the webhook was changed while the post was in flight.
+    /// Stores the outcome of a post: only the progress of the delivery, and only if that has not changed since the post
+    /// began.
+    /// - Returns: `true` if the outcome was stored. The outcome is not stored for a deleted webhook. A failure is not
+    ///   stored if the webhook was changed while the post was in flight.
     func settleWebhook(_ id: UUID, _ outcome: WebhookOutcome) async throws -> Bool
     /// Deletes a webhook.
-    /// - Returns: `true` if there was one.
+    /// - Returns: `true` if there was a webhook with this id.
     func deleteWebhook(_ id: UUID) async throws -> Bool
-    /// Returns `true` if an active webhook of the app wants events of this kind.
+    /// Returns `true` if an active webhook of the app subscribes to events of this kind.
     func wants(_ kind: WebhookRecord.Event, app: Int64) async throws -> Bool
-    /// Returns blocks of events in the order of their positions, beginning after `after`.
+    /// Returns blocks of events in the order of their positions, beginning after the position `after`.
     func eventBlocks(app: Int64, kinds: Set<WebhookRecord.Event>, after: Int64, limit: Int) async throws -> [EventBlock]
-    /// Returns the blocks of events for a webhook with the state of their delivery, newest first, beginning before the
+    /// Returns the event blocks for a webhook and the state of their delivery, newest first, beginning before the
     /// position `before`.
     func deliveries(to webhook: WebhookRecord, before: Int64?, limit: Int) async throws -> [WebhookDeliveryRecord]
-    /// Returns the position of the last block before this time; 0 if there is none.
+    /// Returns the position of the last block from before a time; 0 if there is none.
     func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64
 }
 
 extension WebhookStore {
-    /// Returns the webhooks that can be read.
+    /// Returns the webhooks of an app, or of all apps, without those that cannot be read.
     package func webhooks(app: Int64?) async throws -> [WebhookRecord] {
         try await self.readWebhooks(app: app).webhooks
     }
 }
 
-/// A change of a webhook by a person. A property that is `nil` changes nothing.
+/// A change of a webhook, requested by a person. A property that is `nil` leaves its value unchanged.
 package struct WebhookChange: Hashable, Sendable {
-    /// A change of the secrets that sign the posts.
+    /// A change of the secrets with which posts are signed.
     package enum Signing: Hashable, Sendable {
-        /// Adds a secret. Of the earlier ones only the newest is kept.
+        /// Adds a secret. Of the earlier secrets only the newest is kept.
         case add(String)
-        /// Keeps only the newest secret.
+        /// Removes all secrets but the newest.
         case newest
     }
 
@@ -56,15 +56,15 @@ package struct WebhookChange: Hashable, Sendable {
     package var events: Set<WebhookRecord.Event>?
     package var isActive: Bool?
     package var signing: Signing?
-    /// The position of the block after which the delivery continues at once.
+    /// The position after which the delivery continues immediately, for example for a replay.
     package var cursor: Int64?
-    /// Indicates whether a webhook that was disabled because of its failures is enabled again. It continues from its
-    /// cursor, and its failures are forgotten.
+    /// Indicates whether a webhook that was disabled because of failures is enabled again. The delivery continues from
+    /// its cursor, and its failures are reset.
     package var isEnabled = false
 
     package init() {}
 
-    /// Applies the change to a record, which gets the next version.
+    /// Applies the change to a record, and increments the version of the record.
     package func apply(to webhook: inout WebhookRecord) {
         if let url { webhook.url = url }
         if let events { webhook.events = events }
@@ -88,9 +88,9 @@ package struct WebhookChange: Hashable, Sendable {
     }
 }
 
-/// A post that a receiver has acknowledged.
+/// A post of events that the receiver has acknowledged.
 package struct AcknowledgedPost: Hashable, Sendable {
-    /// The positions of the first and the last block of the post.
+    /// The positions of the first and the last block in the post.
     package var first, last: Int64
     package var postedAt, acknowledgedAt: Timestamp
 
@@ -102,23 +102,24 @@ package struct AcknowledgedPost: Hashable, Sendable {
 
 /// The outcome of a post to a webhook.
 package struct WebhookOutcome: Hashable, Sendable {
-    /// The record at the beginning of the post.
+    /// The webhook when the post began.
     package var before: WebhookRecord
-    /// The record after the post. Only its cursor, failures, times, last error and activity are used.
+    /// The webhook after the post. Only the fields that a post can change are used: cursor, failures, times, last error
+    /// and activity.
     package var after: WebhookRecord
-    /// Indicates whether the receiver accepted the post.
+    /// Indicates whether the receiver has acknowledged the post.
     package var isAccepted: Bool
-    /// The blocks and the beginning of an accepted post; `nil` if there was nothing to post.
+    /// The acknowledged post; `nil` if the post failed, or if there was nothing to post.
     package var post: AcknowledgedPost?
 
     package init(before: WebhookRecord, after: WebhookRecord, isAccepted: Bool, post: AcknowledgedPost? = nil) {
         (self.before, self.after, self.isAccepted, self.post) = (before, after, isAccepted, post)
     }
 
-    /// Returns the record to be stored after this outcome; `nil` if the outcome does not apply to `stored`.
+    /// Returns the webhook to be stored after this outcome; `nil` if the outcome no longer applies to `stored`.
     ///
-    /// An accepted post moves the cursor only if it is still where the post began, so that a replay that was started
-    /// meanwhile continues. A failed post applies only to the version at its beginning.
+    /// An acknowledged post advances the cursor only if it has not moved since the post began, so that a replay that
+    /// was started meanwhile continues. A failed post applies only to the version at which the post began.
     package func applied(to stored: WebhookRecord) -> WebhookRecord? {
         var stored = stored
         if self.isAccepted {
@@ -126,7 +127,7 @@ package struct WebhookOutcome: Hashable, Sendable {
             stored.lastSuccessAt = self.after.lastSuccessAt
         } else {
             guard stored.version == self.before.version else { return nil }
-            // Disabling a webhook is a change like one by a person.
+            // Disabling a webhook increments the version, like a person's change.
             if stored.isActive, !self.after.isActive { stored.version += 1 }
             stored.isActive = self.after.isActive
         }

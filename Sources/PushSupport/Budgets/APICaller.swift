@@ -3,7 +3,7 @@ package import PushTypes
 
 /// The caller of an API: an API key, or a person who has signed in.
 ///
-/// Handlers find it in `OperationRequest.caller`, so that records name the caller that created them.
+/// Handlers read it from `OperationRequest.caller`, so that records name the caller that created them.
 package struct APICaller: Hashable, Sendable {
     package let id: UUID
     /// The name of the key, or the sign-in name of the person.
@@ -12,11 +12,11 @@ package struct APICaller: Hashable, Sendable {
     package let isPerson: Bool
     /// The names of the caller's scopes, in alphabetical order.
     package let scopes: [String]
-    /// The apps that the caller is limited to; `nil` for all.
+    /// The apps to which the caller is limited; `nil` for all apps.
     package let apps: Set<Topic>?
     /// The maximum number of requests per second, with bursts of twice as many; `nil` for the server's default.
     package let rate: Int?
-    /// The session in which the request is made; `nil` for a request with an API key.
+    /// The sign-in session of the request; `nil` for a request with an API key.
     package let session: UUID?
 
     package init(
@@ -36,7 +36,7 @@ package struct APICaller: Hashable, Sendable {
     /// caller of that app.
     package var account: BudgetCaller { self.account(of: self.onlyApp) }
 
-    /// The app of a caller that is limited to one app; `nil` for any other.
+    /// The app to which the caller is limited, if it is exactly one; `nil` otherwise.
     package var onlyApp: Topic? { self.apps?.count == 1 ? self.apps?.first : nil }
 
     /// Returns the account to which the caller's requests for an app are charged.

@@ -1,10 +1,10 @@
 package import PushTypes
 import Synchronization
 
-/// The budget of one resource that callers compete for.
+/// Limits the use of one resource that callers compete for.
 ///
-/// A request is granted, queued or refused by the rules of ``BudgetStateMachine``. The amounts in use and the refusals are
-/// counted by app.
+/// A request is granted, queued or refused by the rules of ``BudgetStateMachine``. The amounts in use and the refusals
+/// are counted by app.
 package final class Budget: Sendable {
     /// The usage of one app, for the metrics.
     package struct Usage: Hashable, Sendable {
@@ -41,7 +41,7 @@ package final class Budget: Sendable {
         var hasEnded = false
     }
 
-    /// The maximum length of a body that no budget counts, in bytes. The limit on connections bounds the number of such bodies.
+    /// The size, in bytes, up to which a body is charged to no budget. The connection limit bounds how many there are.
     package static let uncountedBodyLength = 64 * 1024
 
     package let resource: BudgetedResource
@@ -61,21 +61,21 @@ package final class Budget: Sendable {
 
     // MARK: Taking
 
-    /// Takes an amount at once.
-    /// - Returns: The permit, which gives the amount back at its end. A permit of a rate gives nothing back.
+    /// Takes an amount without waiting.
+    /// - Returns: The permit, which releases the amount when it ends. For a rate, it releases nothing.
     package func take(_ amount: Int = 1, for caller: BudgetCaller) throws(BudgetRefusal) -> BudgetPermit {
         try self.request(amount, for: caller)
         return BudgetPermit(self, amount, caller)
     }
 
-    /// Takes an amount at once of a resource whose size changes, such as a disk.
-    /// - Parameter room: The present size of the whole, including the amounts that are held.
+    /// Takes an amount, without waiting, of a resource whose size changes, such as a disk.
+    /// - Parameter room: The present size of the resource, including the amounts in use.
     package func take(_ amount: Int, for caller: BudgetCaller, room: Int) throws(BudgetRefusal) -> BudgetPermit {
         try self.request(amount, for: caller, room: room)
         return BudgetPermit(self, amount, caller)
     }
 
-    /// Takes an amount of a rate, which is replenished only with time.
+    /// Takes an amount of a rate, which only time replenishes.
     package func spend(_ amount: Int = 1, for caller: BudgetCaller) throws(BudgetRefusal) {
         try self.request(amount, for: caller)
     }
@@ -92,13 +92,13 @@ package final class Budget: Sendable {
         if case .refused(let level, let delay) = decision { throw BudgetRefusal(self, level, caller, delay) }
     }
 
-    /// Gives back an amount of a rate that was taken and not needed. A negative amount takes more.
+    /// Returns an unused amount to a rate. A negative amount takes more.
     package func giveBack(_ amount: Int, for caller: BudgetCaller) {
         let now = self.clock()
         self.state.withLock { $0.machine.giveBack(Double(amount), of: caller, now: now) }
     }
 
-    /// Checks that a rate is not exhausted, and takes nothing. It is for requests that cost something only if they fail.
+    /// Checks that a rate is not exhausted, and takes nothing. Used for requests that are charged only if they fail.
     package func check(for caller: BudgetCaller) throws(BudgetRefusal) {
         let now = self.clock()
         let refused = self.state.withLock { state in
@@ -109,7 +109,7 @@ package final class Budget: Sendable {
         if let refused { throw BudgetRefusal(self, refused.level, caller, refused.delay) }
     }
 
-    /// Takes an amount of a rate that may go into debt, which must be paid within ``BudgetLimits/patience``.
+    /// Takes an amount of a rate that may go into debt. The debt must be paid within ``BudgetLimits/patience``.
     /// - Returns: The time that the caller has to wait until the debt is paid.
     package func owe(_ amount: Int, for caller: BudgetCaller) throws(BudgetRefusal) -> Duration {
         let now = self.clock()
@@ -124,7 +124,7 @@ package final class Budget: Sendable {
         }
     }
 
-    /// Takes an amount, and waits for it in turn, for at most ``BudgetLimits/patience``.
+    /// Takes an amount, and waits in the queue for at most ``BudgetLimits/patience`` if it is not available.
     /// - Throws: ``BudgetRefusal``, ``BudgetEnded``, `CancellationError`.
     package func wait(_ amount: Int = 1, for caller: BudgetCaller) async throws -> BudgetPermit {
         let now = self.clock()
@@ -134,7 +134,7 @@ package final class Budget: Sendable {
         return BudgetPermit(self, amount, caller)
     }
 
-    /// Takes an amount again that the caller gave back to let others have their turns. It waits without a limit.
+    /// Takes an amount again that the caller released to let others have their turns. It waits without a time limit.
     /// - Throws: ``BudgetEnded``, `CancellationError`.
     func retake(_ amount: Int, for caller: BudgetCaller) async throws {
         try await self.enter(caller, patience: nil) { machine, ticket in
@@ -222,7 +222,7 @@ package final class Budget: Sendable {
         for waiter in granted { waiter.resume(returning: .granted) }
     }
 
-    /// Ends the budget: nothing is granted any more, and all that wait get ``BudgetEnded``.
+    /// Ends the budget: nothing more is granted, and all waiting requests fail with ``BudgetEnded``.
     package func end() {
         self.state.withLock { state in
             state.hasEnded = true
@@ -235,7 +235,7 @@ package final class Budget: Sendable {
 
     package var hasEnded: Bool { self.state.withLock { $0.hasEnded } }
 
-    /// Creates and counts a refusal by a bound that the owner of the resource has besides the limits.
+    /// Creates and counts a refusal because of a bound that the owner of the resource sets in addition to the limits.
     package func refuse(_ level: BudgetLevel, _ caller: BudgetCaller) -> BudgetRefusal {
         self.state.withLock { Self.count(level, caller, in: &$0) }
         return BudgetRefusal(self, level, caller, nil)
@@ -243,10 +243,10 @@ package final class Budget: Sendable {
 
     // MARK: Usage
 
-    /// The amount that is held, and the number of requests that wait.
+    /// The amount in use, and the number of waiting requests.
     package var usage: (held: Int, waiting: Int) { self.state.withLock { $0.machine.usage } }
 
-    /// Returns the amount that a caller holds, and the number of its requests that wait.
+    /// Returns the amount that a caller uses, and the number of its waiting requests.
     package func usage(of caller: BudgetCaller) -> (held: Int, waiting: Int) {
         self.state.withLock { $0.machine.usage(of: caller) }
     }
@@ -256,7 +256,7 @@ package final class Budget: Sendable {
             .map { Usage(app: $0.key, held: $0.value.held, waiting: $0.value.waiting) }
     }
 
-    /// The refusals since the start, by app and level.
+    /// The number of refusals since the start, by app and level.
     package var refusals: [Refusals] {
         self.state.withLock { $0.refusals }.map { Refusals(app: $0.key.app, level: $0.key.level, count: $0.value) }
     }
@@ -266,16 +266,16 @@ package final class Budget: Sendable {
     }
 }
 
-/// The error of a request to a budget that has ended.
+/// The error of a request to a budget that was ended.
 package struct BudgetEnded: Error {}
 
-/// The refusal of an amount, because a bound was reached. It says nothing about the request itself, which may succeed later.
+/// The refusal of an amount because a bound was reached. The request itself may be valid and may succeed later.
 package struct BudgetRefusal: Error, Hashable {
     package let resource: BudgetedResource
     package let level: BudgetLevel
     /// The time after which the amount may be available.
     package let delay: Duration
-    /// The bound that was reached.
+    /// The bound that was reached; `nil` if the level has none.
     package let bound: BudgetBound?
 
     fileprivate init(_ budget: Budget, _ level: BudgetLevel, _ caller: BudgetCaller, _ delay: Duration?) {
@@ -289,7 +289,7 @@ package struct BudgetRefusal: Error, Hashable {
         self.delay = resource.row.delay
     }
 
-    /// The error that is reported to the caller of an API.
+    /// The error that an API reports to its caller.
     package var error: RetryLaterError {
         let row = self.resource.row
         let error = RequestError(row.kind, code: row.code, message: row.refusal(self.level, self.bound))
@@ -304,7 +304,7 @@ package final class BudgetRegistry: Sendable {
     package let all: [Budget]
 
     /// - Parameters:
-    ///   - limits: The limits of resources whose default limits the settings change.
+    ///   - limits: The limits of the resources for which the settings change the defaults.
     ///   - clock: The clock of the rates.
     package init(
         _ limits: [BudgetedResource: BudgetLimits] = [:],

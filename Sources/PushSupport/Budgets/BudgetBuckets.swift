@@ -1,6 +1,6 @@
 import PushTypes
 
-/// The token buckets of a budget's rates, one for each account. Full ones are removed when there are many.
+/// The token buckets of a budget's rates, one for each account. When there are many, the full ones are removed.
 struct BudgetBuckets: Sendable {
     private typealias Bucket = TokenBucket<ContinuousClock.Instant>
 
@@ -10,16 +10,16 @@ struct BudgetBuckets: Sendable {
         case caller(BudgetCaller)
     }
 
-    /// The minimum number of buckets at which full ones are removed.
+    /// The minimum value of ``searched``.
     private static let minimumSearched = 1000
 
     private var buckets: [Account: Bucket] = [:]
-    /// The number of buckets at which full ones are removed. It is twice the number that was left the last time, so that the
-    /// amortized cost of a new account is constant.
+    /// The number of buckets at which full ones are removed. It is twice the number that was left the last time, so
+    /// that the amortized cost of a new account is constant.
     private var searched = Self.minimumSearched
 
     /// Takes an amount at each level that has a rate, or at none.
-    /// - Returns: The lowest level that lacks the amount, and the time until it has it; `nil` if the amount was taken.
+    /// - Returns: The lowest level that lacks the amount, and the time until it is available; `nil` if it was taken.
     mutating func take(
         _ amount: Double,
         _ caller: BudgetCaller,
@@ -40,7 +40,7 @@ struct BudgetBuckets: Sendable {
         return nil
     }
 
-    /// Returns the lowest level whose rate is exhausted, and the time until it is not; `nil` if no level's is.
+    /// Returns the lowest level whose rate is exhausted, and the time until it is replenished; `nil` if there is none.
     func refusal(
         _ caller: BudgetCaller,
         _ bounds: BudgetLimits.Levels<BudgetBound>,
@@ -55,7 +55,7 @@ struct BudgetBuckets: Sendable {
         return nil
     }
 
-    /// Takes an amount that may go into debt, which must be paid within the limits' patience.
+    /// Takes an amount that may go into debt. The debt must be paid within the limits' patience.
     mutating func owe(
         _ amount: Double,
         _ caller: BudgetCaller,
@@ -79,7 +79,7 @@ struct BudgetBuckets: Sendable {
         return .success(longest)
     }
 
-    /// Gives back an amount that was taken and not needed. A negative amount takes more.
+    /// Returns an unused amount to each level that has a rate. A negative amount takes more.
     mutating func giveBack(
         _ amount: Double,
         _ caller: BudgetCaller,
@@ -91,7 +91,7 @@ struct BudgetBuckets: Sendable {
         }
     }
 
-    /// Returns the rate of a level for a caller, which may have a rate of its own; `nil` for no limit.
+    /// Returns the rate of a level for a caller, or the caller's own rate; `nil` for no limit.
     private static func rate(
         _ level: BudgetLevel,
         _ caller: BudgetCaller,

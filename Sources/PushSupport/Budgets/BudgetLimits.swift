@@ -1,13 +1,13 @@
 package import Foundation
 package import PushTypes
 
-/// A level at which a budget is bounded.
+/// A level at which the use of a resource is bounded.
 package enum BudgetLevel: String, CaseIterable, Hashable, Sendable {
-    /// All callers together.
+    /// All callers of all apps together.
     case whole
     /// All callers of one app.
     case app
-    /// One caller of one app: a key, a person, an address.
+    /// One caller of one app, such as a key, a person or an address.
     case caller
 }
 
@@ -21,42 +21,42 @@ package struct BudgetCaller: Hashable, Sendable {
         case network([UInt8])
         /// Any other caller that has a name, such as a server's host.
         case name(String)
-        /// The app itself.
+        /// The app itself, if no single caller is known.
         case app
 
-        /// The identity of the caller's site: the first 48 bits of an IPv6 network. All other identities are their own sites.
+        /// The identity of the caller's site: the first 48 bits of an IPv6 network. Other identities stay unchanged.
         package var site: Identity {
             guard case .network(let bytes) = self, bytes.count == 8 else { return self }
             return .network(Array(bytes.prefix(6)))
         }
     }
 
-    /// The app, which must exist: bundle ids that clients make up would fill the memory with accounts. `nil` for requests
-    /// that concern no single app.
+    /// The app, which must exist: bundle ids that clients invent would fill the memory with accounts. `nil` for
+    /// requests that concern no single app.
     package var app: Topic?
     package var identity: Identity
-    /// The caller's own rate per second in place of the level's, with bursts of twice as much; 0 for no limit, `nil` for the
-    /// level's rate.
+    /// The caller's own rate per second, with bursts of twice as much, which replaces the rate of the level `caller`; 0
+    /// for no limit, `nil` for the level's rate.
     package var rate: Double?
 
     package init(app: Topic? = nil, _ identity: Identity = .app, rate: Double? = nil) {
         (self.app, self.identity, self.rate) = (app, identity, rate)
     }
 
-    /// The account of the caller's site. It bounds a customer with many IPv6 networks, who could otherwise exhaust the budget
-    /// of an app.
+    /// The account of the caller's site. It bounds a customer with many IPv6 networks, who could otherwise exhaust the
+    /// budget of an app.
     package var site: BudgetCaller { BudgetCaller(app: self.app, self.identity.site, rate: self.rate) }
 }
 
 /// A bound of one level.
 package enum BudgetBound: Hashable, Sendable {
-    /// The maximum amount held at a time.
+    /// The maximum amount in use at a time.
     case held(Int)
-    /// The maximum amount held, as a multiple of the part of the whole that is free (the dynamic threshold of shared
-    /// buffers). A single account gets n / (n + 1) of the whole, in small amounts or a large one. However many accounts take
-    /// all they can, a part stays free for the next one.
+    /// The maximum amount in use, as a multiple of the amount of the resource that is free (the dynamic threshold of
+    /// shared buffers). A single account can use n / (n + 1) of the resource, in small amounts or a large one. However
+    /// many accounts take all they can, some of the resource stays free for the next one.
     case timesFree(Int)
-    /// The amount per second, and the maximum amount at once. It is replenished with time.
+    /// The amount per second, and the maximum amount in one burst. Time replenishes it.
     case rate(perSecond: Double, burst: Double)
 }
 
@@ -71,7 +71,7 @@ extension BudgetLimits.Levels<BudgetBound> {
     }
 }
 
-/// The bounds of a budget. A level without a bound is bounded only by the levels above it.
+/// The bounds of a budget. A level without a bound is limited only by the bounds of the levels above it.
 package struct BudgetLimits: Hashable, Sendable {
     /// One value for each level.
     package struct Levels<Value: Hashable & Sendable>: Hashable, Sendable {
@@ -91,18 +91,18 @@ package struct BudgetLimits: Hashable, Sendable {
     }
 
     package var bounds: Levels<BudgetBound>
-    /// The maximum numbers of requests that wait; `nil` if requests do not wait. An app without a waiting request finds
-    /// a place even if the whole is full. A caller without a waiting request finds a place even if its app is full,
-    /// until the app has twice its maximum.
+    /// The maximum numbers of waiting requests; `nil` if requests do not wait. An app without a waiting request may
+    /// queue one even if the whole queue is full. A caller without a waiting request may queue one even if its app's
+    /// queue is full, until the app has twice its maximum.
     package var waiting: Levels<Int>?
-    /// The longest time for which a request waits.
+    /// The maximum time for which a request waits.
     package var patience: Duration
 
     package init(_ bounds: Levels<BudgetBound>, waiting: Levels<Int>? = nil, patience: Duration = .zero) {
         (self.bounds, self.waiting, self.patience) = (bounds, waiting, patience)
     }
 
-    /// Indicates whether amounts are held until they are given back; `false` if all bounds are rates.
+    /// Indicates whether amounts are in use until they are released; `false` if all bounds are rates.
     package var holds: Bool {
         BudgetLevel.allCases.contains { level in
             switch self.bounds[level] {

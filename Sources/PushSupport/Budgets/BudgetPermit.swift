@@ -1,10 +1,9 @@
 import Synchronization
 
-/// An amount that was taken from a budget. The amount is given back once: by ``end()``, or when the permit is
-/// deallocated.
+/// An amount that was taken from a budget. It is released once: by ``end()``, or when the permit is deallocated.
 package final class BudgetPermit: Sendable {
     private struct State {
-        /// The amount that is held now.
+        /// The amount that the permit has not released yet.
         var held: Int
         var caller: BudgetCaller
     }
@@ -17,10 +16,10 @@ package final class BudgetPermit: Sendable {
         self.state = Mutex(State(held: amount, caller: caller))
     }
 
-    /// Gives the whole amount back.
+    /// Releases the whole amount.
     package func end() { self.reduce(to: 0) }
 
-    /// Reduces the amount that is held, and gives the rest back.
+    /// Reduces the amount to `amount`, and releases the rest.
     package func reduce(to amount: Int) {
         let (excess, caller) = self.state.withLock { state in
             let excess = state.held - min(state.held, max(0, amount))
@@ -31,7 +30,7 @@ package final class BudgetPermit: Sendable {
     }
 
     /// Takes more from the same account.
-    /// - Throws: ``BudgetRefusal``. The amount that is held stays then.
+    /// - Throws: ``BudgetRefusal``. The permit then keeps its present amount.
     package func extend(by amount: Int) throws(BudgetRefusal) {
         try self.state.withLock { state throws(BudgetRefusal) in
             try self.budget.request(amount, for: state.caller)
@@ -39,8 +38,8 @@ package final class BudgetPermit: Sendable {
         }
     }
 
-    /// Raises the amount that is held to `amount`, or reduces it.
-    /// - Throws: ``BudgetRefusal``. The amount that is held stays then.
+    /// Raises the amount to `amount`, or reduces it.
+    /// - Throws: ``BudgetRefusal``. The permit then keeps its present amount.
     package func adjust(to amount: Int) throws(BudgetRefusal) {
         try self.state.withLock { state throws(BudgetRefusal) in
             guard amount > state.held else { return }
@@ -50,9 +49,9 @@ package final class BudgetPermit: Sendable {
         self.reduce(to: amount)
     }
 
-    /// Moves the amount to the account of another caller. The amount held of the whole does not change, so only the bounds of
-    /// the app and the caller can refuse it.
-    /// - Throws: ``BudgetRefusal``. The amount stays on the first account then.
+    /// Moves the amount to the account of another caller. The total in use does not change, so only the bounds of the
+    /// app and the caller can refuse it.
+    /// - Throws: ``BudgetRefusal``. The amount then stays on the first account.
     package func move(to caller: BudgetCaller) throws(BudgetRefusal) {
         try self.state.withLock { state throws(BudgetRefusal) in
             if state.held > 0 { try self.budget.move(state.held, from: state.caller, to: caller) }
@@ -60,10 +59,10 @@ package final class BudgetPermit: Sendable {
         }
     }
 
-    /// Gives the whole amount back, and takes it again in turn, behind the requests that wait already.
+    /// Releases the whole amount, and takes it again in turn, behind the requests that already wait.
     ///
-    /// Work that has begun is not refused: it waits without a limit, even if the queue is full.
-    /// - Throws: ``BudgetEnded`` or `CancellationError`. Nothing is held any more then.
+    /// Work that has begun is not refused: it waits without a time limit, even if the queue is full.
+    /// - Throws: ``BudgetEnded`` or `CancellationError`. The permit then has no amount.
     package func yield() async throws {
         let (held, caller) = self.state.withLock { state in
             defer { state.held = 0 }

@@ -8,16 +8,16 @@ struct BudgetQueue: Sendable {
         var amount: Int
     }
 
-    /// The request that is served next, with its caller.
+    /// The request to grant next, with its caller.
     struct Turn {
         let caller: BudgetCaller
         let request: Request
     }
 
-    /// The number of requests.
+    /// The number of waiting requests.
     private(set) var count = 0
     private var apps: [Topic?: FairQueue<BudgetCaller, Request>] = [:]
-    /// The apps with requests, the next one first.
+    /// The apps with waiting requests, in the order of their turns.
     private var order = CircularBuffer<Topic?>()
 
     var countByApp: [Topic?: Int] { self.apps.mapValues(\.count) }
@@ -26,9 +26,9 @@ struct BudgetQueue: Sendable {
 
     /// Returns the lowest level whose queue is full for a request; `nil` if it may wait.
     ///
-    /// An app without a waiting request always finds a place. A full app has as many places again for callers without a
-    /// waiting request, so that callers that fill its queue leave turns to others. Callers without an app share the places of
-    /// one app, and the first request of each always finds a place, because an app cannot create many of them.
+    /// An app without a waiting request may always queue one. A full app has as many slots again for callers without a
+    /// waiting request, so that callers that fill its queue leave turns to others. Callers without an app share the
+    /// slots of one app, and each may always queue its first request, because an app cannot create many such callers.
     func fullLevel(_ most: BudgetLimits.Levels<Int>, for caller: BudgetCaller) -> BudgetLevel? {
         let (app, own) = (self.apps[caller.app]?.count ?? 0, self.count(of: caller))
         if let most = most.caller, own >= most { return .caller }
@@ -46,8 +46,8 @@ struct BudgetQueue: Sendable {
         self.apps[caller.app, default: FairQueue()].append(request, of: caller)
     }
 
-    /// Removes a request that is abandoned.
-    /// - Returns: `nil` if it does not wait.
+    /// Removes an abandoned request and returns it.
+    /// - Returns: `nil` if the request is not in the queue.
     mutating func remove(_ ticket: BudgetStateMachine.Ticket, of caller: BudgetCaller) -> Request? {
         guard let request = self.apps[caller.app]?.removeFirst(of: caller, where: { $0.ticket == ticket })
         else { return nil }
@@ -60,7 +60,7 @@ struct BudgetQueue: Sendable {
     }
 
     /// Returns the next request that may be granted, going through the apps and their callers in turn.
-    /// - Parameter fullLevel: Returns the level that has no room for a request.
+    /// - Parameter fullLevel: Returns the level that has no room for a request; `nil` if the request can be granted.
     func next(_ fullLevel: (Request, BudgetCaller) -> BudgetLevel?) -> Turn? {
         for app in self.order {
             guard let queue = self.apps[app] else { continue }
@@ -77,14 +77,14 @@ struct BudgetQueue: Sendable {
         return nil
     }
 
-    /// Returns `true` if the first request of any caller meets a condition.
+    /// Returns `true` if, for any caller, its first request meets a condition.
     func contains(where condition: (Request, BudgetCaller) -> Bool) -> Bool {
         self.apps.values.contains { queue in
             queue.owners.contains { caller in queue.first(of: caller).map { condition($0, caller) } ?? false }
         }
     }
 
-    /// Removes a request that is granted, and moves its caller and its app to the end of the turns.
+    /// Removes a granted request, and moves its caller and its app to the end of the order of turns.
     mutating func take(_ turn: Turn) {
         let app = turn.caller.app
         self.count -= 1

@@ -1,9 +1,9 @@
 package import PushTypes
 
-/// Decides about requests for a resource that callers compete for. It does no I/O, and the time is passed in.
+/// Decides on requests for a resource that callers compete for. It does no I/O, and the time is an argument.
 ///
-/// Each amount counts at three levels, and is refused by the lowest level that is full. Apps with waiting requests are served
-/// in turn, and within an app its callers.
+/// Each amount is charged at three levels, and is refused by the lowest level that is full. Apps with waiting requests
+/// are served in turn, and so are the callers within an app.
 package struct BudgetStateMachine: Sendable {
     package typealias Ticket = UInt64
 
@@ -13,7 +13,7 @@ package struct BudgetStateMachine: Sendable {
         case granted
         /// The request waits until ``release(_:of:)`` grants it.
         case queued
-        /// The amount was not taken, because this level is full. A rate has room again after the delay.
+        /// The amount was not taken, because this level is full. For a rate, `delay` is the time until it has room.
         case refused(BudgetLevel, delay: Duration?)
     }
 
@@ -31,23 +31,23 @@ package struct BudgetStateMachine: Sendable {
 
     package init(limits: BudgetLimits) { self.limits = limits }
 
-    /// The amount that is held, and the number of requests that wait.
+    /// The amount in use, and the number of waiting requests.
     package var usage: (held: Int, waiting: Int) { (self.held, self.queue.count) }
 
-    /// Returns the amount that each app holds, and the number of its requests that wait.
+    /// Returns the amount that each app uses, and the number of its waiting requests.
     package var usageByApp: [Topic?: (held: Int, waiting: Int)] {
         let waiting = self.queue.countByApp
         return self.apps.mapValues { (held: $0.held, waiting: 0) }
             .merging(waiting.mapValues { (held: 0, waiting: $0) }) { ($0.held, $1.waiting) }
     }
 
-    /// Returns the amount that a caller holds, and the number of its requests that wait.
+    /// Returns the amount that a caller uses, and the number of its waiting requests.
     package func usage(of caller: BudgetCaller) -> (held: Int, waiting: Int) {
         (self.apps[caller.app]?.callers[caller] ?? 0, self.queue.count(of: caller))
     }
 
     /// Requests an amount.
-    /// - Parameter ticket: The number of the request, if it may wait; `nil` for one that is refused at once.
+    /// - Parameter ticket: The number of a request that may wait; `nil` for one that is refused instead.
     package mutating func request(
         _ amount: Int,
         for caller: BudgetCaller,
@@ -71,7 +71,7 @@ package struct BudgetStateMachine: Sendable {
         return .granted
     }
 
-    /// Takes an amount again that the caller gave back to let others have their turns. The request waits behind them,
+    /// Takes an amount again that the caller released to let others have their turns. The request waits behind theirs,
     /// even if the queue is full.
     /// - Returns: `true` if the amount was granted at once.
     package mutating func retake(_ amount: Int, for caller: BudgetCaller, ticket: Ticket) -> Bool {
@@ -83,11 +83,11 @@ package struct BudgetStateMachine: Sendable {
         return false
     }
 
-    /// Sets the size of a resource that changes, such as a disk.
+    /// Sets the maximum amount of a resource whose size changes, such as a disk.
     package mutating func resize(to room: Int) { self.limits.bounds.whole = .held(max(0, room)) }
 
-    /// Takes an amount of a rate that may go into debt, which must be paid within the limits' patience.
-    /// - Returns: The time after which the debt is paid, or the level that refused it.
+    /// Takes an amount of a rate that may go into debt. The debt must be paid within the limits' patience.
+    /// - Returns: The time after which the debt is paid, or the level that refused the amount.
     package mutating func owe(
         _ amount: Double,
         for caller: BudgetCaller,
@@ -102,27 +102,27 @@ package struct BudgetStateMachine: Sendable {
         self.buckets.refusal(caller, self.limits.bounds, now: now).map { Refused(level: $0.0, delay: $0.1) }
     }
 
-    /// A level that refused an amount, and the time after which it has room.
+    /// A level that refused an amount, and the time after which it will have room.
     package struct Refused: Error, Hashable {
         package let level: BudgetLevel
         package let delay: Duration
     }
 
-    /// Gives back an amount of a rate that was taken and not needed. A negative amount takes more.
+    /// Returns an unused amount to a rate. A negative amount takes more.
     package mutating func giveBack(_ amount: Double, of caller: BudgetCaller, now: ContinuousClock.Instant) {
         self.buckets.giveBack(amount, caller, self.limits.bounds, now: now)
     }
 
-    /// Gives back an amount that was held.
+    /// Releases an amount that is in use.
     /// - Returns: The requests that are granted now.
     package mutating func release(_ amount: Int, of caller: BudgetCaller) -> [Ticket] {
         self.subtract(amount, caller)
         return self.grantNext()
     }
 
-    /// Moves an amount that is held to the account of another caller. The amount held of the whole does not change.
-    /// - Returns: The level of the other account that has no room for the amount, which stays then, and the requests that are
-    ///   granted now.
+    /// Moves an amount in use to the account of another caller. The total in use does not change.
+    /// - Returns: The level of the other account that has no room, in which case the amount is not moved, and the
+    ///   requests that are granted now.
     package mutating func move(
         _ amount: Int,
         from caller: BudgetCaller,
@@ -139,8 +139,9 @@ package struct BudgetStateMachine: Sendable {
         return (nil, self.grantNext())
     }
 
-    /// Removes a request that waits.
-    /// - Returns: The level that had no room for the request, and the requests that are granted now; `nil` if it was not waiting.
+    /// Removes a waiting request.
+    /// - Returns: The level without room for the request, and the requests that are granted now; `nil` if it did not
+    ///   wait.
     package mutating func abandon(_ ticket: Ticket, of caller: BudgetCaller) -> (full: BudgetLevel, granted: [Ticket])?
     {
         guard let request = self.queue.remove(ticket, of: caller) else { return nil }
@@ -148,12 +149,12 @@ package struct BudgetStateMachine: Sendable {
         return (full, self.grantNext())
     }
 
-    /// Removes all requests that wait.
+    /// Removes all waiting requests.
     package mutating func abandonAll() { self.queue = BudgetQueue() }
 
     // MARK: Bounds
 
-    /// Returns the lowest level that has no room for an amount; `nil` if all have.
+    /// Returns the lowest level that has no room for an amount; `nil` if all levels have room.
     private func fullLevel(_ amount: Int, _ caller: BudgetCaller) -> BudgetLevel? {
         let account = self.apps[caller.app]
         if !self.allows(self.limits.bounds.caller, account?.callers[caller] ?? 0, amount) { return .caller }
@@ -175,8 +176,8 @@ package struct BudgetStateMachine: Sendable {
         }
     }
 
-    /// Returns `true` if granting a request would overtake waiting ones: those of its own caller, or those that wait for the
-    /// whole.
+    /// Returns `true` if granting a request would overtake a waiting request that is its caller's own or that lacks
+    /// room at the level `whole`.
     private func isOvertaking(_ caller: BudgetCaller) -> Bool {
         guard self.queue.count > 0 else { return false }
         return self.queue.count(of: caller) > 0
@@ -193,7 +194,7 @@ package struct BudgetStateMachine: Sendable {
         self.apps[caller.app]?.callers[caller, default: 0] += amount
     }
 
-    /// Subtracts an amount, and removes accounts that hold nothing.
+    /// Subtracts an amount, and removes accounts that no longer use anything.
     private mutating func subtract(_ amount: Int, _ caller: BudgetCaller) {
         self.held -= amount
         self.apps[caller.app]?.held -= amount

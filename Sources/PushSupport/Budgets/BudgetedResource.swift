@@ -57,27 +57,27 @@ package enum BudgetedResource: String, CaseIterable, Hashable, Sendable {
 
 /// A row of the table of resources: the default limits and the words of a refusal.
 package struct BudgetedResourceRow: Sendable {
-    /// The plural noun for the resource in the message of a refusal: *open downloads*.
+    /// The plural noun for the resource in the message of a refusal, such as *open downloads*.
     package var noun: String
-    /// The noun for a caller in the message of a refusal: *API key*, *address*.
+    /// The noun for a caller in the message of a refusal, such as *API key* or *address*.
     package var caller: String
     package var limits = BudgetLimits(.init())
-    /// The setting that changes a bound, such as `serve.keyRate`; `nil` if none does.
+    /// The setting that changes a bound, such as `serve.keyRate`; `nil` if no setting does.
     package var setting: String?
     package var kind: RequestError.Kind
-    /// The code of a refusal, such as `too_many_requests`.
+    /// The error code of a refusal, such as `too_many_requests`.
     package var code: String
-    /// The remedy in the message of a refusal.
+    /// The advice to the caller at the end of a refusal's message.
     package var remedy = "try again in a few seconds"
-    /// The time after which a refused caller may try again, unless a rate determines it.
+    /// The time after which a refused caller may retry. For a rate, the rate determines this time instead.
     package var delay: Duration = .seconds(1)
-    /// The consequence of a refusal, as the table describes it; `nil` if a refusal is a response to a request.
+    /// The consequence of a refusal, as the table describes it; `nil` if the refusal is an error response to a request.
     package var outcome: String?
 
     /// - Parameters:
     ///   - noun: The plural noun for the resource.
     ///   - caller: The noun for a caller.
-    ///   - code: The code of a refusal.
+    ///   - code: The error code of a refusal.
     init(_ noun: String, of caller: String, _ code: String, _ kind: RequestError.Kind = .rateLimited) {
         (self.noun, self.caller, self.kind, self.code) = (noun, caller, kind, code)
     }
@@ -86,7 +86,7 @@ package struct BudgetedResourceRow: Sendable {
         self.with { $0.limits.bounds = .init(whole: whole, app: app, caller: caller) }
     }
 
-    /// Lets requests wait. A level without a number bounds no queue.
+    /// Lets requests wait. `nil` sets no maximum for the waiting requests of a level.
     func waiting(whole: Int? = nil, app: Int? = nil, caller: Int? = nil, for patience: Duration) -> Self {
         self.with { $0.limits.waiting = .init(whole: whole, app: app, caller: caller) }.patience(patience)
     }

@@ -6,22 +6,22 @@ package import X509
 package struct CertificateDetails: Sendable {
     /// The attribute CN of the subject.
     package let commonName: String?
-    /// The attribute UID of the subject: the default topic.
+    /// The attribute UID of the subject, which contains the default topic.
     package let userID: String?
-    /// The list of topics; `nil` if there is none, or it is malformed.
+    /// The topics of the extension with a list of topics; `nil` if the extension is absent or malformed.
     package let topics: [CertificateTopic]?
-    /// The environments that the certificate names, or both if it names none.
+    /// The environments for which the certificate is issued; both if it names none.
     package let environments: Set<PushEnvironment>
     /// Indicates whether the certificate names environments.
     package let namesEnvironments: Bool
 
-    /// Reads a certificate in DER; `nil` for other bytes.
+    /// Parses a certificate in DER; returns `nil` for other bytes.
     package init?(derEncoded der: [UInt8]) {
         guard let certificate = try? Certificate(derEncoded: der) else { return nil }
         self.init(certificate)
     }
 
-    /// Reads a certificate.
+    /// Reads the fields of a parsed certificate.
     package init(_ certificate: Certificate) {
         self.commonName = Self.text(.commonName, in: certificate.subject)
         self.userID = Self.text(.pushUserID, in: certificate.subject)
@@ -34,7 +34,7 @@ package struct CertificateDetails: Sendable {
         self.environments = environments.isEmpty ? Set(PushEnvironment.allCases) : environments
     }
 
-    /// Returns the first attribute of this type that is text.
+    /// Returns the value of the first attribute of this type that is a string.
     private static func text(_ type: ASN1ObjectIdentifier, in name: DistinguishedName) -> String? {
         name.lazy.flatMap { $0 }.filter { $0.type == type }.compactMap { String($0.value) }.first
     }
@@ -45,18 +45,18 @@ extension ASN1ObjectIdentifier {
     package static let commonName: ASN1ObjectIdentifier = [2, 5, 4, 3]
     /// The subject attribute UID.
     package static let pushUserID: ASN1ObjectIdentifier = [0, 9, 2342, 19_200_300, 100, 1, 1]
-    /// The extension of certificates for the sandbox.
+    /// The extension that marks certificates for the sandbox.
     package static let pushSandbox: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 3, 1]
-    /// The extension of certificates for production.
+    /// The extension that marks certificates for production.
     package static let pushProduction: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 3, 2]
     /// The extension with a list of topics.
     package static let pushTopics: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 3, 6]
 }
 
-/// The value of the extension 1.2.840.113635.100.6.3.6: a sequence that alternates a topic and the sequence of its kinds,
-/// all UTF8String (reference 2.2 and 8.10).
+/// The coding of the extension 1.2.840.113635.100.6.3.6: a sequence that alternates a topic and the sequence of its
+/// kinds, all UTF8String (reference 2.2 and 8.10).
 extension CertificateTopic {
-    /// Decodes a list. Names that are not topics are left out.
+    /// Decodes the value of the extension. Names that are not topics are left out.
     ///
     /// - Throws: An error of swift-asn1 for another structure.
     package static func list(derEncoded der: [UInt8]) throws -> [CertificateTopic] {
@@ -74,7 +74,7 @@ extension CertificateTopic {
         }
     }
 
-    /// Encodes a list.
+    /// Encodes topics as the value of the extension.
     package static func derEncoded(_ topics: [CertificateTopic]) throws -> [UInt8] {
         var serializer = DER.Serializer()
         try serializer.appendConstructedNode(identifier: .sequence) { coder in
@@ -89,6 +89,6 @@ extension CertificateTopic {
 
 /// Formats PEM text for files and API responses.
 package enum PEMText {
-    /// Returns the text with a line break at its end. Without one, a text that is appended later would not be recognized.
+    /// Returns the text with a final line break, without which another PEM text appended to it would not be recognized.
     package static func file(_ text: String) -> String { text.hasSuffix("\n") ? text : text + "\n" }
 }

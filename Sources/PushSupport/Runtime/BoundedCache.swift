@@ -1,8 +1,8 @@
 import Synchronization
 
-/// A cache that is emptied when a value would exceed the maximum number of values.
+/// A cache that is emptied when a further value would exceed the maximum number of values.
 ///
-/// Its memory is bounded without an order of use. Values that are used often are soon cached again.
+/// Its memory is bounded without tracking the order of use. Values that are used often are soon cached again.
 package struct BoundedCache<Key: Hashable, Value> {
     /// The maximum number of values.
     package let maximum: Int
@@ -11,7 +11,7 @@ package struct BoundedCache<Key: Hashable, Value> {
 
     package init(maximum: Int) { self.maximum = maximum }
 
-    /// The value of a key; `nil` if there is none.
+    /// The cached value of a key; `nil` if there is none.
     package subscript(key: Key) -> Value? {
         get { self.values[key] }
         set {
@@ -21,7 +21,7 @@ package struct BoundedCache<Key: Hashable, Value> {
         }
     }
 
-    /// Adds several values. The cache is emptied first if it may not have room for all of them.
+    /// Adds several values. The cache is emptied first if it might not have room for all of them.
     package mutating func merge(_ new: [Key: Value]) {
         if self.values.count + new.count > self.maximum { self.values = [:] }
         self.values.merge(new) { $1 }
@@ -41,7 +41,7 @@ extension BoundedCache where Value == Void {
 package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct State {
         var cache: BoundedCache<Key, Value>
-        /// The number of times that all values have been forgotten.
+        /// The number of times that the cache was emptied by ``forget()``.
         var generation = 0
     }
 
@@ -57,7 +57,7 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
     /// The values by their keys.
     package var values: [Key: Value] { self.state.withLock { $0.cache.values } }
 
-    /// The value of a key; `nil` if there is none.
+    /// The cached value of a key; `nil` if there is none.
     package subscript(key: Key) -> Value? {
         get { self.state.withLock { $0.cache[key] } }
         set { self.state.withLock { $0.cache[key] = newValue } }
@@ -66,7 +66,7 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
     /// Adds several values, see ``BoundedCache/merge(_:)``.
     package func merge(_ new: [Key: Value]) { self.state.withLock { $0.cache.merge(new) } }
 
-    /// Returns the value of a key. A missing value is created and cached.
+    /// Returns the cached value of a key. If there is none, creates a value with `make` and caches it.
     package func value(_ key: Key, make: () throws -> Value) rethrows -> Value {
         if let known = self[key] { return known }
         let value = try make()
@@ -74,10 +74,10 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
         return value
     }
 
-    /// Returns the value of a key. A missing value is read and cached.
+    /// Returns the cached value of a key. If there is none, reads the value and caches it.
     ///
     /// A value is not cached if ``forget()`` was called while it was being read, because its source may have changed.
-    /// - Parameter read: Reads the value; `nil` for a key without one, which is not cached.
+    /// - Parameter read: Reads the value; returns `nil` for a key without a value, which is not cached.
     package func read(_ key: Key, _ read: () async throws -> Value?) async throws -> Value? {
         let (known, generation) = self.state.withLock { ($0.cache[key], $0.generation) }
         if let known { return known }
@@ -88,7 +88,7 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
         return value
     }
 
-    /// Forgets all values.
+    /// Removes all values.
     package func forget() {
         self.state.withLock { state in
             state.generation += 1

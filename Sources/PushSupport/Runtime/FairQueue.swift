@@ -4,7 +4,7 @@ import NIOCore
 package struct FairQueue<Owner: Hashable, Element> {
     /// The number of elements.
     package private(set) var count = 0
-    /// The owners with elements, the next one first.
+    /// The owners that have elements, in the order of their turns.
     private(set) var owners = CircularBuffer<Owner>()
     private var lanes: [Owner: CircularBuffer<Element>] = [:]
 
@@ -23,13 +23,13 @@ package struct FairQueue<Owner: Hashable, Element> {
         self.lanes[owner, default: CircularBuffer()].append(element)
     }
 
-    /// Removes the element whose turn it is; `nil` if none waits.
+    /// Removes and returns the first element of the owner whose turn it is; `nil` if the queue is empty.
     package mutating func popFirst() -> Element? {
         guard let owner = self.owners.first else { return nil }
         return self.popFirst(of: owner)
     }
 
-    /// Removes the first element of an owner, and moves the owner to the end of the turns.
+    /// Removes and returns the first element of an owner, and moves the owner to the end of the order of turns.
     @discardableResult
     package mutating func popFirst(of owner: Owner) -> Element? {
         guard let element = self.lanes[owner]?.popFirst() else { return nil }
@@ -39,7 +39,7 @@ package struct FairQueue<Owner: Hashable, Element> {
         return element
     }
 
-    /// Removes the first element of an owner that meets a condition. The owner keeps its turn.
+    /// Removes and returns an owner's first element that meets a condition. The owner keeps its turn.
     package mutating func removeFirst(of owner: Owner, where condition: (Element) -> Bool) -> Element? {
         // In place: a lane that is bound to a name would be copied.
         guard let index = self.lanes[owner]?.firstIndex(where: condition),

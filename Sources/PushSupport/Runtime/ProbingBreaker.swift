@@ -3,25 +3,25 @@ package import PushTypes
 /// A circuit breaker. While it is open, no attempt is allowed during a pause, and then a single probe is allowed. Each
 /// probe that fails doubles the pause.
 ///
-/// The owner decides which failures open it.
+/// The caller decides which failures open the breaker.
 package struct ProbingBreaker: Hashable, Sendable {
     private enum State: Hashable, Sendable {
         case closed
         case open(until: Timestamp, pause: Duration)
-        /// The probe is under way.
+        /// A probe was allowed, and its result is not known yet.
         case probing(pause: Duration)
     }
 
     private let pause, longestPause: Duration
     private var state = State.closed
 
-    /// - Parameter pause: The first pause.
+    /// - Parameter pause: The length of the first pause.
     package init(pause: Duration, longestPause: Duration) { (self.pause, self.longestPause) = (pause, longestPause) }
 
-    /// `true` while nothing or only a probe is allowed.
+    /// `true` while no attempt is allowed, or only a probe.
     package var isOpen: Bool { self.state != .closed }
 
-    /// The end of the pause, which may have passed; `nil` unless the breaker is open and no probe is under way.
+    /// The end of the current pause, which may have passed; `nil` if the breaker is closed or a probe is in progress.
     package var pausedUntil: Timestamp? { if case .open(let until, _) = self.state { until } else { nil } }
 
     /// Decides whether an attempt is allowed. An allowed attempt must end with ``succeeded()``, ``failed(at:)`` or
@@ -42,15 +42,15 @@ package struct ProbingBreaker: Hashable, Sendable {
     /// Opens the breaker for the first pause.
     package mutating func open(at now: Timestamp) { self.open(for: self.pause, at: now) }
 
-    /// Closes the breaker after a success, even of an attempt that began before it opened.
+    /// Closes the breaker after a success, even if the attempt began before the breaker opened.
     package mutating func succeeded() { self.state = .closed }
 
-    /// Records a failure. The failure of an attempt that began before the breaker opened changes nothing.
+    /// Records a failure. If the attempt began before the breaker opened, its failure has no effect.
     package mutating func failed(at now: Timestamp) {
         if case .probing(let pause) = self.state { self.open(for: min(pause * 2, self.longestPause), at: now) }
     }
 
-    /// Records that a probe was not made after all, so that the next attempt may be one.
+    /// Records that an allowed probe was not made, so that the next attempt can be the probe.
     package mutating func notTried(at now: Timestamp) {
         if case .probing(let pause) = self.state { self.state = .open(until: now, pause: pause) }
     }

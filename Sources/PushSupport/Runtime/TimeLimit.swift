@@ -1,5 +1,5 @@
-/// Returns the result of `body`, or `nil` if it takes longer than a limit. `body` is cancelled then, and its end is
-/// awaited.
+/// Returns the result of `body`, or `nil` if `body` takes longer than a limit. It is then cancelled, and the function
+/// returns once it has finished.
 ///
 /// - Throws: The error of `body`, and `CancellationError`.
 package func withTimeLimit<Value: Sendable>(

@@ -1,6 +1,6 @@
 /// Decodes the characters and references of XML 1.0.
 package enum XMLCharacters {
-    /// The place of characters in the text, which decides how white space and references are read.
+    /// The position of characters in a document, which determines how white space and references are decoded.
     package enum Place {
         case text, attribute, section
     }
@@ -15,10 +15,10 @@ package enum XMLCharacters {
 
     package static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 }
 
-    /// Returns the text that bytes encode.
+    /// Decodes characters in UTF-8.
     ///
-    /// Line ends become U+000A, and white space in an attribute becomes spaces (XML 1.0 §2.11, §3.3.3). A section (CDATA) has no
-    /// references.
+    /// Line ends become U+000A, and white space in an attribute becomes spaces (XML 1.0 §2.11, §3.3.3). A CDATA section
+    /// has no references.
     package static func decode(_ bytes: ArraySlice<UInt8>, _ place: Place) throws(XMLFault) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw XMLFault(.notUTF8, "it is not UTF-8")
@@ -47,10 +47,10 @@ package enum XMLCharacters {
         return output
     }
 
-    /// The maximum length of a reference's name, in characters: that of `#x10FFFF`.
+    /// The maximum length of a reference's name, in characters, which is the length of `#x10FFFF`.
     private static let maximumReference = 8
 
-    /// Reads a reference whose `&` has been read.
+    /// Decodes a reference, such as `&amp;`, after its `&`.
     private static func reference(_ rest: inout Substring.UnicodeScalarView) throws(XMLFault) -> Unicode.Scalar {
         let name = rest.prefix(self.maximumReference + 1).prefix { $0 != ";" }
         guard name.count <= self.maximumReference, name.endIndex < rest.endIndex else {

@@ -1,4 +1,4 @@
-/// A tag as it is written: prefixes of namespaces are not resolved.
+/// A tag as it is written: namespace prefixes are not resolved.
 package struct XMLTag {
     package enum Kind {
         case start, end
@@ -6,20 +6,20 @@ package struct XMLTag {
         case empty
     }
 
-    /// The name with its prefix.
+    /// The name, including its namespace prefix.
     package private(set) var name: String
     package private(set) var kind: Kind
-    /// The attributes with their prefixes, in the order of the text. No two have the same name.
+    /// The attributes, including their namespace prefixes, in the order of the document. No two have the same name.
     package private(set) var attributes: [(name: String, value: String)] = []
-    /// Indicates whether the name and all attributes were read.
+    /// Indicates whether the tag was parsed completely, with its whole name and all attributes.
     package private(set) var isWhole = true
 
-    /// The maximum number of attributes, and of declarations of namespaces.
+    /// The maximum number of attributes, and also of namespace declarations.
     package static let maximumAttributes = 64
     /// The maximum length of a name, in bytes.
     package static let maximumName = 256
 
-    /// Reads a tag.
+    /// Parses a tag.
     /// - Parameter bytes: The bytes from `<` to `>`, both included.
     package init(_ bytes: ArraySlice<UInt8>) throws(XMLFault) {
         var reader = Reader(rest: bytes.dropFirst().dropLast())
@@ -46,9 +46,9 @@ package struct XMLTag {
         }
     }
 
-    /// Reads the name and the kind of a tag without its attributes. A name that is too long is left empty.
-    /// - Parameter bytes: The bytes from `<` to `>`; of those between the first ``XMLTokenScanner/beginning`` and the last
-    ///   ``XMLTokenScanner/ending`` any may be missing.
+    /// Parses the name and the kind of a tag without its attributes. A name that is too long is left empty.
+    /// - Parameter bytes: The bytes from `<` to `>`. Bytes between the first ``XMLTokenScanner/beginning`` and the last
+    ///   ``XMLTokenScanner/ending`` may be missing.
     package init(leavingOutAttributesOf bytes: ArraySlice<UInt8>) throws(XMLFault) {
         var reader = Reader(rest: bytes.dropFirst().dropLast())
         let isEnd = reader.skip(UInt8(ascii: "/"))
@@ -57,7 +57,7 @@ package struct XMLTag {
         self.isWhole = false
     }
 
-    /// Returns the prefix of a name and its local part; the prefix is empty without one.
+    /// Splits a name into its namespace prefix and its local part. The prefix is empty if the name has none.
     /// - Parameter name: A name that a tag has.
     package static func split(_ name: String) -> (prefix: Substring, local: Substring) {
         guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { return ("", name[...]) }
@@ -99,7 +99,7 @@ extension XMLTag {
 
         var hasTooLongName: Bool { self.rest.prefix(while: Self.isInName).count > XMLTag.maximumName }
 
-        /// Reads a name of letters, digits, `_`, `-`, `.` and characters beyond ASCII, with a prefix or without.
+        /// Parses a name of letters, digits, `_`, `-`, `.` and characters beyond ASCII, with or without a prefix.
         mutating func name() throws(XMLFault) -> String {
             let bytes = self.rest.prefix(while: Self.isInName)
             self.rest = self.rest[bytes.endIndex...]
@@ -117,7 +117,7 @@ extension XMLTag {
                 || self.isLater(byte)
         }
 
-        /// Indicates whether a byte may be in a name, but not at its beginning.
+        /// Indicates whether a byte is allowed in a name, but not as its first byte.
         private static func isLater(_ byte: UInt8) -> Bool {
             byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

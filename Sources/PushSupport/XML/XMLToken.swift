@@ -6,20 +6,20 @@ package enum XMLToken: Hashable {
     case tag
     /// A CDATA section, from `<![CDATA[` to `]]>`.
     case section
-    /// The declaration of XML, from `<?xml` to `?>`.
+    /// The XML declaration, from `<?xml` to `?>`.
     case declaration
 }
 
-/// Finds the ends of tokens in bytes that arrive in pieces. It looks at no byte more than twice.
+/// Finds the end of each token in bytes that arrive in pieces. It examines each byte at most twice.
 package struct XMLTokenScanner: Sendable {
-    /// The number of the token's bytes that have been scanned.
+    /// The number of bytes of the current token that were scanned.
     private var scanned = 0
-    /// The quotation mark that ends the attribute's value being scanned; `nil` outside of a value.
+    /// The quotation mark that closes the attribute value being scanned; `nil` outside of a value.
     private var quote: UInt8?
 
-    /// The number of bytes at the beginning of a token that identify it, including the whole name of a tag.
+    /// The number of bytes at the start of a token that identify it, including the whole name of a tag.
     package static let beginning = XMLTag.maximumName + 3
-    /// The number of bytes at the end of a token by which the end is recognized.
+    /// The number of bytes at the end of a token that are needed to recognize the end.
     package static let ending = Self.sectionEnd.count
 
     package static let sectionStart = Array("<![CDATA[".utf8)
@@ -29,7 +29,7 @@ package struct XMLTokenScanner: Sendable {
 
     package init() {}
 
-    /// Returns the token at the beginning of `bytes` and its end; `nil` until the whole token has arrived.
+    /// Returns the token at the start of `bytes` and the index of its end; `nil` until the whole token has arrived.
     /// - Parameter bytes: The bytes of the last call, and those that have arrived since.
     package mutating func scan(_ bytes: ArraySlice<UInt8>) throws(XMLFault) -> (XMLToken, end: Int)? {
         let found = try self.find(bytes)
@@ -37,10 +37,10 @@ package struct XMLTokenScanner: Sendable {
         return found
     }
 
-    /// Adjusts the scanner to bytes of the incomplete token that the caller has dropped.
+    /// Adjusts the scanner after the caller has dropped bytes of the incomplete token.
     ///
-    /// The dropped bytes have been scanned, and are neither among the first ``beginning`` nor among the last ``ending``
-    /// bytes.
+    /// The dropped bytes must have been scanned, and must be neither among the first ``beginning`` nor among the last
+    /// ``ending`` bytes.
     package mutating func forget(_ count: Int) { self.scanned -= count }
 
     private mutating func find(_ bytes: ArraySlice<UInt8>) throws(XMLFault) -> (XMLToken, end: Int)? {
@@ -58,7 +58,7 @@ package struct XMLTokenScanner: Sendable {
         }
     }
 
-    /// Looks for the end of a token with a fixed beginning and end.
+    /// Searches for the end of a token that has a fixed start and a fixed end.
     private mutating func special(
         _ bytes: ArraySlice<UInt8>,
         _ token: XMLToken,
@@ -93,18 +93,18 @@ package struct XMLTokenScanner: Sendable {
     }
 }
 
-/// The error of a text that is not well-formed XML, or not in the subset that is accepted.
+/// The error for a document that is not well-formed XML, or not in the accepted subset of XML.
 package struct XMLFault: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case notUTF8, notWellFormed
-        /// A part of XML that is not allowed, such as a document type.
+        /// An XML construct that is not allowed, such as a document type.
         case restricted
-        /// A limit is exceeded, such as that on attributes.
+        /// A limit is exceeded, such as the maximum number of attributes.
         case exceedsLimit
     }
 
     package let kind: Kind
-    /// The reason as the predicate of a sentence about the text, such as `it is not UTF-8`.
+    /// The reason as a clause in which *it* stands for the document, such as `it is not UTF-8`.
     package let reason: String
 
     package init(_ kind: Kind, _ reason: String) { (self.kind, self.reason) = (kind, reason) }

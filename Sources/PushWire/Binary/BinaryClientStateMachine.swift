@@ -3,22 +3,22 @@ package import PushTypes
 
 /// Decides the final state of each notification that a provider sends over the binary protocol (reference 5.3).
 ///
-/// The server confirms nothing. One error packet covers everything that was written before and after the notification
-/// it names. The state machine numbers notifications, remembers those written last, and gives each exactly one final
-/// state. It serves one connection after another.
+/// The server confirms nothing. An error packet implies the outcome of all notifications written before and after the
+/// one that it names. The state machine numbers notifications, retains the latest written ones, and determines exactly
+/// one final state for each. It serves one connection after another.
 ///
-/// Every event returns the actions to perform, in their order; an event without a consequence returns nothing. Time is
+/// Every event returns the actions to perform, in order; an event without a consequence returns an empty array. Time is
 /// passed in: the owner calls ``tick(now:)`` at ``nextDeadline``.
 package struct BinaryClientStateMachine: ~Copyable, Sendable {
     package struct Limits: Hashable, Sendable {
-        /// The maximum number of written notifications that are remembered. Beyond it the oldest counts as accepted.
-        /// Default 8192.
+        /// The maximum number of retained written notifications. Beyond it, the oldest counts as accepted. Default
+        /// 8192.
         package var written = 8192
-        /// The maximum number of notifications that wait to be written. Default 1024.
+        /// The maximum number of submitted notifications that wait to be written. Default 1024.
         package var waiting = 1024
         /// The time after which a written notification without an error packet counts as accepted. Default 1 s.
         package var quiet: Duration = .seconds(1)
-        /// The longest time from submission until a notification is written, connecting included. Default 30 s.
+        /// The maximum time from the submission to the writing of a notification, including connecting. Default 30 s.
         package var wait: Duration = .seconds(30)
 
         package init() {}
@@ -26,31 +26,31 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
 
     /// The final state of one notification.
     package enum FinalState: Hashable, Sendable {
-        /// No error packet named the notification or an earlier one in time.
+        /// No error packet named the notification, or an earlier one, within the quiet period.
         case accepted
-        /// The server rejected the notification, or this state machine did before writing it.
+        /// The server rejected the notification, or this state machine rejected it before writing it.
         case failed(BinaryStatus)
-        /// The server certainly did not process the notification.
+        /// The server has certainly not processed the notification.
         case notSent(NotSent)
         /// The notification was written, and it is not known whether the server processed it.
         case unknown(Unknown)
     }
 
     package enum NotSent: Hashable, Sendable {
-        /// No connection took the notification in time.
+        /// The notification was not written to any connection before its deadline.
         case timedOut
         /// The caller withdrew the notification.
         case withdrawn
-        /// ``Limits/waiting`` notifications were waiting already.
+        /// ``Limits/waiting`` notifications were already waiting.
         case queueFull
-        /// The notification was discarded with all others because the server rejects the connection or its certificate.
+        /// The notification was discarded with all others: the server rejected the connection or its certificate.
         case connectionRejected(BinaryStatus)
     }
 
     package enum Unknown: Hashable, Sendable {
-        /// The connection ended without an error packet.
+        /// The connection was closed without an error packet.
         case connectionLost
-        /// An error packet named no notification, or one that is no longer remembered.
+        /// An error packet named no notification, or one that is no longer retained.
         case unknownIdentifier(BinaryErrorResponse)
         /// The server sent bytes that are not an error packet.
         case malformedPacket
@@ -58,30 +58,30 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
 
     package enum Action: Hashable, Sendable {
         case write(BinaryNotification)
-        /// Report the final state of a notification. Each notification has exactly one.
+        /// Report the final state of a notification. This happens exactly once for each notification.
         case finished(identifier: UInt32, FinalState)
-        /// Report that an error packet arrived after the quiet period. `count` notifications had been reported as
-        /// accepted by then and were not. Those after the one that the packet names are written again, unless the
+        /// Report that an error packet arrived after the quiet period. It shows that `count` notifications were
+        /// reported as accepted although they were not. Those after the named one are written again, unless the
         /// connection is at fault.
         case lateError(count: Int, BinaryStatus)
-        /// Close the connection. Nothing more is written to it and nothing it sends counts.
+        /// Close the connection. Nothing more is written to it, and further bytes from it are ignored.
         case close(CloseReason)
     }
 
     package enum CloseReason: Hashable, Sendable {
         case errorPacket(BinaryErrorResponse)
         case malformedPacket
-        /// The server reads no more bytes.
+        /// The server reads no more bytes from the connection.
         case stalled
     }
 
     private struct Entry: Sendable {
         var notification: BinaryNotification
         var deadline: Timestamp
-        /// The time at which the system took the last byte of the notification; `nil` until then.
+        /// The time at which the operating system accepted the last byte of the notification; `nil` until then.
         var writtenAt: Timestamp?
-        /// Indicates whether the final state of the notification was reported. The notification is kept to be written
-        /// again if a late error packet requires it.
+        /// Indicates whether the final state of the notification was reported. The notification is still retained,
+        /// because a late error packet may require writing it again.
         var isFinished = false
     }
 
@@ -89,37 +89,35 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     private let limits: Limits
     private var lastIdentifier: UInt32
     private var waiting = CircularBuffer<Entry>()
-    /// The notifications that were written, the oldest first. Those with a reported final state precede all others.
+    /// The written notifications, oldest first. Those whose final state was reported precede all others.
     private var written = CircularBuffer<Entry>()
     private var finishedCount = 0
     private var received = ByteBuffer()
     package private(set) var isConnected = false
-    /// The number of connections and attempts in a row that led to no final state.
+    /// The number of consecutive connections and connection attempts that led to no final state.
     package private(set) var failures = 0
 
-    /// - Parameter lastIdentifier: The identifier before that of the first notification.
+    /// - Parameter lastIdentifier: The identifier that precedes the identifier of the first notification.
     package init(command: BinaryCommand = .framed, limits: Limits = Limits(), lastIdentifier: UInt32 = 0) {
         (self.command, self.limits, self.lastIdentifier) = (command, limits, lastIdentifier)
     }
 
-    /// The number of notifications that can be submitted now.
+    /// The number of notifications that can currently be submitted.
     package var remainingCapacity: Int { max(0, self.limits.waiting - self.waiting.count) }
 
-    /// Indicates whether notifications wait to be written and there is no connection.
+    /// Indicates whether notifications wait to be written while there is no connection.
     package var needsConnection: Bool { !self.isConnected && !self.waiting.isEmpty }
 
     /// Indicates whether every notification has its final state.
     package var isSettled: Bool { self.waiting.isEmpty && self.finishedCount == self.written.count }
 
-    /// Indicates whether a notification on this connection counts as accepted, which shows that the server reads from
-    /// it.
+    /// Indicates whether a notification on this connection counts as accepted, so that the server evidently reads.
     package var hasAcceptedNotification: Bool { self.finishedCount > 0 }
 
-    /// The identifier of the next notification. The identifier 0 names no notification, so 1 follows the highest
-    /// identifier.
+    /// The identifier of the next notification. After the highest value it skips 0, which names no notification.
     package var nextIdentifier: UInt32 { self.lastIdentifier == .max ? 1 : self.lastIdentifier &+ 1 }
 
-    /// The time at which ``tick(now:)`` must be called; `nil` when nothing depends on time.
+    /// The time at which ``tick(now:)`` must be called; `nil` if there is no deadline.
     package var nextDeadline: Timestamp? {
         let oldest = self.written.dropFirst(self.finishedCount).first
         let settled = oldest.map { $0.writtenAt?.advanced(by: self.limits.quiet) ?? $0.deadline }
@@ -127,12 +125,12 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     }
 }
 
-/// The events of the caller, and of the writing of notifications.
+/// The events from the caller, and from the writing of notifications.
 extension BinaryClientStateMachine {
     /// Queues a notification under ``nextIdentifier``.
     ///
-    /// A notification that the server would certainly reject fails here, because an error packet costs the connection
-    /// (reference 5.3.5).
+    /// A notification that the server would certainly reject fails here, because an error packet would cost the
+    /// connection (reference 5.3.5).
     package mutating func submit(_ notification: BinaryNotification, now: Timestamp) -> [Action] {
         let identifier = self.nextIdentifier
         self.lastIdentifier = identifier
@@ -146,7 +144,7 @@ extension BinaryClientStateMachine {
         return []
     }
 
-    /// Withdraws those of the notifications that were not written yet.
+    /// Withdraws those of the given notifications that have not been written yet.
     package mutating func withdraw(_ identifiers: Set<UInt32>) -> [Action] {
         var actions: [Action] = []
         self.waiting.removeAll { entry in
@@ -157,7 +155,7 @@ extension BinaryClientStateMachine {
         return actions
     }
 
-    /// Ends the notifications that were not written yet, because no connection took them in time.
+    /// Finishes the notifications that have not been written yet as timed out.
     package mutating func giveUp() -> [Action] {
         let unfinished = self.waiting.filter { !$0.isFinished }
         self.waiting.removeAll { !$0.isFinished }
@@ -167,11 +165,11 @@ extension BinaryClientStateMachine {
     /// The identifier of the notification that ``nextWrite(now:)`` returns next; `nil` if there is none.
     package var nextToWrite: UInt32? { self.isConnected ? self.waiting.first?.notification.identifier : nil }
 
-    /// Returns the next notification to write, preceded by the final state of the written notification that is
-    /// forgotten to make room for it; empty when there is none.
+    /// Returns the action to write the next notification; empty if there is none. If the oldest written notification is
+    /// dropped to make room, its final state precedes the action.
     ///
-    /// The owner calls it while the connection is writable, and ``written(through:now:)`` once the system has the
-    /// bytes.
+    /// The owner calls it while the connection is writable, and calls ``written(through:now:)`` once the operating
+    /// system has accepted the bytes.
     package mutating func nextWrite(now: Timestamp) -> [Action] {
         guard self.isConnected, let next = self.waiting.first else { return [] }
         var actions: [Action] = []
@@ -190,7 +188,7 @@ extension BinaryClientStateMachine {
         return actions + [.write(next.notification)]
     }
 
-    /// Starts the quiet period of all notifications up to `identifier`: the system has their bytes.
+    /// Starts the quiet period of all notifications up to `identifier`, whose bytes the operating system has accepted.
     package mutating func written(through identifier: UInt32, now: Timestamp) {
         guard self.isConnected, let last = self.position(of: identifier) else { return }
         for index in self.written.indices.prefix(last + 1).reversed() {
@@ -207,18 +205,17 @@ extension BinaryClientStateMachine {
         self.received.clear()
     }
 
-    /// Queues all notifications again, because no connection was opened or it ended before the server could read from
-    /// it.
+    /// Queues all notifications again, because connecting failed, or ended before the server could read.
     package mutating func connectionFailed() {
         self.failures &+= 1
         self.isConnected = false
         self.writeAgain(Array(self.written))
     }
 
-    /// Ends the notifications on a connection that closed without an error packet: any of them may have been processed.
+    /// Finishes the notifications on a connection closed without an error packet. Any may have been processed.
     package mutating func connectionClosed() -> [Action] {
         guard self.isConnected else { return [] }
-        // The server may close an idle connection (reference 5.3.8): that is not a failure.
+        // The server may close an idle connection (reference 5.3.8), which is not a failure.
         if self.written.isEmpty || self.finishedCount < self.written.count { self.failures &+= 1 }
         return self.forgetConnection(.unknown(.connectionLost))
     }
@@ -257,7 +254,7 @@ extension BinaryClientStateMachine {
     }
 
     private mutating func receive(_ packet: BinaryErrorResponse) -> [Action] {
-        // Identifier 0 names no notification: writing everything again for it would never end (reference 5.3.5).
+        // Identifier 0 names no notification. Writing everything again for it would never end (reference 5.3.5).
         guard self.command != .simple, let position = self.position(of: packet.identifier) else {
             self.failures &+= 1
             return self.forgetConnection(.unknown(.unknownIdentifier(packet))) + [.close(.errorPacket(packet))]
@@ -282,7 +279,7 @@ extension BinaryClientStateMachine {
         return actions + [.close(.errorPacket(packet))]
     }
 
-    /// Ends the connection and gives `state` to each notification on it that has no final state.
+    /// Ends the connection, and assigns `state` to each notification on it that has no final state.
     private mutating func forgetConnection(_ state: FinalState) -> [Action] {
         let actions = Self.finished(self.written, state)
         self.isConnected = false
@@ -302,8 +299,7 @@ extension BinaryClientStateMachine {
         return actions
     }
 
-    /// Forgets all written notifications and queues `entries` before all others, in their order and with their
-    /// identifiers.
+    /// Drops all written notifications, and queues `entries` first, in their order and with their identifiers.
     private mutating func writeAgain(_ entries: [Entry]) {
         self.written.removeAll(keepingCapacity: true)
         self.finishedCount = 0

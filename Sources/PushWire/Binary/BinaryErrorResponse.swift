@@ -1,25 +1,25 @@
 package import NIOCore
 
-/// The error packet of 6 bytes, the only response on a legacy connection. The server closes the connection after it
-/// (reference 5.1).
+/// The error packet of 6 bytes, which is the only response of the legacy protocol. The server closes the connection
+/// after sending it (reference 5.1).
 package struct BinaryErrorResponse: Error, Hashable, Sendable {
     /// The first byte of each error packet, which is its command.
     package static let command: UInt8 = 8
 
     package var status: BinaryStatus
-    /// The identifier of the notification at fault; 0 if the server knows none.
+    /// The identifier of the notification at fault; 0 if the server does not know it.
     package var identifier: UInt32
 
     package init(status: BinaryStatus, identifier: UInt32 = 0) { (self.status, self.identifier) = (status, identifier) }
 
-    /// The error for bytes of the server that are not an error packet.
+    /// The error for bytes from the server that are not an error packet.
     package struct Malformed: Error, Hashable, Sendable {
         package let command: UInt8
 
         package init(command: UInt8) { self.command = command }
     }
 
-    /// Reads one packet from the front of `buffer`. Returns `nil` until all its bytes have arrived.
+    /// Consumes one packet from the front of `buffer`. Returns `nil` while the packet is incomplete.
     package static func read(from buffer: inout ByteBuffer) throws(Malformed) -> BinaryErrorResponse? {
         guard let command = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self) else { return nil }
         guard command == Self.command else { throw Malformed(command: command) }
@@ -29,7 +29,7 @@ package struct BinaryErrorResponse: Error, Hashable, Sendable {
         return BinaryErrorResponse(status: BinaryStatus(rawValue: status), identifier: identifier)
     }
 
-    /// The bytes of the packet.
+    /// The encoded packet.
     package var encoded: ByteBuffer {
         var buffer = ByteBuffer()
         buffer.writeMultipleIntegers(Self.command, self.status.rawValue, self.identifier)
@@ -37,14 +37,14 @@ package struct BinaryErrorResponse: Error, Hashable, Sendable {
     }
 }
 
-/// The status byte of an error packet (reference 5.2). Bytes without a name keep their value.
+/// The status in an error packet (reference 5.2). A byte that has no name here keeps its value.
 package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let noErrors = Self(rawValue: 0)
-    /// The server failed: the same notification may be sent again.
+    /// The server failed. The same notification may be sent again.
     package static let processingError = Self(rawValue: 1)
     package static let missingDeviceToken = Self(rawValue: 2)
     package static let missingTopic = Self(rawValue: 3)
@@ -53,24 +53,24 @@ package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
     package static let invalidTopicSize = Self(rawValue: 6)
     package static let invalidPayloadSize = Self(rawValue: 7)
     package static let invalidToken = Self(rawValue: 8)
-    /// The server shuts down. The packet's identifier is that of the last accepted notification.
+    /// The server is shutting down. The identifier in the packet is that of the last accepted notification.
     package static let shutdown = Self(rawValue: 10)
     package static let protocolError = Self(rawValue: 128)
     package static let unknown = Self(rawValue: 255)
 
-    /// The part of the exchange that caused a status.
+    /// The scope of the fault that a status reports.
     package enum Scope: Hashable, Sendable {
         /// No error: the identified notification was accepted.
         case none
         /// The server failed.
         case server
-        /// The certificate or the connection is at fault: every other notification would be rejected, too.
+        /// The certificate or the connection is at fault, so every other notification would be rejected as well.
         case connection
         /// Only the identified notification is at fault.
         case notification
     }
 
-    /// The part that caused this status. The client decides by it which notifications to write again.
+    /// The scope of the reported fault. It determines which notifications the client writes again.
     package var scope: Scope {
         switch self {
         case .noErrors, .shutdown: .none
@@ -80,7 +80,7 @@ package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// The description in reference 5.2. A status without a description there reads `status 9`.
+    /// The description in reference 5.2. A status without a description reads like `status 9`.
     package var text: String {
         switch self {
         case .noErrors: "no errors"

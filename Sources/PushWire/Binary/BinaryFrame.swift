@@ -3,10 +3,10 @@ package import PushTypes
 
 /// A notification and its format on the wire (reference 5.1).
 package struct BinaryFrame: Hashable, Sendable {
-    /// The accepted token lengths in bytes. No shorter token was ever minted, and the interface allows no longer one.
+    /// The accepted token lengths in bytes. No shorter token was ever issued, and the protocol allows no longer ones.
     package static let tokenLengths = 32...100
-    /// The length in bytes of the longest frame that is read. Twice the legal length, so that the error packet for a
-    /// payload that is slightly too long can name its notification.
+    /// The maximum length of a frame that is read, in bytes. It is twice the legal length, so that the error packet for
+    /// a payload that is slightly too long can still name its notification.
     package static let maximumFrameLength = 8192
 
     package var command: BinaryCommand
@@ -16,15 +16,14 @@ package struct BinaryFrame: Hashable, Sendable {
         (self.command, self.notification) = (command, notification)
     }
 
-    /// The bytes of the frame.
+    /// The encoded frame.
     package var encoded: ByteBuffer {
         var buffer = ByteBuffer()
         self.write(to: &buffer)
         return buffer
     }
 
-    /// Appends the bytes of the frame. A token or payload over 65,535 bytes is truncated; ``validationError`` detects
-    /// one.
+    /// Appends the encoded frame. A token or payload over 65,535 bytes is truncated; ``validationError`` reports it.
     package func write(to buffer: inout ByteBuffer) {
         switch self.command {
         case .simple:
@@ -38,8 +37,7 @@ package struct BinaryFrame: Hashable, Sendable {
         }
     }
 
-    /// The status with which a server rejects this notification before it looks the token up; `nil` if the
-    /// notification is valid.
+    /// The status with which a server rejects this notification without looking up the token; `nil` if it is valid.
     package var validationError: BinaryStatus? {
         Self.error(tokenLength: self.notification.token.count)
             ?? Self.error(payloadLength: self.notification.payload.readableBytes, command: self.command)
@@ -87,22 +85,22 @@ package struct BinaryFrame: Hashable, Sendable {
     }
 }
 
-/// The item numbers of command 2 (reference 5.1).
+/// The item identifiers of command 2 (reference 5.1).
 private enum BinaryItem: UInt8 {
     case token = 1
     case payload, identifier, expiration, priority
 }
 
 extension BinaryFrame {
-    /// Reads one frame from the front of `buffer`. Returns `nil` until all its bytes have arrived.
+    /// Consumes one frame from the front of `buffer`. Returns `nil` while the frame is incomplete.
     ///
-    /// A frame that is too long is rejected as soon as its length is known, so a caller never keeps more than
-    /// ``maximumFrameLength`` and the header. After an error the connection must end, because the start of the next
-    /// frame is unknown.
+    /// A frame that is too long is rejected as soon as its length is known, so a caller never buffers more than
+    /// ``maximumFrameLength`` and the header. After an error the connection must be closed, because the start of the
+    /// next frame is unknown.
     /// - Parameters:
-    ///   - isLenient: Whether commands 0 and 1 may carry as long a payload as command 2. Some clients rely on it.
-    ///   - allowsAnyPriority: Whether a priority other than 5 and 10 counts as absent.
-    /// - Throws: The error packet that the server sends (reference 5.2).
+    ///   - isLenient: Whether commands 0 and 1 allow payloads as long as command 2, on which some clients rely.
+    ///   - allowsAnyPriority: Whether a priority other than 5 and 10 is treated as absent.
+    /// - Throws: The error packet that the server has to send (reference 5.2).
     package static func read(
         from buffer: inout ByteBuffer,
         isLenient: Bool = false,
@@ -154,10 +152,10 @@ extension BinaryFrame {
         return BinaryNotification(token: token, payload: payload, identifier: identifier)
     }
 
-    /// Returns the error packet for a frame that ends too early. It names the notification if its identifier has
-    /// arrived.
+    /// Returns the error packet for a frame that is cut off by the end of the connection. It names the notification if
+    /// the identifier has arrived.
     ///
-    /// Returns `nil` for command 0, which gets no packet (reference 5.3.3), and for an empty buffer.
+    /// Returns `nil` for command 0, which gets no error packet (reference 5.3.3), and for an empty buffer.
     package static func unfinished(_ buffer: ByteBuffer) -> BinaryErrorResponse? {
         var rest = buffer
         switch rest.readInteger(as: UInt8.self).flatMap(BinaryCommand.init(rawValue:)) {
@@ -181,7 +179,7 @@ extension BinaryFrame {
     }
 }
 
-/// Collects the items of one frame of command 2. Unknown items are ignored (reference 5.1).
+/// Collects the items in a frame of command 2. Unknown items are ignored (reference 5.1).
 private struct BinaryItemReader {
     private var token: ByteBuffer?
     private var payload: ByteBuffer?
@@ -189,7 +187,7 @@ private struct BinaryItemReader {
     private var expiration: ByteBuffer?
     private var priority: ByteBuffer?
 
-    /// Reads the next item. Throws for an item that extends past the frame, and for a repeated one.
+    /// Consumes the next item. Throws for an item that extends beyond the frame, and for a repeated item.
     mutating func readItem(from frame: inout ByteBuffer) throws(BinaryErrorResponse) {
         guard let id = frame.readInteger(as: UInt8.self),
             let value = frame.readLengthPrefixedSlice(as: UInt16.self)
@@ -204,7 +202,7 @@ private struct BinaryItemReader {
         }
     }
 
-    /// Returns the notification of all items. Throws for a missing item, a wrong size and an unknown priority.
+    /// Returns the notification that the items form. Throws for a missing item, a wrong size and an unknown priority.
     func notification(allowsAnyPriority: Bool) throws(BinaryErrorResponse) -> BinaryNotification {
         if self.identifier != nil, Self.integer(self.identifier) == nil { throw self.error(.protocolError) }
         if let status = BinaryFrame.error(tokenLength: self.token?.readableBytes ?? 0)
@@ -248,12 +246,13 @@ private struct BinaryItemReader {
     }
 }
 
-/// A notification as the binary protocol carries it (reference 5). Its topic is that of the connection's certificate.
+/// A notification with the fields of the binary protocol (reference 5). Its topic is that of the connection's
+/// certificate.
 package struct BinaryNotification: Hashable, Sendable {
     package var token: [UInt8]
-    /// The JSON text, as bytes.
+    /// The JSON payload, as bytes.
     package var payload: ByteBuffer
-    /// The number by which an error packet names the notification; 0 names none.
+    /// The identifier by which an error packet names the notification; 0 for none.
     package var identifier: UInt32
     /// The expiration in UNIX seconds. 0 means *do not store*; `nil` means that the field is absent.
     package var expiration: UInt32?
@@ -271,9 +270,9 @@ package struct BinaryNotification: Hashable, Sendable {
         (self.expiration, self.priority) = (expiration, priority)
     }
 
-    /// Converts a notification. Its collapse id, push type and topic have no field in the binary protocol.
+    /// Converts a notification. The binary protocol has no fields for its collapse id, push type and topic.
     ///
-    /// An expiration after 2106 becomes the last second that fits. Priority 1, which the interface lacks, becomes 5.
+    /// An expiration after 2106 becomes the last representable second. Priority 1, which is not supported, becomes 5.
     package init(_ notification: PushNotification, to token: DeviceToken) {
         self.init(token: token.bytes, payload: notification.payload)
         switch notification.expiration {
@@ -284,7 +283,7 @@ package struct BinaryNotification: Hashable, Sendable {
         self.priority = notification.priority == .immediate ? .immediate : .powerAware
     }
 
-    /// The expiration of a push with this notification.
+    /// The field ``expiration`` as the expiration of a push.
     package var pushExpiration: Expiration {
         switch self.expiration {
         case nil: .servicePolicy

@@ -1,62 +1,61 @@
 package import NIOCore
 package import PushTypes
 
-/// Decides how the server's end of one connection of the binary protocol proceeds (reference 5).
+/// Decides how the server's side of one connection of the binary protocol proceeds (reference 5).
 ///
-/// Accepted notifications get no response. An error packet therefore covers everything: all before the notification it
-/// names was accepted, all after it was discarded. The packet waits until each notification before it is settled, and
-/// nothing is taken after the first one that failed.
+/// Accepted notifications get no response. An error packet therefore implies that all notifications before the named
+/// one were accepted, and that all later ones were discarded. The packet is delayed until each earlier notification is
+/// settled, and no notification is read after the first one that failed.
 ///
-/// Every event returns the actions to perform, in their order. Time is passed in: the owner calls ``tick(now:)`` at
+/// Every event returns the actions to perform, in order. Time is passed in: the owner calls ``tick(now:)`` at
 /// ``nextDeadline``.
 package struct BinaryServerStateMachine: ~Copyable, Sendable {
     package struct Limits: Hashable, Sendable {
-        /// The maximum number of notifications in flight. While it is reached, no bytes are read. Default 500.
+        /// The maximum number of notifications in flight. No bytes are read while it is reached. Default 500.
         package var inFlight = 500
-        /// The maximum number of bytes that were received and wait, such as those that a client sent before it closed.
-        /// Default 8 MiB.
+        /// The maximum number of received bytes that wait to be parsed. Default 8 MiB.
         package var waiting = 8 * 1024 * 1024
-        /// The longest time from the handshake to the first byte. Default 5 min: clients connect before they have
-        /// something to send.
+        /// The maximum time from the handshake to the first byte. Default 5 min, because clients connect before they
+        /// have notifications to send.
         package var firstByte: Duration = .seconds(300)
-        /// The longest time from the first byte of a notification to its last. Default 30 s.
+        /// The maximum time from the first byte of a notification to its last. Default 30 s.
         package var notification: Duration = .seconds(30)
-        /// The longest time between two notifications. Default 24 h, because notifications that a client writes to a
-        /// closed connection are lost without notice (reference 5.3.8).
+        /// The maximum time between two notifications. Default 24 h, because a client does not notice that
+        /// notifications written to a closed connection are lost (reference 5.3.8).
         package var idle: Duration = .seconds(24 * 3600)
-        /// The longest time for which a notification may be in flight. Default 30 s.
+        /// The maximum time for which a notification may be in flight. Default 30 s.
         package var settlement: Duration = .seconds(30)
-        /// The longest time for which a notification may be in flight during a shutdown. Default 5 s.
+        /// The maximum time for which a notification may be in flight during a shutdown. Default 5 s.
         package var shutdown: Duration = .seconds(5)
         /// The time for which the client's bytes are read and discarded after the error packet. Default 2 s.
         package var drain: Duration = .seconds(2)
-        /// Indicates whether commands 0 and 1 may carry payloads of 2,048 bytes, as command 2 does, instead of 256.
-        /// Default false.
+        /// Indicates whether commands 0 and 1 allow 2,048 bytes of payload, as command 2, instead of 256. Default
+        /// false.
         package var isLenient = false
-        /// Indicates whether a priority other than 5 and 10 counts as absent, instead of as malformed. Default false.
+        /// Indicates whether a priority other than 5 and 10 is treated as absent instead of malformed. Default false.
         package var allowsAnyPriority = false
 
         package init() {}
     }
 
     package enum Action: Hashable, Sendable {
-        /// Evaluate the notification if it still ``isInFlight(_:)``: submit it, or call ``accepted(ticket:now:)`` or
-        /// ``rejected(ticket:status:now:)``.
+        /// Process the notification if it is still in flight (``isInFlight(_:)``): submit it, or call
+        /// ``accepted(ticket:now:)`` or ``rejected(ticket:status:now:)``.
         case submit(ticket: UInt32, BinaryNotification)
-        /// Write the packet in one piece, if there is one, then close the write side; read on until ``close``.
+        /// Write the packet, if any, in one piece and close the write side. Continue to read until ``close``.
         case finish(BinaryErrorResponse?)
         /// Close the connection.
         case close
-        /// Log the malformed bytes that end the connection. The client may get no error packet for them.
+        /// Log the malformed bytes that end the connection. The client does not always get an error packet for them.
         case report(MalformedNotification)
     }
 
-    /// Bytes of the client that are not a notification.
+    /// A description of bytes from the client that are not a notification.
     package struct MalformedNotification: Hashable, Sendable {
         package var status: BinaryStatus
         /// The first byte of the notification; `nil` if none arrived.
         package var command: UInt8?
-        /// Indicates whether the client gets an error packet.
+        /// Indicates whether the client gets an error packet for the bytes.
         package var isAnswered: Bool
 
         package init(status: BinaryStatus, command: UInt8?, isAnswered: Bool) {
@@ -64,7 +63,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         }
     }
 
-    /// A notification that was read from the connection. It is kept until it and all before it are accepted.
+    /// A notification that was read from the connection. It is retained until it and all earlier ones are accepted.
     private struct Entry: Sendable {
         /// The identifier; `nil` for a notification of command 0, which has none.
         var identifier: UInt32?
@@ -72,10 +71,10 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         var isAccepted = false
     }
 
-    /// The end of the connection that follows once all earlier notifications are settled.
+    /// The way in which the connection ends once all earlier notifications are settled.
     private enum Ending: Hashable, Sendable {
         case packet(BinaryErrorResponse?, cause: MalformedNotification? = nil)
-        /// The packet names the last notification that was accepted.
+        /// The server is shutting down. The error packet names the last accepted notification.
         case shutdown(deadline: Timestamp)
     }
 
@@ -90,11 +89,11 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
     private var state = State.open
     private var received = ByteBuffer()
     private var entries = CircularBuffer<Entry>()
-    /// The ticket of the first entry; tickets count up.
+    /// The ticket of the first entry. Tickets are consecutive.
     private var firstTicket: UInt32 = 0
-    /// The identifier of the last accepted notification. 0 names no notification (reference 5.3.5).
+    /// The identifier of the last accepted notification; `nil` for none, and instead of 0 (reference 5.3.5).
     private var lastAccepted: UInt32?
-    /// The time at which the client has been silent for too long; `nil` while the client is not expected to send.
+    /// The time by which the client must have sent bytes; `nil` while the client is not expected to send.
     private var silenceDeadline: Timestamp?
     private var isInputClosed = false
 
@@ -103,8 +102,8 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         self.silenceDeadline = now.advanced(by: limits.firstByte)
     }
 
-    /// Indicates whether the owner should read. It should not while too much is in flight, and always should once the
-    /// bytes are discarded.
+    /// Indicates whether the owner should read from the connection: not while too many notifications are in flight, but
+    /// always once received bytes are discarded.
     package var wantsBytes: Bool {
         switch self.state {
         case .open: self.hasCapacity
@@ -113,7 +112,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         }
     }
 
-    /// The time at which ``tick(now:)`` must be called; `nil` once closed.
+    /// The time at which ``tick(now:)`` must be called; `nil` once the connection is closed.
     package var nextDeadline: Timestamp? {
         switch self.state {
         case .open: [self.entries.first?.deadline, self.silenceDeadline].compactMap { $0 }.min()
@@ -129,7 +128,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
     private var hasCapacity: Bool { self.entries.count < max(1, self.limits.inFlight) }
 }
 
-/// The events of the client.
+/// The events from the client.
 extension BinaryServerStateMachine {
     package mutating func receive(_ bytes: ByteBuffer, now: Timestamp) -> [Action] {
         guard case .open = self.state, bytes.readableBytes > 0 else { return [] }
@@ -142,7 +141,7 @@ extension BinaryServerStateMachine {
         return self.proceed(now: now)
     }
 
-    /// Handles the end of the client's input. What it had sent is still processed.
+    /// Handles the end of the client's input. Notifications that were already received are still processed.
     package mutating func inputClosed(now: Timestamp) -> [Action] {
         self.isInputClosed = true
         self.silenceDeadline = nil
@@ -150,9 +149,9 @@ extension BinaryServerStateMachine {
     }
 }
 
-/// The events of the gateway and the clock.
+/// The events from the gateway and the clock.
 extension BinaryServerStateMachine {
-    /// Accepts a notification that was delivered, was stored or need not be stored.
+    /// Records that a notification was accepted: it was delivered, stored, or did not need to be stored.
     package mutating func accepted(ticket: UInt32, now: Timestamp) -> [Action] {
         guard let index = self.index(of: ticket) else { return [] }
         self.entries[self.entries.index(self.entries.startIndex, offsetBy: index)].isAccepted = true
@@ -164,7 +163,7 @@ extension BinaryServerStateMachine {
         return self.proceed(now: now)
     }
 
-    /// Rejects a notification. All after it are discarded, even those that the gateway has accepted.
+    /// Rejects a notification. All later notifications are discarded, even if the gateway has already accepted them.
     package mutating func rejected(ticket: UInt32, status: BinaryStatus, now: Timestamp) -> [Action] {
         guard let index = self.index(of: ticket) else { return [] }
         let entry = self.entries[self.entries.index(self.entries.startIndex, offsetBy: index)]
@@ -173,7 +172,7 @@ extension BinaryServerStateMachine {
         return self.proceed(now: now)
     }
 
-    /// Begins the shutdown: no more notifications are read.
+    /// Begins the shutdown. From now on no notifications are read.
     package mutating func shutDown(now: Timestamp) -> [Action] {
         let deadline = now.advanced(by: self.limits.shutdown)
         switch self.state {
@@ -195,7 +194,7 @@ extension BinaryServerStateMachine {
                 return self.rejected(ticket: self.firstTicket, status: .processingError, now: now)
             }
             self.endInNotification()
-            // A client that is merely silent gets no packet.
+            // A client that has only been silent gets no error packet.
             if case .open = self.state { self.end(.packet(nil)) }
             return self.proceed(now: now)
         case .ending(.shutdown), .draining, .closed: return self.proceed(now: now)
@@ -204,13 +203,12 @@ extension BinaryServerStateMachine {
 }
 
 extension BinaryServerStateMachine {
-    /// Takes the notifications that can be taken, then ends the connection if its end is due.
+    /// Reads all notifications that may be read, then ends the connection if nothing prevents its end.
     private mutating func proceed(now: Timestamp) -> [Action] {
         var actions: [Action] = []
         while case .open = self.state, let action = self.takeNotification(now: now) { actions.append(action) }
         if case .open = self.state, self.isInputClosed, self.entries.isEmpty, self.received.readableBytes == 0 {
-            // A client that has closed its write side can still learn which notification failed, until nothing is left
-            // to settle.
+            // A client that has closed its write side can receive an error packet until everything is settled.
             self.end(.packet(nil))
         }
         switch self.state {
@@ -229,7 +227,7 @@ extension BinaryServerStateMachine {
         return actions
     }
 
-    /// Reads the next notification. Returns `nil` when none is complete, or none may be taken.
+    /// Reads the next notification. Returns `nil` if none is complete, or if none may be read now.
     private mutating func takeNotification(now: Timestamp) -> Action? {
         let command = self.command
         guard self.hasCapacity else {
@@ -252,11 +250,11 @@ extension BinaryServerStateMachine {
             let identifier = isSimple ? nil : frame.notification.identifier
             let ticket = self.firstTicket &+ UInt32(truncatingIfNeeded: self.entries.count)
             self.entries.append(Entry(identifier: identifier, deadline: now.advanced(by: self.limits.settlement)))
-            // The next notification has a deadline of its own.
+            // A deadline of its own applies to the next notification.
             self.silenceDeadline = nil
             return .submit(ticket: ticket, frame.notification)
         } catch {
-            // Command 0 has no identifier to name: the connection is closed without a packet (reference 5.3.3).
+            // The connection is closed without a packet, because command 0 has no identifier to name (reference 5.3.3).
             let cause = MalformedNotification(status: error.status, command: command, isAnswered: !isSimple)
             self.end(.packet(isSimple ? nil : error, cause: cause))
             return nil
@@ -271,7 +269,7 @@ extension BinaryServerStateMachine {
         self.silenceDeadline = now.advanced(by: isBetween ? self.limits.idle : self.limits.notification)
     }
 
-    /// Ends the connection if it holds the beginning of a notification, whose rest will not arrive.
+    /// Ends the connection if a part of a notification has arrived, because the rest will not arrive.
     private mutating func endInNotification() {
         guard let command = self.command else { return }
         let packet = BinaryFrame.unfinished(self.received)

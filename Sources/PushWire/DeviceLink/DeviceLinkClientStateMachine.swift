@@ -1,18 +1,18 @@
 package import NIOCore
 package import PushTypes
 
-/// Decides how the device's end of the link proceeds: *Connect*, keep-alives, scoped tokens, messages (device link
+/// Decides how the device's side of the link proceeds: *Connect*, keep-alives, device tokens and messages (device link
 /// reference 5).
 ///
-/// Every event returns the actions to perform, in their order. Time is passed in: the owner calls ``tick(now:)`` at
+/// Every event returns the actions to perform, in order. Time is passed in: the owner calls ``tick(now:)`` at
 /// ``nextDeadline``.
 package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
     package struct Limits: Sendable {
-        /// The longest time from *Connect* to its response. Default 15 s.
+        /// The maximum time from *Connect* to its response. Default 15 s.
         package var connect: Duration = .seconds(15)
-        /// The time between keep-alives. Default 30 s.
+        /// The interval between keep-alives. Default 30 s.
         package var keepAlive: Duration = .seconds(30)
-        /// The longest time from a keep-alive to its acknowledgement. Default 15 s.
+        /// The maximum time from a keep-alive to its acknowledgement. Default 15 s.
         package var keepAliveTimeout: Duration = .seconds(15)
 
         package init() {}
@@ -20,12 +20,12 @@ package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
 
     package enum Action: Hashable, Sendable {
         case send(DeviceLinkPacket)
-        /// The server accepted the device. A `baseToken` is new or has changed: store it.
+        /// The server has accepted the device. If `baseToken` is not `nil`, it is new and must be stored.
         case connected(baseToken: [UInt8]?)
         /// Process the message, then send its acknowledgement.
         case deliver(DeviceLinkMessage)
         case scopedToken(DeviceLinkTokenResponse)
-        /// The server stored nothing for this token while the device was offline.
+        /// The server has stored no message for this token while the device was offline.
         case nothingStored(token: [UInt8])
         case channel(DeviceLinkChannelResponse)
         case close(CloseReason)
@@ -52,7 +52,7 @@ package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
 
     package init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// The time at which ``tick(now:)`` must be called; `nil` before ``start(_:now:)`` and once closed.
+    /// The time at which ``tick(now:)`` must be called; `nil` before ``start(_:now:)`` and once the link is closed.
     package var nextDeadline: Timestamp? {
         switch self.state {
         case .connecting(let time), .connected(let time), .awaitingKeepAliveAck(let time): time

@@ -1,19 +1,19 @@
 import NIOCore
 package import PushTypes
 
-/// Command 7, *Connect*, by which a device identifies itself (device link reference 3). It holds only the fields that
-/// the server uses.
+/// Command 7, *Connect*, by which a device identifies itself (device link reference 3). It contains only the fields
+/// that the server uses.
 package struct DeviceLinkConnectRequest: Hashable, Sendable {
-    /// The base token from an earlier connection; `nil` on the first one.
+    /// The base token from an earlier connection; `nil` on the first connection.
     package var baseToken: [UInt8]?
     package var state: DeviceLinkState
-    /// The device certificate in DER.
+    /// The device's certificate in DER; `nil` if the packet contains none.
     package var certificate: [UInt8]?
     package var nonce: [UInt8]?
-    /// Two bytes that name the scheme, then the signature (see ``DeviceLinkSignature``).
+    /// Two bytes that identify the scheme, then the signature (see ``DeviceLinkSignature``); `nil` if absent.
     package var signature: [UInt8]?
-    /// Indicates whether the device understands the extension fields of ``DeviceLinkMessage``: field 128, Martlet's own
-    /// (device link reference 6).
+    /// Indicates whether the device understands the extension fields of ``DeviceLinkMessage``. The device announces it
+    /// in field 128, which is Martlet's own (device link reference 6).
     package var understandsExtensions: Bool
 
     package init(
@@ -49,7 +49,7 @@ package struct DeviceLinkConnectRequest: Hashable, Sendable {
     }
 }
 
-/// The state of a device in commands 7 and 20: in use or not.
+/// The state of a device in commands 7 and 20: whether the device is in use.
 package enum DeviceLinkState: UInt8, Hashable, Sendable {
     case active = 1
     case inactive = 2
@@ -63,11 +63,11 @@ package struct DeviceLinkConnectResponse: Hashable, Sendable {
         case rejected = 2
     }
 
-    /// The maximum length of a base token that a device keeps, in bytes. The token is a part of each later *Connect*.
+    /// The maximum length of a base token that a device stores, in bytes. Each later *Connect* contains the token.
     package static let maximumBaseToken = 256
 
     package var status: Status
-    /// The device's base token, if it is new or has changed.
+    /// The device's base token if it is new or has changed; otherwise `nil`.
     package var baseToken: [UInt8]?
     /// The maximum size of a message, in bytes.
     package var maximumMessageSize: UInt16
@@ -85,7 +85,7 @@ package struct DeviceLinkConnectResponse: Hashable, Sendable {
         (self.maximumMessageSize, self.largeMessageSize) = (maximumMessageSize, largeMessageSize)
     }
 
-    /// Returns `nil` without a status. An unknown status counts as rejected.
+    /// Parses the packet. Returns `nil` if the status is missing. An unknown status counts as rejected.
     package init?(_ packet: DeviceLinkPacket) {
         guard let status = packet.integer(1, as: UInt8.self) else { return nil }
         self.status = Status(rawValue: status) ?? .rejected
@@ -95,7 +95,7 @@ package struct DeviceLinkConnectResponse: Hashable, Sendable {
         self.serverTime = Timestamp(milliseconds: Int64(clamping: packet.integer(10, as: UInt64.self) ?? 0))
     }
 
-    /// The packet, which always has fields 1, 4, 5, 6 and 10: an independent client requires them.
+    /// The packet. It always has fields 1, 4, 5, 6 and 10, because an independent client requires them.
     package var packet: DeviceLinkPacket {
         DeviceLinkPacket(
             .connectResponse,
@@ -108,8 +108,8 @@ package struct DeviceLinkConnectResponse: Hashable, Sendable {
     }
 }
 
-/// The proof in *Connect* that the device holds its certificate's key: two bytes that name the scheme, then a signature
-/// of the nonce (device link reference 4).
+/// The proof in *Connect* that the device has the private key of its certificate: two bytes that identify the scheme,
+/// then a signature of the nonce (device link reference 4).
 package enum DeviceLinkSignature {
     /// The scheme `01 01`: RSA PKCS#1 v1.5 with SHA-1.
     package static let rsaSHA1: [UInt8] = [1, 1]
@@ -117,7 +117,7 @@ package enum DeviceLinkSignature {
     package static let ecdsaP256SHA256: [UInt8] = [2, 1]
 }
 
-/// The signed bytes of *Connect*: `00`, milliseconds since 1970 in 8 bytes, 8 random bytes (device link reference 4).
+/// The nonce that *Connect* signs: `00`, milliseconds since 1970 in 8 bytes, 8 random bytes (device link reference 4).
 package struct DeviceLinkNonce: Hashable, Sendable {
     /// The length of a nonce, in bytes.
     package static let length = 17
@@ -129,7 +129,7 @@ package struct DeviceLinkNonce: Hashable, Sendable {
         self.bytes = [0] + Self.bigEndian(milliseconds) + Self.bigEndian(random)
     }
 
-    /// Returns `nil` unless there are 17 bytes, the first of them 0.
+    /// Creates a nonce from its bytes. Returns `nil` unless there are 17 bytes, the first of which is 0.
     package init?(bytes: [UInt8]) {
         guard bytes.count == Self.length, bytes.first == 0 else { return nil }
         self.bytes = bytes

@@ -3,26 +3,26 @@ package import PushTypes
 
 /// Command 10, *Message*: a notification for a device (device link reference 3).
 ///
-/// Fields 129 to 133 are Martlet's own (device link reference 6). They carry request headers of the provider and are
-/// sent only to a device that requested them in *Connect*, so that other clients get exactly the documented packet.
+/// Fields 129 to 133 are Martlet's own (device link reference 6). They carry the provider's request headers. They are
+/// sent only to a device that requested them in *Connect*, so that other clients receive exactly the documented packet.
 package struct DeviceLinkMessage: Hashable, Sendable {
     package var token: [UInt8]
     package var topic: TopicHash
     package var payload: ByteBuffer
-    /// The number that the acknowledgement repeats. Unique among the unacknowledged messages of a connection.
+    /// The number by which the acknowledgement names the message, unique among a connection's unacknowledged messages.
     package var messageID: UInt32
     /// The expiration in UNIX seconds; 0 for a message that is not stored.
     package var expiration: UInt32
     package var sentAt: Timestamp
-    /// `apns-id`, field 129.
+    /// The value of `apns-id`, field 129; `nil` if it is absent.
     package var apnsID: String?
-    /// `apns-push-type`, field 130.
+    /// The value of `apns-push-type`, field 130; `nil` if it is absent.
     package var pushType: String?
-    /// `apns-priority`, field 131.
+    /// The value of `apns-priority`, field 131; `nil` if it is absent.
     package var priority: UInt8?
-    /// `apns-collapse-id`, field 132.
+    /// The value of `apns-collapse-id`, field 132; `nil` if it is absent.
     package var collapseID: String?
-    /// `apns-channel-id` of a broadcast, field 133.
+    /// The value of `apns-channel-id` for a broadcast, field 133; `nil` if it is absent.
     package var channelID: String?
 
     /// Creates a message without extension fields.
@@ -38,7 +38,7 @@ package struct DeviceLinkMessage: Hashable, Sendable {
         (self.messageID, self.expiration, self.sentAt) = (messageID, expiration, sentAt)
     }
 
-    /// Returns `nil` without token, topic hash, payload or message id.
+    /// Parses the packet. Returns `nil` if the token, topic hash, payload or message id is missing.
     package init?(_ packet: DeviceLinkPacket) {
         guard let token = packet.bytes(1), let topic = packet.topicHash(2), let payload = packet.value(3),
             let messageID = packet.integer(4, as: UInt32.self)
@@ -79,7 +79,7 @@ package struct DeviceLinkMessage: Hashable, Sendable {
 }
 
 extension DeviceLinkMessage {
-    /// Appends the bytes of ``packet`` without creating its fields: the gateway writes each push this way.
+    /// Appends the encoded ``packet`` without creating its fields. The gateway writes each push in this way.
     package func write(to buffer: inout ByteBuffer) {
         let start = buffer.writerIndex
         buffer.reserveCapacity(minimumWritableBytes: self.payload.readableBytes + 384)
@@ -112,18 +112,18 @@ extension DeviceLinkMessage {
     }
 }
 
-/// Command 11, *Message ack*: the device has the message (device link reference 3).
+/// Command 11, *Message ack*: the device's acknowledgement of a message (device link reference 3).
 package struct DeviceLinkAcknowledgement: Hashable, Sendable {
     package var token: [UInt8]?
     package var messageID: UInt32
-    /// 0 means success; every other value means that the device rejects the message.
+    /// The status: 0 for success. With any other value, the device rejects the message.
     package var status: UInt8
 
     package init(token: [UInt8]? = nil, messageID: UInt32, status: UInt8 = 0) {
         (self.token, self.messageID, self.status) = (token, messageID, status)
     }
 
-    /// Returns `nil` without a message id. A missing status counts as success.
+    /// Parses the packet. Returns `nil` if the message id is missing. A missing status counts as success.
     package init?(_ packet: DeviceLinkPacket) {
         guard let messageID = packet.integer(4, as: UInt32.self) else { return nil }
         self.init(token: packet.bytes(1), messageID: messageID, status: packet.integer(8) ?? 0)
@@ -135,11 +135,10 @@ package struct DeviceLinkAcknowledgement: Hashable, Sendable {
 }
 
 extension DeviceLinkAcknowledgement {
-    /// Reads one *Message ack* from the front of `buffer` without creating a ``DeviceLinkPacket``, and without its
-    /// token.
+    /// Consumes one *Message ack* from the front of `buffer`. It creates no ``DeviceLinkPacket``, and omits the token.
     ///
-    /// Returns `nil` for another command, an incomplete packet and a malformed one; ``DeviceLinkPacket/read(from:)``
-    /// tells these apart.
+    /// Returns `nil` for another command, an incomplete packet and a malformed packet. ``DeviceLinkPacket/read(from:)``
+    /// distinguishes these cases.
     package static func read(from buffer: inout ByteBuffer) -> DeviceLinkAcknowledgement? {
         let start = buffer.readerIndex
         guard buffer.getInteger(at: start, as: UInt8.self) == DeviceLinkCommand.messageAck.rawValue,
@@ -157,7 +156,7 @@ extension DeviceLinkAcknowledgement {
             else { return nil }
             if id == 4, size == 4, messageID == nil { messageID = buffer.getInteger(at: index + 3) }
             if id == 8, size == 1, status == nil { status = buffer.getInteger(at: index + 3) }
-            // A field of an unusual size is left to the general reader.
+            // The general parser handles a field with an unexpected size.
             if id == 4, size != 4 { return nil }
             index += 3 + Int(size)
         }

@@ -2,9 +2,9 @@ package import NIOCore
 
 /// A packet of the device link: a command and its fields (device link reference 2).
 package struct DeviceLinkPacket: Hashable, Sendable {
-    /// The maximum length of a payload, in bytes. It has room for a notification of 5,120 bytes or a certificate.
+    /// The maximum length of a payload, in bytes. It allows for a notification of 5,120 bytes or a certificate.
     package static let maximumPayloadLength = 32 * 1024
-    /// The length of a packet's header, which holds the command and the payload length, in bytes.
+    /// The length of a packet's header in bytes: the command and the payload length.
     package static let headerLength = 5
 
     package struct Field: Hashable, Sendable {
@@ -15,7 +15,7 @@ package struct DeviceLinkPacket: Hashable, Sendable {
         package init(id: UInt8, value: ByteBuffer) { (self.id, self.value) = (id, value) }
     }
 
-    /// The raw command byte, because packets of unknown commands are valid and ignored.
+    /// The command byte as received, because packets with unknown commands are valid and ignored.
     package var command: UInt8
     package var fields: [Field]
 
@@ -37,14 +37,14 @@ package enum DeviceLinkCommand: UInt8, Sendable {
 
 /// An error in the bytes of a packet.
 package enum DeviceLinkPacketError: Error, Hashable, Sendable {
-    /// The announced payload is longer than ``DeviceLinkPacket/maximumPayloadLength``.
+    /// The declared payload length exceeds ``DeviceLinkPacket/maximumPayloadLength``.
     case tooLong(UInt32)
-    /// A field, or its header, extends past the end of the payload.
+    /// A field or its header extends beyond the end of the payload.
     case truncatedField
 }
 
 extension DeviceLinkPacket {
-    /// Reads one packet from the front of `buffer`. Returns `nil` until all its bytes have arrived.
+    /// Consumes one packet from the front of `buffer`. Returns `nil` while the packet is incomplete.
     package static func read(from buffer: inout ByteBuffer) throws(DeviceLinkPacketError) -> DeviceLinkPacket? {
         guard let command = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self),
             let length = buffer.getInteger(at: buffer.readerIndex + 1, as: UInt32.self)
@@ -63,14 +63,14 @@ extension DeviceLinkPacket {
         return DeviceLinkPacket(command: command, fields: fields)
     }
 
-    /// The bytes of the packet.
+    /// The encoded packet.
     package var encoded: ByteBuffer {
         var buffer = ByteBuffer()
         self.write(to: &buffer)
         return buffer
     }
 
-    /// Appends the bytes of the packet. A field value over 65,535 bytes is truncated; no caller passes one.
+    /// Appends the encoded packet. A field value over 65,535 bytes would be truncated, but no caller passes one.
     package func write(to buffer: inout ByteBuffer) {
         let length = self.fields.reduce(0) { $0 + 3 + min($1.value.readableBytes, Int(UInt16.max)) }
         buffer.reserveCapacity(minimumWritableBytes: Self.headerLength + length)
@@ -86,7 +86,7 @@ extension DeviceLinkPacket {
     }
 }
 
-/// Reads fields. A field of the wrong size counts as absent; each command's type checks for those it requires.
+/// Access to fields. A field with a wrong size counts as absent. The type for each command checks for required fields.
 extension DeviceLinkPacket {
     package func value(_ id: UInt8) -> ByteBuffer? { self.fields.first { $0.id == id }?.value }
 
@@ -94,13 +94,13 @@ extension DeviceLinkPacket {
 
     package func text(_ id: UInt8) -> String? { self.value(id).map { String(buffer: $0) } }
 
-    /// Returns the integer in field `id` if the value has exactly its size.
+    /// Returns the integer in field `id`; `nil` if the field is absent or has another size than the integer.
     package func integer<Value: FixedWidthInteger>(_ id: UInt8, as: Value.Type = Value.self) -> Value? {
         guard var value = self.value(id), value.readableBytes == MemoryLayout<Value>.size else { return nil }
         return value.readInteger(as: Value.self)
     }
 
-    /// Returns every value of the list `id` that is a topic hash.
+    /// Returns the values of the repeated field `id`, without those that are not topic hashes.
     package func topicHashes(_ id: UInt8) -> [TopicHash] {
         self.fields.lazy.filter { $0.id == id }.compactMap { TopicHash(bytes: $0.value.readableBytesView) }
     }
@@ -110,7 +110,7 @@ extension DeviceLinkPacket {
     }
 }
 
-/// Creates fields of an id and a value; ``DeviceLinkPacket/init(_:_:)`` omits those without a value.
+/// Creates fields from an id and a value. ``DeviceLinkPacket/init(_:_:)`` omits fields without a value.
 extension DeviceLinkPacket.Field {
     package static func bytes(_ id: UInt8, _ value: (some Sequence<UInt8>)?) -> Self? {
         value.map { Self(id: id, value: ByteBuffer(bytes: $0)) }
@@ -128,7 +128,7 @@ extension DeviceLinkPacket.Field {
 }
 
 extension DeviceLinkPacket {
-    /// Creates a packet of those fields that have a value.
+    /// Creates a packet of the given fields, without those that are `nil`.
     package init(_ command: DeviceLinkCommand, _ fields: [Field?]) {
         self.init(command: command.rawValue, fields: fields.compactMap { $0 })
     }

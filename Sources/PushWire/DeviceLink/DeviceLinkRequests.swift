@@ -1,4 +1,4 @@
-/// Command 9, *Filter topics*: the topics that the device wants, by mode (device link reference 3).
+/// Command 9, *Filter topics*: the topics that the device subscribes to, by mode (device link reference 3).
 package struct DeviceLinkFilter: Hashable, Sendable {
     /// The maximum number of topics in one filter.
     package static let maximumTopics = 512
@@ -22,7 +22,7 @@ package struct DeviceLinkFilter: Hashable, Sendable {
         (self.opportunistic, self.paused, self.nonWaking) = (opportunistic, paused, nonWaking)
     }
 
-    /// Returns `nil` if the packet names more than ``maximumTopics``.
+    /// Parses the packet. Returns `nil` if it names more than ``maximumTopics`` topics.
     package init?(_ packet: DeviceLinkPacket) {
         guard packet.fields.count <= Self.maximumTopics + 1 else { return nil }
         self.init(
@@ -53,7 +53,7 @@ package struct DeviceLinkTokenRequest: Hashable, Sendable {
 
     package init(baseToken: [UInt8]?, topic: TopicHash) { (self.baseToken, self.topic) = (baseToken, topic) }
 
-    /// Returns `nil` without a topic hash.
+    /// Parses the packet. Returns `nil` if the topic hash is missing.
     package init?(_ packet: DeviceLinkPacket) {
         guard let topic = packet.topicHash(2) else { return nil }
         self.init(baseToken: packet.bytes(1), topic: topic)
@@ -66,7 +66,7 @@ package struct DeviceLinkTokenRequest: Hashable, Sendable {
 
 /// Command 18, *Scoped token response*: the app's device token, or an error (device link reference 3).
 package struct DeviceLinkTokenResponse: Hashable, Sendable {
-    /// 0 means success; 2 means that the push service knows no app of this topic.
+    /// The status: 0 for success; 2 if the push service knows no app with this topic.
     package var status: UInt8
     package var token: [UInt8]
     package var topic: TopicHash
@@ -75,7 +75,7 @@ package struct DeviceLinkTokenResponse: Hashable, Sendable {
         (self.status, self.token, self.topic) = (status, token, topic)
     }
 
-    /// Returns `nil` without topic hash or status.
+    /// Parses the packet. Returns `nil` if the topic hash or the status is missing.
     package init?(_ packet: DeviceLinkPacket) {
         guard let status = packet.integer(1, as: UInt8.self), let topic = packet.topicHash(3) else { return nil }
         self.init(status: status, token: packet.bytes(2) ?? [], topic: topic)
@@ -91,10 +91,10 @@ package struct DeviceLinkTokenResponse: Hashable, Sendable {
 
 /// Command 29, a request to follow or unfollow a broadcast channel (device link reference 6).
 ///
-/// The command is Apple's, its fields are Martlet's (docs/decisions/0010). Only a device that sent field 128 in
+/// The command is Apple's, and its fields are Martlet's (docs/decisions/0010). Only a device that has sent field 128 in
 /// *Connect* uses it.
 package struct DeviceLinkChannelRequest: Hashable, Sendable {
-    /// The maximum length of a channel id, in bytes of base64 text.
+    /// The maximum length of a channel id, in bytes of its base64 text.
     package static let maximumChannelLength = 128
 
     /// The hash of the app's bundle id.
@@ -107,7 +107,7 @@ package struct DeviceLinkChannelRequest: Hashable, Sendable {
         (self.topic, self.channel, self.follows) = (topic, channel, follows)
     }
 
-    /// Returns `nil` without topic hash or channel, or if the channel is longer than ``maximumChannelLength``.
+    /// Parses the packet. Returns `nil` if the topic hash or the channel is missing, or if the channel is too long.
     package init?(_ packet: DeviceLinkPacket) {
         guard let topic = packet.topicHash(2), let channel = packet.text(3),
             !channel.isEmpty, channel.utf8.count <= Self.maximumChannelLength
@@ -141,7 +141,7 @@ package struct DeviceLinkChannelResponse: Hashable, Sendable {
         (self.status, self.topic, self.channel) = (status, topic, channel)
     }
 
-    /// Returns `nil` without status, topic hash or channel.
+    /// Parses the packet. Returns `nil` if the status, the topic hash or the channel is missing.
     package init?(_ packet: DeviceLinkPacket) {
         guard let status = packet.integer(1, as: UInt8.self).flatMap(Status.init(rawValue:)),
             let topic = packet.topicHash(2), let channel = packet.text(3)

@@ -1,38 +1,39 @@
 package import NIOCore
 package import PushTypes
 
-/// Decides how the server's end of one device link proceeds (device link reference 5).
+/// Decides how the server's side of one device link proceeds (device link reference 5).
 ///
-/// The states follow each other: *Connect*, authentication, connected. Until the device is authenticated, the packets
-/// that it sends wait, up to a limit.
+/// The link waits for *Connect*, then for the authentication, and is then connected. Packets that the device sends
+/// before it is authenticated are queued, up to a limit.
 ///
-/// Every event returns the actions to perform, in their order. Time is passed in: the owner calls ``tick(now:)`` at
+/// Every event returns the actions to perform, in order. Time is passed in: the owner calls ``tick(now:)`` at
 /// ``nextDeadline``.
 package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
     package struct Limits: Sendable {
-        /// The longest time from the first byte to a complete *Connect*. Default 15 s.
+        /// The maximum time from the first byte to a complete *Connect*. Default 15 s.
         package var connect: Duration = .seconds(15)
-        /// The longest time without a packet from the device. Default 30 min, as keep-alives arrive far more often.
+        /// The maximum time without a packet from the device. Default 30 min; keep-alives arrive more often.
         package var idle: Duration = .seconds(30 * 60)
-        /// The maximum number of packets that are kept during authentication. Default 32.
+        /// The maximum number of packets that are queued during authentication. Default 32.
         package var waiting = 32
 
         package init() {}
     }
 
     package enum Action: Hashable, Sendable {
-        /// Check the identity, then call ``authenticated(baseToken:isNew:serverTime:now:)`` or ``rejected(serverTime:)``.
+        /// Check the device's identity, then call ``authenticated(baseToken:isNew:serverTime:now:)`` or
+        /// ``rejected(serverTime:)``.
         case authenticate(DeviceLinkConnectRequest)
         case send(DeviceLinkPacket)
-        /// The device has a new set of topics: deliver what is stored for them.
+        /// The device has a new set of topics. Deliver the messages that are stored for these topics.
         case subscribe(DeviceLinkFilter)
-        /// Mint a device token and respond with *Scoped token response*.
+        /// Issue a device token, and respond with *Scoped token response*.
         case mint(DeviceLinkTokenRequest)
         case acknowledged(DeviceLinkAcknowledgement)
         case stateChanged(DeviceLinkState)
         /// Follow or unfollow a channel, and send the response.
         case channel(DeviceLinkChannelRequest)
-        /// Close the connection once everything is written.
+        /// Close the connection once all output is written.
         case close(CloseReason)
     }
 
@@ -63,7 +64,7 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
         self.state = .awaitingConnect(deadline: now.advanced(by: limits.connect))
     }
 
-    /// The time at which ``tick(now:)`` must be called; `nil` once closed.
+    /// The time at which ``tick(now:)`` must be called; `nil` once the link is closed.
     package var nextDeadline: Timestamp? {
         switch self.state {
         case .awaitingConnect(let deadline), .authenticating(_, let deadline), .connected(let deadline): deadline
@@ -92,15 +93,15 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
         } catch {
             return actions + self.close(.malformedPacket)
         }
-        // An idle connection holds no buffer; an incomplete packet is kept in a buffer of its own size.
+        // An idle connection retains no buffer, and an incomplete packet is kept in a buffer of its own size.
         self.received = self.received.readableBytes == 0 ? ByteBuffer() : ByteBuffer(buffer: self.received.slice())
         return actions
     }
 
-    /// Accepts the device: the certificate and its proof are valid.
+    /// Accepts the device, whose certificate and signature are valid.
     /// - Parameters:
-    ///   - isNew: Whether the base token is new. The response names a new one.
-    ///   - serverTime: The time for the response, by the wall clock.
+    ///   - isNew: Whether the base token is new. If so, the response contains it.
+    ///   - serverTime: The time of the wall clock, for the response.
     package mutating func authenticated(
         baseToken: [UInt8],
         isNew: Bool,
@@ -122,8 +123,8 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
         return actions
     }
 
-    /// Rejects the device: the certificate or its proof is not valid.
-    /// - Parameter serverTime: The time for the response, by the wall clock.
+    /// Rejects the device, whose certificate or signature is invalid.
+    /// - Parameter serverTime: The time of the wall clock, for the response.
     package mutating func rejected(serverTime: Timestamp) -> [Action] {
         guard case .authenticating = self.state else { return [] }
         let response = DeviceLinkConnectResponse(status: .rejected, serverTime: serverTime)
@@ -153,7 +154,7 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
         }
     }
 
-    /// Carries out a command. Unknown commands are ignored; a known one without a required field ends the connection.
+    /// Performs a command. An unknown command is ignored. A known one without a required field ends the connection.
     private mutating func perform(_ packet: DeviceLinkPacket) -> [Action] {
         switch DeviceLinkCommand(rawValue: packet.command) {
         case .connect: return self.close(.connectedTwice)

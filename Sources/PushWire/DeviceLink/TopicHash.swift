@@ -2,7 +2,7 @@ import Crypto
 package import NIOCore
 package import PushTypes
 
-/// The SHA-1 of a topic's text, 20 bytes, by which the device link names topics (device link reference 3).
+/// The SHA-1 hash of a topic, 20 bytes, by which the device link identifies the topic (device link reference 3).
 package struct TopicHash: Hashable, Sendable {
     /// The length of a topic hash, in bytes.
     package static let length = 20
@@ -11,7 +11,7 @@ package struct TopicHash: Hashable, Sendable {
 
     package init(_ topic: Topic) { self.words = Self.words(Insecure.SHA1.hash(data: Array(topic.name.utf8))) }
 
-    /// Returns `nil` unless there are exactly 20 bytes.
+    /// Creates a hash from its bytes. Returns `nil` unless there are exactly 20.
     package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == Self.length else { return nil }
         self.words = Self.words(bytes)

@@ -1,16 +1,16 @@
 package import NIOCore
 package import PushTypes
 
-/// Decides how the client's end of one feedback connection proceeds (reference 6).
+/// Decides how the client's side of one feedback connection proceeds (reference 6).
 ///
-/// The client sends nothing. It reads tuples until the server closes the connection in good order, or until the first
-/// error. Every event returns the actions to perform, in their order.
+/// The client sends nothing. It reads tuples until the server closes the connection with a TLS closure alert, or until
+/// the first error. Every event returns the actions to perform, in order.
 package struct FeedbackClientStateMachine: ~Copyable, Sendable {
     package enum Action: Hashable, Sendable {
         case deliver(FeedbackTuple)
         /// The list is complete.
         case finish
-        /// The list ends early. Close the connection.
+        /// The list was cut off or is invalid. Close the connection.
         case fail(FeedbackError)
     }
 
@@ -23,7 +23,7 @@ package struct FeedbackClientStateMachine: ~Copyable, Sendable {
     private var state = State.reading(count: 0)
     private var received = ByteBuffer()
 
-    /// - Parameter limit: The maximum number of tuples that are read.
+    /// - Parameter limit: The maximum number of tuples to read.
     package init(limit: Int) { self.limit = limit }
 
     package mutating func receive(_ bytes: ByteBuffer) -> [Action] {
@@ -44,11 +44,11 @@ package struct FeedbackClientStateMachine: ~Copyable, Sendable {
         return actions
     }
 
-    /// Ends the list of a server that has sent nothing for the idle timeout.
+    /// Fails, because the server has sent nothing for the idle timeout.
     package mutating func timedOut() -> [Action] { self.fail(.timedOut) }
 
     /// Handles the end of the connection.
-    /// - Parameter isClean: Whether the server ended TLS before TCP. Without that, the list may be cut off.
+    /// - Parameter isClean: Whether the server closed TLS before TCP. If not, the list may be truncated.
     package mutating func connectionClosed(isClean: Bool) -> [Action] {
         guard isClean, self.received.readableBytes == 0 else { return self.fail(.truncated) }
         guard case .reading = self.state else { return [] }

@@ -1,34 +1,33 @@
 package import NIOCore
 package import PushTypes
 
-/// Decides how the server's end of one feedback connection proceeds (reference 6).
+/// Decides how the server's side of one feedback connection proceeds (reference 6).
 ///
-/// All tuples of the certificate's topics are written, page by page. Each write holds whole tuples and follows the one
-/// before once that has left, because some clients expect whole tuples in each TLS record. After a pause the write side
-/// is closed. The tuples are cleared only after the client has closed its own side in good order.
+/// All tuples for the certificate's topics are written, page by page. Each write contains only complete tuples and
+/// begins after the previous write has completed, because some clients expect complete tuples in each TLS record. After
+/// a pause, the write side is closed. The tuples are cleared only after the client has closed its own side in order.
 ///
-/// Every event returns the actions to perform, in their order; an event without a consequence returns nothing. Time is
+/// Every event returns the actions to perform, in order; an event without a consequence returns an empty array. Time is
 /// passed in: the owner calls ``tick(now:)`` at ``nextDeadline``.
 package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     package struct Limits: Hashable, Sendable {
         /// The maximum number of tuples in one page. Default 500.
         package var page = 500
-        /// The maximum number of bytes in one write, which is one TLS record. Many old clients read 4 KiB at a time, so
-        /// it is less than a record can hold. A longer tuple is written alone. Default 4 KiB.
+        /// The maximum number of bytes in one write, which becomes one TLS record. It is below the maximum of TLS,
+        /// because many old clients read 4 KiB at a time. A longer tuple is written alone. Default 4 KiB.
         package var record = 4096
-        /// The maximum number of tuples for one connection. The next connection gets the rest. Default 50,000.
+        /// The maximum number of tuples on one connection. The next connection gets the others. Default 50,000.
         package var tuples = 50_000
-        /// The longest time for reading and writing a page, and for waiting until it is the connection's turn. Default
-        /// 30 s.
+        /// The maximum time for reading and writing a page, and for waiting for the connection's turn. Default 30 s.
         package var progress: Duration = .seconds(30)
         /// The pause between the last tuple and the closing of the write side. A client with Go's TLS library that
-        /// reads both at once gets the tuple together with the end, and some such clients drop the tuple. An empty list
-        /// has no pause. Default 250 ms.
+        /// reads both at once receives the tuple together with the end, and some such clients drop the tuple. There is
+        /// no pause after an empty list. Default 250 ms.
         package var pause: Duration = .milliseconds(250)
-        /// The longest time from the end of the list until the client closes the connection. Default 5 s.
+        /// The maximum time from the end of the list until the client closes the connection. Default 5 s.
         package var closing: Duration = .seconds(5)
-        /// The maximum number of bytes from the client, which are ignored. A client that sends more does not read
-        /// feedback. Default 64 KiB.
+        /// The maximum number of bytes from the client, which are ignored. A client that sends more is cut off. Default
+        /// 64 KiB.
         package var ignored = 64 * 1024
 
         package init() {}
@@ -37,18 +36,18 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     package enum Action: Hashable, Sendable {
         /// Read a page from the store, then call ``loaded(_:now:)`` or ``failed()``.
         case load(Topic, after: DeviceToken?)
-        /// Write, then call ``written(now:)`` or ``failed()``.
+        /// Write the bytes, then call ``written(now:)`` or ``failed()``.
         case write(ByteBuffer)
         /// Close the write side after this pause, then call ``outputClosed(now:)``.
         case finish(after: Duration)
-        /// Close without the closure alert of TLS, which marks a complete list.
+        /// Close without a TLS closure alert, which would mark the list as complete.
         case abort
-        /// Clear the first `count` of the loaded tuples: the client has read them.
+        /// Clear the first `count` of the loaded tuples, which the client has read.
         case clear(count: Int)
     }
 
     private enum State: Hashable, Sendable {
-        /// The connection waits for its handshake, then for the other connections of the same provider to end.
+        /// The connection waits for its handshake, then for earlier connections of the same provider to close.
         case waiting
         case loading, writing, finishing, awaitingClose, closed
     }
@@ -56,11 +55,11 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     private let limits: Limits
     private var state = State.waiting
     private var deadline: Timestamp
-    /// The topics still to be listed; the first one is being listed.
+    /// The topics whose lists are not complete yet. The first one is in progress.
     private var topics: ArraySlice<Topic> = []
     private var tupleCount = 0
     private var lastToken: DeviceToken?
-    /// The writes of the current page that are still to be performed.
+    /// The pending writes of the current page.
     private var records: ArraySlice<ByteBuffer> = []
     private var isLastPage = false
     private var isShuttingDown = false
@@ -71,10 +70,10 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         self.deadline = now.advanced(by: limits.progress)
     }
 
-    /// The time at which ``tick(now:)`` must be called; `nil` once closed.
+    /// The time at which ``tick(now:)`` must be called; `nil` once the connection is closed.
     package var nextDeadline: Timestamp? { self.state == .closed ? nil : self.deadline }
 
-    /// Starts the list of `topics` once it is the connection's turn.
+    /// Starts to send the lists of `topics`, once it is the connection's turn.
     package mutating func start(_ topics: [Topic], now: Timestamp) -> [Action] {
         guard self.state == .waiting else { return [] }
         self.topics = topics[...]
@@ -105,19 +104,19 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         self.deadline = now.advanced(by: self.limits.closing)
     }
 
-    /// Ignores the client's bytes up to a limit: they have no meaning here.
+    /// Ignores bytes from the client, up to a limit, because they have no meaning in this protocol.
     package mutating func receive(byteCount: Int) -> [Action] {
         self.ignoredBytes += byteCount
         return self.ignoredBytes > self.limits.ignored ? self.failed() : []
     }
 
-    /// Begins the shutdown: the page in progress is the last.
+    /// Begins the shutdown. The page in progress is the last one.
     package mutating func shutDown() -> [Action] {
         self.isShuttingDown = true
         return self.state == .waiting ? self.failed() : []
     }
 
-    /// Aborts a list that cannot be read or written, or that the client may not have.
+    /// Aborts the list, because it cannot be read or written, or because the client may not read it.
     package mutating func failed() -> [Action] {
         guard self.state != .closed else { return [] }
         self.state = .closed
@@ -125,7 +124,7 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     }
 
     /// Handles the end of the connection.
-    /// - Parameter isClean: Whether the client closed the connection in good order.
+    /// - Parameter isClean: Whether the client closed the connection in order, and not by a reset.
     package mutating func connectionClosed(isClean: Bool) -> [Action] {
         let wasRead = self.state == .awaitingClose && isClean && self.tupleCount > 0
         self.state = .closed

@@ -2,20 +2,20 @@ package import NIOCore
 package import PushTypes
 
 extension FeedbackTuple {
-    /// The length of the fields before the token, which are the time and the token's length, in bytes.
+    /// The length in bytes of the fields before the token: the time and the token's length.
     private static let headerLength = 6
 
-    /// The error for a token length of 0 or above ``DeviceToken/maximumLength``: the bytes are not a feedback list.
+    /// The error for a token length of 0 or above ``DeviceToken/maximumLength``, which no feedback list contains.
     package struct Malformed: Error, Hashable, Sendable {
         package let tokenLength: Int
 
         package init(tokenLength: Int) { self.tokenLength = tokenLength }
     }
 
-    /// The length of the tuple on the wire, in bytes.
+    /// The length of the encoded tuple, in bytes.
     package var encodedLength: Int { Self.headerLength + self.token.bytes.count }
 
-    /// Reads one tuple from the front of `buffer`. Returns `nil` until all its bytes have arrived.
+    /// Consumes one tuple from the front of `buffer`. Returns `nil` while the tuple is incomplete.
     package static func read(from buffer: inout ByteBuffer) throws(Malformed) -> FeedbackTuple? {
         guard let seconds = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self),
             let length = buffer.getInteger(at: buffer.readerIndex + 4, as: UInt16.self).map(Int.init)
@@ -29,7 +29,6 @@ extension FeedbackTuple {
         return FeedbackTuple(seconds: seconds, token: token)
     }
 
-    /// Appends the bytes of the tuple.
     package func write(to buffer: inout ByteBuffer) {
         buffer.writeInteger(self.seconds)
         buffer.writeInteger(UInt16(clamping: self.token.bytes.count))

@@ -5,11 +5,11 @@ package import PushTypes
 extension ProxyEndpoint {
     /// Connects to a host, through the tunnel of a proxy if there is one.
     /// - Parameters:
-    ///   - deadline: The deadline of the tunnel.
-    ///   - eventLoop: The event loop of the future if there is no connection.
+    ///   - deadline: The time by which the proxy must have opened the tunnel.
+    ///   - eventLoop: The event loop of the future if no connection is opened.
     ///   - connect: Opens a connection to a host and port.
-    /// - Returns: A future that succeeds on the event loop of the channel. Handlers that are added to the pipeline at once receive
-    ///   everything from the other end. It fails with ``ProxyFailure`` for a proxy, and the channel is closed.
+    /// - Returns: A future that succeeds on the channel's event loop. Handlers that are added immediately receive all
+    ///   bytes from the host. If the proxy fails, the future fails with ``ProxyFailure`` and the channel is closed.
     package static func connect(
         to host: String,
         port: Int,
@@ -32,7 +32,7 @@ extension ProxyEndpoint {
     }
 }
 
-/// Opens the tunnel of a proxy on a new connection, then leaves the pipeline.
+/// Opens a tunnel through a proxy on a new connection, and then leaves the pipeline.
 private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -42,7 +42,7 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
     private let port: Int
     private let deadline: NIODeadline
     private var stateMachine = ProxyTunnelStateMachine()
-    /// The promise of the tunnel, `nil` once it is completed.
+    /// The promise for the open tunnel; `nil` once it is completed.
     private var opened: EventLoopPromise<Void>?
     private var timer: Scheduled<Void>?
     private var isStarted = false
@@ -58,9 +58,10 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
         (self.deadline, self.opened) = (deadline, opened)
     }
 
-    /// Opens a tunnel on a connection to the proxy. It must be called on the channel's event loop.
-    /// - Returns: A future that succeeds on the event loop when the tunnel is open. Handlers that are added to the pipeline
-    ///   at once receive everything from the other end. It fails with ``ProxyFailure``, and the channel is closed.
+    /// Opens a tunnel on a connection to the proxy. Call it on the channel's event loop.
+    /// - Returns: A future that succeeds on the channel's event loop once the tunnel is open. Handlers that are added
+    ///   immediately receive all bytes from the host. If the proxy fails, the future fails with ``ProxyFailure`` and
+    ///   the channel is closed.
     static func open(
         _ proxy: ProxyEndpoint,
         on channel: any Channel,
@@ -73,7 +74,7 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
         do {
             try channel.pipeline.syncOperations.addHandler(handler)
         } catch {
-            // The channel was closed meanwhile.
+            // The channel was already closed.
             opened.fail(ProxyFailure(.closed, proxy: proxy, host: host, port: port))
             channel.close(promise: nil)
         }
@@ -100,7 +101,7 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Bytes between a failure and the end of the channel are discarded.
+        // Bytes after a failure are discarded until the channel is closed.
         guard self.opened != nil else { return }
         switch self.stateMachine.receive(Self.unwrapInboundIn(data)) {
         case .incomplete: break
@@ -114,8 +115,8 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { self.fail(.closed, context: context) }
 
-    /// Sends the request once. A handler of a new connection is notified twice, when it is added and when the channel
-    /// becomes active.
+    /// Sends the request once. On a new connection the handler is notified twice: when it is added, and when the
+    /// channel becomes active.
     private func start(context: ChannelHandlerContext) {
         guard !self.isStarted else { return }
         self.isStarted = true
@@ -129,7 +130,7 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
         context.close(promise: nil)
     }
 
-    /// Returns the promise, which the caller completes; `nil` after the first call.
+    /// Returns the promise for the caller to complete; `nil` after the first call.
     private func finish() -> EventLoopPromise<Void>? {
         self.timer?.cancel()
         defer { self.opened = nil }

@@ -2,31 +2,31 @@ import Foundation
 package import NIOCore
 package import PushTypes
 
-/// Requests a tunnel from a proxy and reads its response, without I/O (RFC 9110 section 9.3.6).
+/// Requests a tunnel from a proxy and parses the response, without I/O (RFC 9110 section 9.3.6).
 ///
-/// swift-nio-extras has a handler for this that hides the proxy's status and trusts the proxy to end its headers.
+/// It replaces the handler of swift-nio-extras, which hides the proxy's status and does not limit the length of the
+/// headers.
 package struct ProxyTunnelStateMachine: Sendable {
-    /// The result of reading bytes from the proxy.
+    /// The result of processing bytes from the proxy.
     package enum Result: Hashable, Sendable {
         /// The response is not complete.
         case incomplete
-        /// The tunnel is open. The associated bytes are the first ones from the other end of the tunnel.
+        /// The tunnel is open. The associated bytes are the first ones from the host at the other end.
         case open(ByteBuffer)
-        /// The proxy opens no tunnel.
+        /// The proxy has not opened a tunnel.
         case failed(ProxyFailure.Cause)
     }
 
-    /// The maximum length of the response's head and the interim responses before it, in bytes.
+    /// The maximum total length of the response's head and the preceding interim responses, in bytes.
     package static let maximumHead = 16 * 1024
     private static let version = Array("HTTP/1.".utf8)
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 
     private var received = ByteBuffer()
-    /// The length of the interim responses, which are not kept, in bytes.
+    /// The length of the interim responses, which are discarded, in bytes.
     private var interim = 0
-    /// The number of bytes of the head that have been searched for its end, and the length of the line that they end
-    /// in.
+    /// The number of bytes of the head that were searched for its end, and the length of the line in which they end.
     private var searched = 0, lineLength = 0
 
     package init() {}
@@ -41,12 +41,12 @@ package struct ProxyTunnelStateMachine: Sendable {
         return ByteBuffer(string: text + "\r\n")
     }
 
-    /// Reads bytes from the proxy. After any result other than `incomplete` it must not be called again.
+    /// Processes bytes from the proxy. After any result other than `incomplete`, it must not be called again.
     package mutating func receive(_ bytes: ByteBuffer) -> Result {
         self.received.writeImmutableBuffer(bytes)
         while true {
             let bytes = self.received.readableBytesView
-            // Another protocol is recognized by its first bytes, because its peer may wait for more from this end.
+            // Another protocol is detected by its first bytes, because its peer may wait for this end to send more.
             guard bytes.starts(with: Self.version.prefix(bytes.count)) else { return .failed(.notHTTP) }
             guard let end = self.endOfHead(bytes), self.interim + end <= Self.maximumHead else {
                 return self.interim + bytes.count > Self.maximumHead ? .failed(.endless) : .incomplete
@@ -64,7 +64,7 @@ package struct ProxyTunnelStateMachine: Sendable {
         }
     }
 
-    /// Returns the length of the head with its empty line, or `nil` if that line has not arrived.
+    /// Returns the length of the head, including the empty line; `nil` if the empty line has not arrived.
     private mutating func endOfHead(_ bytes: ByteBufferView) -> Int? {
         for byte in bytes.dropFirst(self.searched).prefix(Self.maximumHead + 1) {
             self.searched += 1
@@ -78,7 +78,7 @@ package struct ProxyTunnelStateMachine: Sendable {
         return nil
     }
 
-    /// Returns the status and the reason phrase, of which 60 printable characters are kept, or `nil` for another line.
+    /// Parses a status line. Of the reason phrase it returns 60 printable characters. Returns `nil` for any other line.
     private static func statusLine(_ bytes: ByteBufferView) -> (Int, String)? {
         let line = bytes.prefix { $0 != self.lineFeed && $0 != self.carriageReturn }
         let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
@@ -90,28 +90,28 @@ package struct ProxyTunnelStateMachine: Sendable {
     }
 }
 
-/// The reason for which a proxy opened no tunnel. Its description names the proxy, never the password.
+/// The reason for which a proxy opened no tunnel. The description contains the proxy's address, but never its password.
 package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
     /// The step that failed.
     package enum Cause: Hashable, Sendable {
-        /// No TCP connection to the proxy could be opened, for the reason in the text.
+        /// No TCP connection to the proxy was opened, for the reason in the text.
         case unreachable(String)
-        /// The proxy rejected the credentials (407, or 401 from tinyproxy).
+        /// The proxy rejected the credentials (status 407, or 401 from tinyproxy).
         case unauthorized(status: Int)
-        /// The proxy forbids this host and port (403).
+        /// The proxy forbids tunnels to this host and port (status 403).
         case forbidden
         /// The proxy responded with another status outside 2xx.
         case rejected(status: Int, phrase: String)
-        /// The response is not HTTP/1.
+        /// The proxy's response is not HTTP/1.
         case notHTTP
-        /// The head of the response does not end within ``ProxyTunnelStateMachine/maximumHead`` bytes.
+        /// The head of the response exceeds ``ProxyTunnelStateMachine/maximumHead`` bytes.
         case endless
-        /// No complete response arrived within the time limit.
+        /// No complete response arrived before the deadline.
         case timeout
         /// The proxy closed the connection before its response was complete.
         case closed
-        /// The push service has an IP address instead of a name. Its certificate could not be checked against that
-        /// address, because the connection's remote address is the proxy's.
+        /// The push service is given by an IP address instead of a name. Its certificate could not be checked against
+        /// the address, because the remote address of the connection is that of the proxy.
         case needsName
     }
 
@@ -123,7 +123,7 @@ package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
 
     /// - Parameters:
     ///   - host: The host at the other end of the tunnel.
-    ///   - port: Its port.
+    ///   - port: The port at the other end of the tunnel.
     package init(_ cause: Cause, proxy: ProxyEndpoint, host: String, port: Int) {
         (self.cause, self.proxy, self.hasUser) = (cause, proxy.description, proxy.user != nil)
         self.target = "\(host):\(port)"
@@ -150,7 +150,7 @@ package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Indicates whether another attempt fails in the same way until a setting is changed, here or at the proxy.
+    /// Indicates whether every attempt fails in the same way until a setting is changed, locally or at the proxy.
     package var isLasting: Bool {
         switch self.cause {
         case .unauthorized, .forbidden, .notHTTP, .endless, .needsName: true
@@ -160,7 +160,7 @@ package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Indicates whether a tunnel to another port of the same host may open.
+    /// Indicates whether a tunnel to another port of the same host could still be opened.
     package var dependsOnPort: Bool {
         switch self.cause {
         case .forbidden, .rejected, .timeout, .closed: true

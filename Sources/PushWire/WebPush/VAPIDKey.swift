@@ -5,39 +5,38 @@ package import PushTypes
 
 /// The key pair by which an application server identifies itself to push services (RFC 8292).
 package struct VAPIDKey: Sendable {
-    /// The maximum validity of a token (RFC 8292 section 2).
+    /// The maximum validity period of a token (RFC 8292 section 2).
     package static let longestValidity: Duration = .seconds(24 * 3600)
-    /// The longest time by which a sender's clock may be ahead. Senders such as Mastodon always use the maximum
-    /// validity.
+    /// The maximum time by which a sender's clock may be ahead. It is needed because senders such as Mastodon always
+    /// use the maximum validity period.
     package static let clockTolerance: Duration = .seconds(300)
 
     private let key: P256.Signing.PrivateKey
 
-    /// Creates a new key.
     package init() { self.key = P256.Signing.PrivateKey() }
 
-    /// Creates a key from a private key, which must have 32 bytes.
+    /// Creates a key from a private key. Returns `nil` unless it is valid and has 32 bytes.
     package init?(privateKey: [UInt8]) {
         guard let key = try? P256.Signing.PrivateKey(rawRepresentation: privateKey) else { return nil }
         self.key = key
     }
 
-    /// Reads a private key: 32 bytes in base64url or base64, or PEM text; `nil` for other text.
+    /// Parses a private key: 32 bytes in base64url or base64, or a PEM document. Returns `nil` for any other text.
     package init?(text: String) {
         let pem = (try? P256.Signing.PrivateKey(pemRepresentation: text))?.rawRepresentation
         guard let bytes = pem ?? Base64URL.decode(text) else { return nil }
         self.init(privateKey: Array(bytes))
     }
 
-    /// The private key, 32 bytes.
+    /// The private key, which has 32 bytes.
     package var privateKey: [UInt8] { Array(self.key.rawRepresentation) }
-    /// The public key, 65 bytes: the `applicationServerKey` of subscriptions.
+    /// The public key, which has 65 bytes and is the `applicationServerKey` of subscriptions.
     package var publicKey: [UInt8] { Array(self.key.publicKey.x963Representation) }
 
-    /// Returns the value of the header `authorization` for requests to an origin.
+    /// Returns the value of the field `authorization` for requests to an origin.
     /// - Parameters:
-    ///   - contact: The sender's address, a `mailto:` or `https:` URL.
-    ///   - expires: The end of the token's validity, at most 24 hours ahead.
+    ///   - contact: The sender's contact address, a `mailto:` or `https:` URL.
+    ///   - expires: The expiry of the token, at most 24 hours ahead.
     /// - Throws: An error of the cryptography library.
     package func authorization(for origin: WebOrigin, contact: String, expires: Timestamp) throws -> String {
         let claims: JSONValue = .object([
@@ -50,9 +49,9 @@ package struct VAPIDKey: Sendable {
     }
 }
 
-/// The credential by which an application server identifies itself in a request: its public key and a token.
+/// The credential of an application server in a request: its public key and a token.
 package struct VAPIDCredential: Hashable, Sendable {
-    /// The reason for which a credential is not accepted.
+    /// The reason for which a credential is rejected.
     package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case malformed, otherKey, signature, audience, expired, tooLong
 
@@ -68,15 +67,15 @@ package struct VAPIDCredential: Hashable, Sendable {
         }
     }
 
-    /// The maximum length of a provider's token, in bytes.
+    /// The maximum length of a token, in bytes.
     private static let maximumToken = 4096
 
     package let token: String
-    /// The public key of the application server, 65 bytes.
+    /// The public key of the application server, which has 65 bytes.
     package let publicKey: [UInt8]
 
-    /// Reads the header `authorization`, and the header `crypto-key` where senders of the drafts put the key; `nil` for
-    /// headers without both.
+    /// Parses the field `authorization`, and the field `crypto-key` in which senders of the drafts put the key. Returns
+    /// `nil` unless they contain a token and a key.
     package init?(authorization: String?, cryptoKey: String? = nil) {
         guard let authorization, authorization.utf8.count <= 2 * Self.maximumToken else { return nil }
         let parts = authorization.split(separator: " ", maxSplits: 1)
@@ -96,9 +95,9 @@ package struct VAPIDCredential: Hashable, Sendable {
         (self.token, self.publicKey) = (token, Array(bytes))
     }
 
-    /// Checks signature, audience and validity.
+    /// Checks the signature, the audience and the validity period of the token.
     /// - Parameters:
-    ///   - key: The key that the subscription accepts.
+    ///   - key: The public key that the subscription accepts.
     ///   - origin: The origin of the push resource.
     package func check(key: [UInt8], origin: WebOrigin, now: Timestamp) throws(Fault) {
         guard self.publicKey == key else { throw .otherKey }
@@ -128,13 +127,13 @@ package struct VAPIDCredential: Hashable, Sendable {
 
 /// The origin of a URL: scheme, host and port (RFC 6454).
 package struct WebOrigin: Hashable, Sendable, CustomStringConvertible {
-    /// The maximum length of a text that is read, in characters.
+    /// The maximum length of a parsed URL, in characters.
     private static let maximumLength = 512
 
-    /// The text, such as `https://push.example.org`, in lower case and without the port of the scheme.
+    /// The origin as text, such as `https://push.example.org`, in lower case and without the scheme's default port.
     package let description: String
 
-    /// Reads the origin of a URL with the scheme `https` or `http`; `nil` for any other text.
+    /// Parses the origin of a URL with the scheme `https` or `http`. Returns `nil` for any other text.
     package init?(_ url: some StringProtocol) {
         let lowered = url.prefix(Self.maximumLength).lowercased()
         for (scheme, port) in [("https://", ":443"), ("http://", ":80")] where lowered.hasPrefix(scheme) {
@@ -150,7 +149,7 @@ package struct WebOrigin: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// Returns `true` for a host with or without a port of at most five digits. A host with colons is in brackets.
+    /// Returns `true` for a host, optionally with a port of up to five digits. A host with colons must be in brackets.
     private static func isHostAndPort(_ text: Substring) -> Bool {
         let rest: Substring
         if text.hasPrefix("[") {

@@ -2,12 +2,12 @@ import Crypto
 import Foundation
 import PushTypes
 
-/// The keys of a subscription, to which messages are encrypted (RFC 8291 section 2).
+/// The keys of a subscription, with which messages to it are encrypted (RFC 8291 section 2).
 package struct WebPushKeys: Hashable, Sendable {
-    /// The lengths of a public key of P-256, not compressed, and of an authentication secret, in bytes.
+    /// The lengths in bytes of an uncompressed P-256 public key and of an authentication secret.
     package static let (publicLength, secretLength) = (65, 16)
-    /// The maximum length of a message's content, in bytes. Its body then has 4,096 bytes, which every push service
-    /// takes (RFC 8030 section 7.2).
+    /// The maximum length of a message's plaintext, in bytes. The encrypted body then has 4,096 bytes, which every push
+    /// service accepts (RFC 8030 section 7.2).
     package static let maximumContent = 3993
 
     /// The user agent's public key (`p256dh`).
@@ -15,28 +15,27 @@ package struct WebPushKeys: Hashable, Sendable {
     /// The authentication secret (`auth`).
     package let secret: [UInt8]
 
-    /// Creates the keys. Returns `nil` if the public key is not a point of the curve, or if the secret has another
-    /// length.
+    /// Creates the keys. Returns `nil` for a public key that is no point on the curve, or a secret of the wrong length.
     package init?(publicKey: [UInt8], secret: [UInt8]) {
         guard Self.isPublicKey(publicKey), secret.count == Self.secretLength else { return nil }
         (self.publicKey, self.secret) = (publicKey, secret)
     }
 
-    /// Returns `true` for the bytes of an uncompressed point of the curve.
+    /// Returns `true` if the bytes are an uncompressed point on the curve.
     package static func isPublicKey(_ bytes: [UInt8]) -> Bool {
         bytes.count == Self.publicLength && (try? P256.KeyAgreement.PublicKey(x963Representation: bytes)) != nil
     }
 
-    /// Encrypts a content and returns the body of the message.
+    /// Encrypts a plaintext, and returns the body of the message.
     ///
-    /// Each call generates a key pair and a salt of its own.
+    /// Each call generates a new key pair and a new salt.
     /// - Throws: An error of the cryptography library.
     package func seal(_ content: [UInt8]) throws -> [UInt8] {
         let salt = RandomBytes.make(EncryptedContent.saltLength)
         return try self.seal(content, as: P256.KeyAgreement.PrivateKey(), salt: salt)
     }
 
-    /// Encrypts a content with a given key pair and salt, which no two messages may share.
+    /// Encrypts a plaintext with the given key pair and salt, which must not be used for two messages.
     func seal(_ content: [UInt8], as sender: P256.KeyAgreement.PrivateKey, salt: [UInt8]) throws -> [UInt8] {
         let senderKey = Array(sender.publicKey.x963Representation)
         let agent = try P256.KeyAgreement.PublicKey(x963Representation: self.publicKey)
@@ -51,17 +50,18 @@ package struct WebPushKeys: Hashable, Sendable {
     }
 }
 
-/// The content coding `aes128gcm` with a single record (RFC 8188), as Web Push uses it (RFC 8291 section 4).
+/// The content coding `aes128gcm` with a single record (RFC 8188), as used by Web Push (RFC 8291 section 4).
 ///
-/// A body is salt (16 bytes), record size (4), length of the key id (1), key id, and the record with its tag (16).
+/// A body consists of the salt (16 bytes), the record size (4), the length of the key id (1), the key id, and the
+/// record, including its tag (16).
 enum EncryptedContent {
     static let saltLength = 16
-    /// The record size that is written. A body with one record has 4,096 bytes at most.
+    /// The record size in encoded bodies. A body with a single record has at most 4,096 bytes.
     private static let recordSize: UInt32 = 4096
-    /// The last octet of a record's content, where no other record follows.
+    /// The delimiter octet after the plaintext of the last record.
     private static let lastDelimiter: UInt8 = 2
 
-    /// Encrypts a content and returns the body.
+    /// Encrypts a plaintext, and returns the body.
     /// - Parameter key: The input keying material (RFC 8188 section 2.2).
     static func seal(_ content: [UInt8], key: SymmetricKey, salt: [UInt8], keyID: [UInt8]) throws -> [UInt8] {
         func derive(_ info: String, _ length: Int) -> SymmetricKey {

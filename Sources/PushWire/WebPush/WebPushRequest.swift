@@ -3,11 +3,11 @@ import Foundation
 import PushSupport
 package import PushTypes
 
-/// The headers of a request to a push resource (RFC 8030 section 5).
+/// The header fields of a request to a push resource (RFC 8030 section 5).
 package struct WebPushRequest: Hashable, Sendable {
-    /// The maximum length of a body that every push service takes, in bytes (RFC 8030 section 7.2).
+    /// The maximum length of a body that every push service must accept, in bytes (RFC 8030 section 7.2).
     package static let maximumBody = 4096
-    /// The maximum length of a topic, in characters of base64url.
+    /// The maximum length of a topic, in base64url characters.
     package static let maximumTopic = 32
 
     /// The urgency of a message (RFC 8030 section 5.3).
@@ -22,15 +22,15 @@ package struct WebPushRequest: Hashable, Sendable {
         case none
         /// The coding of RFC 8291.
         case aes128gcm
-        /// The coding of the drafts, whose salt (16 bytes) and public key (65 bytes) are in headers.
+        /// The coding of the drafts. The salt (16 bytes) and the public key (65 bytes) are in header fields.
         case aesgcm(salt: [UInt8], publicKey: [UInt8])
     }
 
-    /// The reason for which a request is not accepted.
+    /// The reason for which a request is rejected.
     package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case ttl, urgency, topic, coding, keys
 
-        /// The status of the response to a request with this fault.
+        /// The status of the response to a request that is rejected for this reason.
         package var status: Int { self == .coding ? 415 : 400 }
 
         package var description: String {
@@ -44,23 +44,23 @@ package struct WebPushRequest: Hashable, Sendable {
         }
     }
 
-    /// The longest time for which the message may be kept, in seconds. 0 means that it is delivered now or never.
+    /// The maximum time for which the message may be stored, in seconds. With 0, it is delivered now or never.
     package let ttl: UInt32
     package let urgency: Urgency
-    /// The topic. A message replaces earlier ones with the same topic that are still waiting.
+    /// The topic; `nil` for none. A message replaces waiting messages with the same topic.
     package let topic: String?
     package let coding: Coding
 
-    /// Reads the headers of a request.
+    /// Parses the header fields of a request.
     /// - Parameters:
-    ///   - hasBody: Whether the body has any byte.
-    ///   - values: Returns the values of all fields with a name in lower case.
+    ///   - hasBody: Whether the body has at least one byte.
+    ///   - values: Returns the values of all fields with a name, which is given in lower case.
     package init(hasBody: Bool, values: (String) -> [String]) throws(Fault) {
         guard let seconds = values("ttl").first.flatMap(Self.seconds) else { throw .ttl }
         self.ttl = seconds
         let urgencies = values("urgency").flatMap { $0.split(separator: ",") }
         guard urgencies.count <= 1 else { throw .urgency }
-        // A message with an unknown urgency is accepted.
+        // A message with an unknown urgency is accepted as normal.
         self.urgency = urgencies.first.flatMap { Urgency(rawValue: Self.trimmed($0).lowercased()) } ?? .normal
         let topics = values("topic")
         guard topics.count <= 1, topics.allSatisfy(Self.isTopic) else { throw .topic }
@@ -90,7 +90,7 @@ package struct WebPushRequest: Hashable, Sendable {
         return .aesgcm(salt: salt, publicKey: publicKey)
     }
 
-    /// Returns a number of seconds; 2³¹ for a larger one, `nil` for text that is no number.
+    /// Parses a number of seconds. A larger number than 2³¹ is returned as 2³¹, and text that is no number as `nil`.
     private static func seconds(_ text: String) -> UInt32? {
         let digits = Self.trimmed(text[...])
         guard (1...64).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) })
@@ -106,13 +106,13 @@ package struct WebPushRequest: Hashable, Sendable {
     private static func trimmed(_ text: some StringProtocol) -> String { text.trimmingCharacters(in: .whitespaces) }
 }
 
-/// Creates the headers of a Web Push message from those of a notification (RFC 8030 section 5).
+/// Converts the headers of a notification to those of a Web Push message (RFC 8030 section 5).
 package enum WebPushMessage {
-    /// The longest time for which a push service is requested to keep a message, in seconds: 28 days, which every
+    /// The maximum time for which a push service is requested to store a message, in seconds: 28 days, which every
     /// service accepts.
     package static let longestStorage: Int64 = 28 * 86_400
 
-    /// Returns the header fields, with names in lower case.
+    /// Returns the header fields, whose names are in lower case.
     package static func headers(
         priority: Priority,
         expiration: Expiration,
@@ -129,7 +129,7 @@ package enum WebPushMessage {
         return headers
     }
 
-    /// Returns the seconds for which the message is kept.
+    /// Returns the number of seconds for which the message is stored.
     package static func timeToLive(_ expiration: Expiration, now: Timestamp) -> Int64 {
         switch expiration {
         case .servicePolicy: return self.longestStorage
@@ -155,7 +155,7 @@ package enum WebPushMessage {
         }
     }
 
-    /// Returns the topic of a collapse id, which has 32 characters. Apple rejects topics whose length is one more than
+    /// Returns the topic for a collapse id, which has 32 characters. Apple rejects topics whose length is one more than
     /// a multiple of four.
     package static func topic(_ collapseID: String) -> String {
         Base64URL.encode(SHA256.hash(data: Data(collapseID.utf8)).prefix(24))

@@ -3,9 +3,9 @@ import Foundation
 package import PushSupport
 package import PushTypes
 
-/// A browser's subscription: the URL to which messages are posted, and the keys to which they are encrypted.
+/// A browser's subscription: the URL to which messages are posted, and the keys with which they are encrypted.
 ///
-/// All of it is secret: anyone with the URL can send to the browser.
+/// All of it is secret, because anyone who knows the URL can send to the browser.
 package struct WebPushSubscription: Hashable, Sendable {
     /// The maximum length of the URL, in bytes.
     package static let maximumEndpoint = 2048
@@ -15,10 +15,10 @@ package struct WebPushSubscription: Hashable, Sendable {
 
     package init(endpoint: String, keys: WebPushKeys) { (self.endpoint, self.keys) = (endpoint, keys) }
 
-    /// Reads the JSON of a browser, `{"endpoint":…,"keys":{"p256dh":…,"auth":…}}`. Other members are ignored: browsers add
-    /// some. The keys are base64url or base64, with padding or without.
-    /// - Parameter path: The path of the object in the request.
-    /// - Throws: ``RequestError`` that names the member at fault.
+    /// Parses the JSON of a browser, `{"endpoint":…,"keys":{"p256dh":…,"auth":…}}`. Other members, which some browsers
+    /// add, are ignored. The keys are base64url or base64, with or without padding.
+    /// - Parameter path: The path of the object in the request, for error messages.
+    /// - Throws: ``RequestError``, which names the member at fault.
     package init(_ json: JSONValue, at path: String) throws(RequestError) {
         func error(_ member: String, _ message: String) -> RequestError {
             RequestError(.invalid, code: "invalid_subscription", message: message, path: "\(path)\(member)")
@@ -45,7 +45,7 @@ package struct WebPushSubscription: Hashable, Sendable {
         return Base64URL.decode(text).map(Array.init)
     }
 
-    /// The token of the device that stands for the subscription: the SHA-256 of its URL.
+    /// The token of the device that represents the subscription: the SHA-256 hash of the URL.
     package var token: DeviceToken {
         get throws {
             guard let token = DeviceToken(bytes: Array(SHA256.hash(data: Data(self.endpoint.utf8)))) else {
@@ -55,15 +55,15 @@ package struct WebPushSubscription: Hashable, Sendable {
         }
     }
 
-    /// The text that is sealed in the store: URL, public key and secret, each on one line.
+    /// The text that is encrypted for the store: the URL, the public key and the secret, one per line.
     package var text: String {
         [self.endpoint, Base64URL.encode(self.keys.publicKey), Base64URL.encode(self.keys.secret)]
             .joined(separator: "\n")
     }
 
-    /// Reads a text written by ``text``. Returns `nil` for any other.
+    /// Parses a text that was created by ``text``. Returns `nil` for any other text.
     package init?(text: String) {
-        // The bytes are split, because a carriage return and a line feed form one character.
+        // The bytes are split, because a carriage return and a line feed form a single character.
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
         guard lines.count == 3, let publicKey = Base64URL.decode(lines[1]), let secret = Base64URL.decode(lines[2]),

@@ -1,57 +1,58 @@
 import Foundation
 
-/// A chart of one or more series over time, which the server draws.
+/// A chart of one or more series over time, which the server renders.
 ///
-/// ``ChartDrawing`` renders it as SVG. ``model(id:format:)`` returns the variables of the partial `chart`, which shows
-/// the same numbers as a table.
+/// ``ChartDrawing`` renders it as SVG. ``model(id:format:)`` returns the variables of the partial `chart`, which also
+/// shows the numbers as a table.
 package struct Chart: Sendable {
     /// The way in which values are drawn.
     package enum Kind: Sendable {
         /// Each series is a line, which breaks where a value is missing.
         case lines
-        /// Each time has a bar, in which the series are stacked.
+        /// Each point in time has a bar, in which the series are stacked.
         case stackedBars
     }
 
-    /// The values of one series, one for each time.
+    /// The values of one series, one for each point in time.
     package struct Series: Sendable {
         let name: String
         let values: [Double?]
 
-        /// - Parameter values: Numbers of at least 0. `nil` and other numbers are gaps.
+        /// Creates a series of finite numbers of at least 0. `nil` and any other number are gaps.
         package init(_ name: String, _ values: [Double?]) {
             self.name = name
             self.values = values.map { value in value.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil } }
         }
     }
 
-    /// The maximum number of series. The style sheet has colours and patterns for as many.
+    /// The maximum number of series, for which the style sheet has colors and patterns. Further ones are omitted.
     package static let maximumSeries = 5
-    /// The maximum number of times. Earlier ones are left out.
+    /// The maximum number of points in time. Earlier ones are omitted.
     package static let maximumTimes = 400
 
     let kind: Kind
     let title: String
-    /// The description of the chart for people who cannot see it, one sentence.
+    /// The alternative text of the chart for people who cannot see it, which is one sentence.
     let description: String
     let times: [String]
     let series: [Series]
 
-    /// - Parameter times: The name of each time, such as `14:00`.
+    /// Creates a chart.
+    /// - Parameter times: The label of each point in time, such as `14:00`.
     package init(_ kind: Kind, title: String, description: String, times: [String], series: [Series]) {
         (self.kind, self.title, self.description) = (kind, title, description)
         self.times = Array(times.suffix(Self.maximumTimes))
         self.series = series.prefix(Self.maximumSeries).map { [times] one in
-            // Every series has a value or a gap for each time.
+            // Every series has a value or a gap for each point in time.
             let values = (0..<times.count).map { $0 < one.values.count ? one.values[$0] : nil }
             return Series(one.name, values.suffix(Self.maximumTimes))
         }
     }
 
-    /// Indicates whether the chart has no value at all.
+    /// A Boolean value that indicates whether the chart contains no values.
     var isEmpty: Bool { self.series.allSatisfy { $0.values.allSatisfy { $0 == nil } } }
 
-    /// The largest value that is drawn, which is that of a line or of a whole bar.
+    /// The largest value that is drawn: that of a line, or the total of a stacked bar.
     var maximum: Double {
         switch self.kind {
         case .lines: self.series.flatMap { $0.values.compactMap { $0 } }.max() ?? 0
@@ -59,11 +60,10 @@ package struct Chart: Sendable {
         }
     }
 
-    /// Returns the height of a whole bar.
     private func total(at index: Int) -> Double { self.series.reduce(0) { $0 + ($1.values[index] ?? 0) } }
 
-    /// Returns the variables of the partial `chart`.
-    /// - Parameter id: The id of the drawing in its page.
+    /// Returns the variables of the partial `chart`. A chart without any value has no drawing.
+    /// - Parameter id: The id of the drawing, which must be unique in its page.
     package func model(id: String, format: PageFormat) -> PageModel {
         guard !self.isEmpty else { return ["title": self.title, "isEmpty": true] }
         return [
@@ -81,7 +81,7 @@ package struct Chart: Sendable {
     }
 }
 
-/// The SVG of a chart. Colours and line patterns are classes of the style sheet, because pages have no inline styles.
+/// The SVG rendering of a chart. Colors and line patterns are CSS classes, because pages have no inline styles.
 private struct ChartDrawing {
     private static let (width, height) = (720.0, 200.0)
     private static let (left, right, top, bottom) = (56.0, 8.0, 8.0, 24.0)
@@ -97,7 +97,6 @@ private struct ChartDrawing {
         self.scale = ChartScale(upTo: chart.maximum)
     }
 
-    /// Returns the `svg` element.
     func svg(id: String) -> String {
         let id = HTMLEscaping.escape(id)
         let title = HTMLEscaping.escape(self.chart.title)
@@ -114,14 +113,14 @@ private struct ChartDrawing {
 
     private var slot: Double { (Self.width - Self.left - Self.right) / Double(max(1, self.chart.times.count)) }
 
-    /// Returns the horizontal position of a time's middle.
+    /// Returns the horizontal position of the center of a time's slot.
     private func x(_ index: Int) -> Double { Self.left + (Double(index) + 0.5) * self.slot }
 
     private func y(_ value: Double) -> Double {
         Self.top + (1 - value / self.scale.maximum) * (Self.height - Self.top - Self.bottom)
     }
 
-    /// Returns a coordinate with one decimal.
+    /// Returns a coordinate, formatted with one decimal.
     private static func text(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         return "\(tenths / 10).\(abs(tenths % 10))"
@@ -154,7 +153,7 @@ private struct ChartDrawing {
         }
     }
 
-    /// Returns a line with a break at each gap. A value between two gaps is a point.
+    /// Returns the SVG of a line with a break at each gap. A value between two gaps is drawn as a point.
     private func line(_ values: [Double?], _ name: String) -> String {
         var (path, points, isDown) = ("", "", false)
         for (index, value) in values.enumerated() {
@@ -171,7 +170,7 @@ private struct ChartDrawing {
         return path.isEmpty ? "" : "<path class=\"line \(name)\" d=\"\(path)\"/>\(points)"
     }
 
-    /// Returns the bar of one time. Its parts show their numbers in tooltips.
+    /// Returns the SVG of the stacked bar at one time. Its segments show their values in tooltips.
     private func bar(at index: Int) -> String {
         let width = max(1, self.slot - min(4, self.slot * 0.2))
         var below = 0.0
@@ -190,13 +189,13 @@ private struct ChartDrawing {
     }
 }
 
-/// The scale of a chart's vertical axis, from 0 to a round number above all values, with a few grid lines.
+/// The scale of the vertical axis, from 0 to a round number that no value exceeds, with a few grid lines.
 struct ChartScale: Equatable {
     let maximum: Double
-    /// The values with a grid line and a label, from 0 on.
+    /// The values of the grid lines, each of which has a label, starting at 0.
     let ticks: [Double]
 
-    /// - Parameter largest: The largest value. If it is 0, the scale ends at 1.
+    /// Creates the scale for the largest value. If that is 0, the scale ends at 1.
     init(upTo largest: Double) {
         guard largest.isFinite, largest > 0 else {
             (self.maximum, self.ticks) = (1, [0, 1])
@@ -208,7 +207,7 @@ struct ChartScale: Equatable {
         self.maximum = Double(count) * step
     }
 
-    /// Returns the smallest number of at least `least` that is 1, 2, 2.5 or 5 times a power of ten.
+    /// Returns the smallest number that is at least `least` and equals 1, 2, 2.5 or 5 times a power of ten.
     private static func step(_ least: Double) -> Double {
         let power = pow(10, floor(log10(least)))
         guard power > 0, power.isFinite else { return least }

@@ -3,13 +3,13 @@ package import PushTypes
 
 /// The lock screen of a phone that shows a push, as far as its payload determines it.
 ///
-/// Everything is text: nothing of a payload becomes markup, script or an address.
+/// All values of the payload are treated as plain text. None of them becomes markup, a script or a URL.
 package struct LockScreen: Hashable, Sendable {
-    /// The kind of display that the push leads to.
+    /// The kind of presentation that the push causes.
     package enum Kind: Hashable, Sendable {
         /// A notification with an alert.
         case alert
-        /// A Live Activity. Its values are listed, because only the app knows how to draw them.
+        /// A Live Activity. Its values are listed, because only the app can render them.
         case activity(event: String, values: [Value])
         /// A push that shows nothing.
         case silent(SilentReason)
@@ -18,20 +18,20 @@ package struct LockScreen: Hashable, Sendable {
     /// The reason why a push shows nothing.
     package enum SilentReason: String, CaseIterable, Hashable, Sendable {
         case background, voip, complication, fileprovider, mdm, location, pushtotalk, widgets, controls
-        /// An alert push without text and sound: it may change the badge.
+        /// An alert push without text and sound, which can at most change the badge.
         case badgeOnly
-        /// The system does not understand the payload.
+        /// The system cannot interpret the payload.
         case unreadable
     }
 
-    /// A text, or the key of its localization.
+    /// A string, or the key of a localized string.
     package struct Text: Hashable, Sendable {
         package let text: String
-        /// Indicates whether the text is the key of a localization that only the app has.
+        /// A Boolean value that indicates whether the string is a localization key, whose text only the app has.
         package var isKey = false
     }
 
-    /// A name and a value of a Live Activity.
+    /// A name and a value in the content of a Live Activity.
     package struct Value: Hashable, Sendable {
         package let name: String
         package let value: String
@@ -52,14 +52,16 @@ package struct LockScreen: Hashable, Sendable {
     package var staleAt: Int64?
     package var dismissedAt: Int64?
 
-    /// The maximum length of a text, in characters. The system shows fewer.
+    /// The maximum length of a string, in characters, to which longer ones are truncated. The system itself shows
+    /// fewer.
     static let longestText = 1000
-    /// The maximum number of values of a Live Activity.
+    /// The maximum number of values of a Live Activity that are listed.
     static let mostValues = 40
 
+    /// Creates the lock screen for a push.
     /// - Parameters:
     ///   - payload: The JSON body of the push.
-    ///   - type: Its push type.
+    ///   - type: The push type.
     package init(payload: JSONValue, type: PushType) {
         let aps = payload["aps"]
         switch type {
@@ -98,7 +100,7 @@ package struct LockScreen: Hashable, Sendable {
         self.summary = alert["summary-arg"].stringValue.map(Self.limited)
     }
 
-    /// Returns the text of a member, or the key of its localization.
+    /// Returns the string of an alert's member, or the key of its localization.
     private static func text(
         _ alert: JSONValue,
         _ name: String,
@@ -128,7 +130,7 @@ package struct LockScreen: Hashable, Sendable {
         return values
     }
 
-    /// Returns `true` if a member beside `aps` looks like the address of a file, which a service extension may attach.
+    /// Returns `true` if a member besides `aps` looks like the URL of a file, which a service extension may attach.
     private static func namesFile(_ payload: JSONValue) -> Bool {
         guard case .object(let members) = payload else { return false }
         return members.contains { name, value in
@@ -138,7 +140,7 @@ package struct LockScreen: Hashable, Sendable {
 }
 
 extension LockScreen {
-    /// The number of colours for icons without an image.
+    /// The number of colors for app icons without an image.
     private static let colours: UInt64 = 12
 
     /// Returns the variables of the template `lock-screen`.

@@ -2,12 +2,12 @@ import Foundation
 import Mustache
 import PushSupport
 
-/// The texts of the pages in one language, read from a JSON file of nested objects.
+/// The localized texts of the pages in one language, read from a JSON file of nested objects.
 ///
-/// Templates name them as `{{t.overview.title}}`, Swift as `texts["overview.title"]`. A text may have placeholders for
-/// values, as in `{count} devices`.
+/// Templates refer to them as in `{{t.overview.title}}`, and Swift as in `texts["overview.title"]`. A text may have
+/// placeholders for values, as in `{count} devices`.
 package struct LocalizedTexts: Sendable {
-    /// The language as in `lang`, such as `en`.
+    /// The language as in the HTML attribute `lang`, such as `en`.
     package let language: String
     let tree: JSONValue
     private let byPath: [String: String]
@@ -21,18 +21,18 @@ package struct LocalizedTexts: Sendable {
         self.byPath = texts
     }
 
-    /// The variable `t` of templates.
+    /// The variable `t` of templates, which contains all texts.
     package var variable: Any { TextNode(value: self.tree) }
 
-    /// Returns a text, or its path if there is none.
+    /// Returns the text at a path, or the path itself if there is no such text.
     package subscript(path: String) -> String { self.byPath[path] ?? path }
 
-    /// Returns a text whose placeholders are replaced by values.
+    /// Returns the text at a path, with its placeholders replaced by values.
     package subscript(path: String, values: [String: String]) -> String {
         values.reduce(self[path]) { $0.replacingOccurrences(of: "{\($1.key)}", with: $1.value) }
     }
 
-    /// Returns a text, or `nil` if there is none.
+    /// Returns the text at a path, or `nil` if there is no such text.
     package func text(_ path: String) -> String? { self.byPath[path] }
 
     private static func collect(_ value: JSONValue, at path: String, into texts: inout [String: String]) {
@@ -47,7 +47,7 @@ package struct LocalizedTexts: Sendable {
     }
 }
 
-/// A text or an object of texts. Members are looked up only when a template names them.
+/// A text or an object of texts. Members are looked up only when a template refers to them.
 private struct TextNode: MustacheParent {
     let value: JSONValue
 
@@ -60,15 +60,16 @@ private struct TextNode: MustacheParent {
     }
 }
 
-/// The languages of the pages.
+/// The languages in which pages are available.
 package struct PageLanguages: Sendable {
-    /// The language for people who have not chosen one and whose browser accepts none of the others.
+    /// The default language, for people who have not chosen one and whose browser accepts no available language.
     package static let standard = "en"
 
     private let texts: [String: LocalizedTexts]
 
-    /// - Parameter files: The texts of the modules that make pages, by language. Their objects are merged with the
-    ///   shared ones. A text that a language lacks is taken from the standard language.
+    /// Creates the languages from JSON files. A text that a language lacks is taken from the default language.
+    /// - Parameter files: The texts of the modules that provide pages, by language. Their objects are merged with the
+    ///   shared texts.
     /// - Throws: ``RequestError`` for a file that is not JSON.
     package init(_ files: [(language: String, text: [UInt8])]) throws {
         var trees: [String: JSONValue] = [:]
@@ -82,11 +83,13 @@ package struct PageLanguages: Sendable {
         }
     }
 
-    /// All languages, in alphabetical order.
+    /// The codes of all languages, in alphabetical order.
     package var all: [String] { self.texts.keys.sorted() }
 
-    /// Returns the texts of a language, or of the first one that a browser accepts.
-    /// - Parameter acceptLanguage: The header field of the request.
+    /// Returns the texts in the chosen language, or in the first available one that the browser accepts, or in English.
+    /// - Parameters:
+    ///   - chosen: The language that the person has chosen; `nil` for none.
+    ///   - acceptLanguage: The value of the header field `accept-language`; `nil` if it is absent.
     package func texts(_ chosen: String?, acceptLanguage: String?) -> LocalizedTexts {
         for language in [chosen].compactMap({ $0 }) + Self.accepted(acceptLanguage ?? "") {
             if let texts = self.texts[language] { return texts }

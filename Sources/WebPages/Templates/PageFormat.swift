@@ -2,7 +2,7 @@ import Foundation
 import PushSupport
 package import PushTypes
 
-/// The format of numbers and times in a page, by its language and the current time.
+/// The format of numbers and times on a page, which depends on its language and the current time.
 package struct PageFormat: Sendable {
     /// The format of the page that is being rendered.
     @TaskLocal static var current = PageFormat(texts: .none, now: Timestamp(milliseconds: 0))
@@ -14,7 +14,7 @@ package struct PageFormat: Sendable {
 
     // MARK: Numbers
 
-    /// Returns a number with the language's separators, and at most two decimals.
+    /// Returns a number with the language's separators and at most two decimals.
     package func number(_ value: Double) -> String {
         guard let whole = Int64(exactly: value.rounded(.towardZero)) else { return Self.plain(value) }
         let group = self.texts["format.group"]
@@ -32,10 +32,10 @@ package struct PageFormat: Sendable {
         return value < 0 ? "−\(text)" : text
     }
 
-    /// Returns a number in the format of form fields and addresses.
+    /// Returns a number without separators, as form fields and URLs need it.
     static func plain(_ value: Double) -> String { Int64(exactly: value).map { "\($0)" } ?? "\(value)" }
 
-    /// Returns a size, such as 1.2 MB.
+    /// Returns a size with a unit, such as 1.2 MB.
     package func bytes(_ value: Double) -> String {
         let units = ["B", "kB", "MB", "GB", "TB"]
         var (value, unit) = (value, 0)
@@ -43,7 +43,7 @@ package struct PageFormat: Sendable {
         return "\(self.number(value < 10 ? (value * 10).rounded() / 10 : value.rounded())) \(units[unit])"
     }
 
-    /// Returns a duration in its two largest units.
+    /// Returns a duration in its two largest units, such as "2 h 5 min"; "–" for a number that is not finite.
     package func duration(seconds: Double) -> String {
         guard seconds.isFinite, let total = Int64(exactly: max(0, seconds).rounded()) else { return "–" }
         let units: [(Int64, String)] = [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")]
@@ -57,7 +57,8 @@ package struct PageFormat: Sendable {
 
     // MARK: Times
 
-    /// Returns the time that has passed since a time, such as "3 min ago".
+    /// Returns the time that has elapsed since a time in RFC 3339, such as "3 min ago". Any other string is returned
+    /// unchanged.
     package func ago(_ text: String) -> String {
         guard let time = Self.time(text) else { return text }
         let seconds = Double(self.now.milliseconds - time.milliseconds) / 1000
@@ -66,13 +67,13 @@ package struct PageFormat: Sendable {
         return self.texts[seconds > 0 ? "format.ago" : "format.in", ["time": length]]
     }
 
-    /// Returns a duration that is rounded to one unit, so that the entries of a list are easy to compare.
+    /// Returns a duration rounded to one unit, so that the entries of a list are easy to compare.
     private static func coarse(_ seconds: Double) -> Double {
         let unit: Double = seconds >= 86_400 ? 86_400 : seconds >= 3600 ? 3600 : seconds >= 60 ? 60 : 1
         return (seconds / unit).rounded(.down) * unit
     }
 
-    /// Returns the date and the time of day in UTC.
+    /// Returns the date and the time of day in UTC for a time in RFC 3339. Any other string is returned unchanged.
     package func local(_ text: String) -> String {
         guard Self.time(text) != nil else { return text }
         return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8)) UTC"

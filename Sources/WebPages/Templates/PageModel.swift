@@ -7,9 +7,9 @@ package typealias PageModel = [String: Any]
 
 /// Converts JSON into the variables of templates.
 ///
-/// Pages show the API's responses in this form, so that they use the API's names.
+/// Pages show API responses in this form, so that templates use the names of API members.
 package enum PageValue {
-    /// Returns the value for a template. `null` is `nil`, which is an empty section.
+    /// Returns the template value for a JSON value. `null` becomes `nil`, which makes a template section empty.
     package static func of(_ json: JSONValue?) -> Any? {
         switch json {
         case nil, .null: nil
@@ -22,11 +22,11 @@ package enum PageValue {
         }
     }
 
-    /// Returns the values of an object's members.
+    /// Returns the template values of an object's members.
     package static func model(_ members: [String: JSONValue]) -> PageModel { members.compactMapValues(Self.of) }
 }
 
-/// A number in a page, in the format of its language: `{{count}}` is 1,204, and `{{plain(count)}}` is 1204.
+/// A number on a page, in the format of the page's language: `{{count}}` is 1,204, and `{{plain(count)}}` is 1204.
 package struct PageNumber: MustacheCustomRenderable, MustacheTransformable, Sendable {
     package let value: Double
 
@@ -46,9 +46,9 @@ package struct PageNumber: MustacheCustomRenderable, MustacheTransformable, Send
     }
 }
 
-/// A text in a page. An empty text is an empty section.
+/// A string on a page. An empty string makes a template section empty.
 ///
-/// Its transforms read it as a time in RFC 3339: `{{ago(createdAt)}}`, `{{exact(createdAt)}}`, `{{local(createdAt)}}`.
+/// Its transforms parse it as a time in RFC 3339: `{{ago(createdAt)}}`, `{{exact(createdAt)}}`, `{{local(createdAt)}}`.
 package struct PageText: MustacheCustomRenderable, MustacheTransformable, Sendable {
     package let text: String
 

@@ -2,13 +2,13 @@ import Mustache
 package import PageResources
 import PushSupport
 
-/// The templates of pages, parsed once at start.
+/// The templates of pages, which are parsed once at startup.
 ///
-/// All variables are escaped with ``HTMLEscaping``. A template includes another one as a partial, and a page fills the
-/// blocks of `layout`. Tags of partials are at the beginning of their line, because Mustache would indent the content
-/// of text areas otherwise.
+/// All variables are escaped with ``HTMLEscaping``. A template includes others as partials, and a page fills the blocks
+/// of `layout`. Tags of partials must be at the beginning of a line, because Mustache would otherwise indent the
+/// content of text areas.
 package struct PageTemplates: Sendable {
-    /// A template and its name.
+    /// The source of a template, with the template's name.
     package struct Source: Sendable {
         let name: String
         let text: [UInt8]
@@ -18,8 +18,9 @@ package struct PageTemplates: Sendable {
 
     private let library: MustacheLibrary
 
-    /// - Parameter sources: The templates of the modules that make pages, besides the shared ones.
-    /// - Throws: An error of the parser, which names line and column.
+    /// Parses the templates.
+    /// - Parameter sources: The templates of the modules that provide pages, in addition to the shared ones.
+    /// - Throws: An error of the parser, which contains the line and the column.
     package init(_ sources: [Source]) throws {
         MustacheContentTypes.register(MarkupContentType(), named: HTMLEscaping.contentType)
         var library = MustacheLibrary()
@@ -30,7 +31,7 @@ package struct PageTemplates: Sendable {
         self.library = library
     }
 
-    /// Returns the text of a page or of a part of one, or `nil` if there is no such template.
+    /// Returns the rendered HTML of a page or a section, or `nil` if there is no template with the name.
     /// - Parameters:
     ///   - format: The format of numbers and times.
     package func render(_ name: String, _ model: PageModel, format: PageFormat) -> String? {
@@ -40,17 +41,18 @@ package struct PageTemplates: Sendable {
     }
 }
 
-/// The files of the pages that are embedded in the program.
+/// The files of the pages that are embedded in the executable.
 ///
-/// The C compiler embeds them, because the Swift compiler takes 19 s for the array literals that SwiftPM makes of
-/// embedded resources.
+/// They are embedded with the C compiler, because the Swift compiler takes 19 s for the array literals that SwiftPM
+/// generates for embedded resources.
 package struct PageFiles: Sendable {
     /// The files that all pages share.
     static let shared = PageFiles(page_resources_shared())
 
     private let files: [(name: String, content: [UInt8])]
 
-    /// - Parameter resources: The first file of a list, which ends with a null.
+    /// Reads the embedded files.
+    /// - Parameter resources: The first element of an array of files, which ends with a null element.
     package init(_ resources: UnsafePointer<page_resource>) {
         var files: [(name: String, content: [UInt8])] = []
         var next = resources
@@ -62,17 +64,17 @@ package struct PageFiles: Sendable {
         self.files = files
     }
 
-    /// Returns the content of a file. It is empty for an unknown name.
+    /// Returns the content of the file with a name. It is empty for an unknown name.
     subscript(name: String) -> [UInt8] { self.files.first { $0.name == name }?.content ?? [] }
 
-    /// The templates, each with the name of its file before `.mustache`.
+    /// The templates among the files. The name of each is its file name without `.mustache`.
     package var templates: [PageTemplates.Source] {
         self.files.filter { $0.name.hasSuffix(".mustache") }.map { file in
             PageTemplates.Source(String(file.name.dropLast(".mustache".count)), file.content)
         }
     }
 
-    /// The texts, each in the language that the name of its file has before `.json`.
+    /// The localized texts among the files. The language of each is the last component of its file name before `.json`.
     package var texts: [(language: String, text: [UInt8])] {
         self.files.compactMap { file -> (language: String, text: [UInt8])? in
             let parts = file.name.split(separator: ".")
@@ -82,18 +84,18 @@ package struct PageFiles: Sendable {
     }
 }
 
-/// Escapes text for HTML scalar by scalar, as browsers parse it.
+/// Escapes strings for HTML, scalar by scalar as browsers parse them.
 ///
-/// Mustache's own content type compares characters. In Swift a `<` after some scalars, such as U+0600, is part of a
+/// Mustache's own content type compares characters. In Swift, a `<` after certain scalars, such as U+0600, is part of a
 /// longer character and would not be escaped.
 package enum HTMLEscaping {
-    /// The name of the content type in templates.
+    /// The name of the content type in template directives.
     static let contentType = "MARKUP"
 
-    /// The directive that begins every template.
+    /// The directive with which every template begins.
     static let directive = "{{% CONTENT_TYPE: \(Self.contentType)}}"
 
-    /// Returns the escaped text, for elements and for quoted attributes.
+    /// Returns the escaped string, for use in elements and quoted attributes.
     package static func escape(_ text: String) -> String {
         guard text.utf8.contains(where: Self.isSpecial) else { return text }
         var escaped: [UInt8] = []
@@ -105,7 +107,7 @@ package enum HTMLEscaping {
             case UInt8(ascii: ">"): escaped += Array("&gt;".utf8)
             case UInt8(ascii: "\""): escaped += Array("&quot;".utf8)
             case UInt8(ascii: "'"): escaped += Array("&#39;".utf8)
-            // HTML has no NUL, and browsers treat it differently.
+            // NUL is not allowed in HTML, and browsers treat it inconsistently.
             case 0: escaped += Array("\u{FFFD}".utf8)
             default: escaped.append(byte)
             }
@@ -121,7 +123,7 @@ package enum HTMLEscaping {
     }
 }
 
-/// The content type of all pages.
+/// The Mustache content type of all pages, which escapes variables.
 private struct MarkupContentType: MustacheContentType {
     func escapeText(_ text: String) -> String { HTMLEscaping.escape(text) }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushSupport
 
-/// Returns a changed copy of a value, for chains of calls that each add one part.
+/// Returns a copy of a value after applying a change, so that such calls can be chained.
 func changed<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
     var value = value
     change(&value)
@@ -13,7 +13,7 @@ func command(_ name: String, _ abstract: String = "") -> CommandConfiguration {
     CommandConfiguration(commandName: name, abstract: abstract)
 }
 
-/// Methods that each add one part of a command's help.
+/// Methods that each add one element to the help of a command.
 extension CommandConfiguration {
     /// The words with which each example begins.
     static let exampleMark = "Example: martlet "
@@ -26,7 +26,7 @@ extension CommandConfiguration {
         changed(self) { $0.discussion += ($0.discussion.isEmpty ? "" : " ") + sentence }
     }
 
-    /// Returns the configuration with an example after all sentences.
+    /// Returns the configuration with an example, which help shows after all sentences.
     /// - Parameter words: The words after `martlet`.
     func example(_ words: String) -> Self {
         changed(self) {
@@ -40,13 +40,13 @@ extension CommandConfiguration {
     /// Returns the configuration with the subcommands of this command.
     func subcommands(_ commands: [any ParsableCommand.Type]) -> Self { changed(self) { $0.subcommands = commands } }
 
-    /// Returns the configuration with the subcommand that runs if none is named.
+    /// Returns the configuration with the subcommand that runs if the command line names none.
     func defaultSubcommand(_ command: any ParsableCommand.Type) -> Self {
         changed(self) { $0.defaultSubcommand = command }
     }
 }
 
-/// The texts in the help of an option about the values that the corresponding member of a request may have.
+/// Descriptions, for the help of an option, of the values that the corresponding member of a request may have.
 extension Schema {
     /// The allowed values, such as `none, counts or device`.
     var words: String {

@@ -1,19 +1,19 @@
-/// The exit statuses of the commands. `docs/commands.md`, help and manual pages show this table.
+/// The exit statuses of the commands. `docs/commands.md`, help and manual pages show them as a table.
 enum ExitStatus: Int32, CaseIterable {
     /// The command has succeeded.
     case done = 0
     /// The server rejected the request, or a push was not accepted.
     case failed = 1
-    /// A time limit passed before the awaited work had ended. The work continues.
+    /// A time limit passed before the work that the command waits for had finished. The work continues.
     case unfinished = 2
     /// A notification had no recipients, or all were skipped.
     case nobodyReached = 3
-    /// The command line or a setting is wrong, and nothing was done.
+    /// The command line or a setting is invalid, and nothing was done.
     case usage = 64
     /// No server has responded.
     case unavailable = 69
 
-    /// The meaning of the status for the documentation.
+    /// The meaning of the status, as the documentation shows it.
     var meaning: String {
         switch self {
         case .done: "Everything was done; a notification that was waited for was accepted for every recipient."
@@ -26,9 +26,9 @@ enum ExitStatus: Int32, CaseIterable {
     }
 }
 
-/// An error with an exit status of its own. All other errors exit with ``ExitStatus/failed``.
+/// An error with a specific exit status. Any other error exits with ``ExitStatus/failed``.
 protocol StatusError: Error, CustomStringConvertible {
-    /// The status that the command exits with.
+    /// The status with which the command exits.
     var status: ExitStatus { get }
 }
 

@@ -3,17 +3,17 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Runs services until one of them ends, or until SIGINT or SIGTERM requests a graceful shutdown.
+/// Runs services until one of them finishes, or until SIGINT or SIGTERM requests a graceful shutdown.
 enum ServiceRunner {
-    /// The time limit of a graceful shutdown, after which services that have not ended are cancelled.
+    /// The time limit of a graceful shutdown, after which services that are still running are cancelled.
     static let longestShutdown: Duration = .seconds(15)
-    /// The time limit for cancelled services to end before the process exits.
+    /// The time limit for cancelled services to finish before the process exits.
     static let longestCancellation: Duration = .seconds(1)
 
-    /// Runs services until one of them ends or a signal requests the end of the process.
+    /// Runs services until one of them finishes or a signal requests the shutdown of the process.
     /// - Parameters:
     ///   - services: The services, each of which may use those before it. They are shut down in reverse order.
-    ///   - last: A service whose end shuts down all others; `nil` for none.
+    ///   - last: A service whose completion shuts down all others; `nil` for none.
     ///   - ready: A closure that returns once the services accept requests, which is reported to the service manager;
     ///     `nil` for a command that accepts none.
     static func run(
@@ -39,8 +39,8 @@ enum ServiceRunner {
     }
 }
 
-/// Ends the process when a graceful shutdown takes too long, for example because a push service does not respond to the
-/// pushes in flight. Unfinished work is lost as after a crash.
+/// Terminates the process when a graceful shutdown takes too long, for example because a push service does not respond
+/// to pushes in flight. Unfinished work is lost as after a crash.
 private struct ShutdownDeadline: Service {
     let logger: Logger
 
@@ -68,7 +68,7 @@ struct ServiceManager: Sendable {
     /// The path of the service manager's socket. A leading `@` stands for the abstract namespace.
     private let socketPath: String
 
-    /// Returns `nil` if no service manager expects the state of the process (`NOTIFY_SOCKET` is not set).
+    /// Returns `nil` if no service manager expects to be notified of the state (`NOTIFY_SOCKET` is not set).
     init?(environment: [String: String] = ProcessInfo.processInfo.environment) {
         guard let path = environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@") else { return nil }
         self.socketPath = path

@@ -29,7 +29,7 @@ struct BroadcastCommand: AsyncParsableCommand {
             """
         )
 
-    /// The events of a broadcast.
+    /// The events of a Live Activity that a broadcast can cause.
     enum Event: String, CaseIterable, ExpressibleByArgument { case update, end }
 
     @OptionGroup var access: AppOptions
@@ -45,7 +45,7 @@ struct BroadcastCommand: AsyncParsableCommand {
     @OptionGroup(title: "Through a provider") var provider: ProviderBroadcastOptions
     @OptionGroup(title: "Straight to a push service") var direct: ServiceCredentialOptions
 
-    /// The options of a broadcast that a provider sends.
+    /// The options of a broadcast that is sent through a provider.
     struct ProviderBroadcastOptions: ParsableArguments {
         @Option(help: "A name by which to find it.") var name: String?
         @Option(help: "How long to try it, such as 10m, instead of --expiration.") var expiresIn: String?
@@ -85,7 +85,7 @@ struct BroadcastCommand: AsyncParsableCommand {
         return try await send.send(body)
     }
 
-    /// Returns the members of the request to a provider.
+    /// Returns the JSON members of the request to a provider.
     func members() throws -> [String: JSONValue?] {
         var body: [String: JSONValue?] = [
             "channel": .string(self.channel.text), "name": self.provider.name?.json,
@@ -138,7 +138,7 @@ struct BroadcastCommand: AsyncParsableCommand {
         )
     }
 
-    /// Returns the unchanged bytes of the file of `--payload`, or a payload that is built from the other options.
+    /// Returns the bytes of the file of `--payload` unchanged, or a payload that is built from the other options.
     private func payloadBytes() throws -> Data {
         if let payload { return try InputFile.data(payload, for: "--payload") }
         let aps: JSONValue = .members([

@@ -4,7 +4,7 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// `martlet channel`: the broadcast channels of an app, at Apple or a gateway.
+/// `martlet channel`: manages the broadcast channels of an app, at Apple or a gateway.
 struct ChannelCommand: AsyncParsableCommand {
     static let configuration = command("channel", "The broadcast channels of an app's Live Activities.")
         .detail(
@@ -54,7 +54,7 @@ struct ChannelCommand: AsyncParsableCommand {
             try self.access.print(made) { $0["id"].stringValue?.printable ?? "" }
         }
 
-        /// Returns the request to a provider.
+        /// Creates the request to a provider.
         func request() -> APIRequest {
             .post("channels").body([
                 "environment": self.environment?.rawValue.json, "storage": self.stores ? "newest" : "none",
@@ -180,7 +180,7 @@ private struct DirectChannels {
 }
 
 extension ChannelServiceError {
-    /// The error as a clause of an error message.
+    /// The description of the error as a clause of an error message.
     fileprivate var explanation: String {
         switch self {
         case .rejected: "the push service says \(self)"

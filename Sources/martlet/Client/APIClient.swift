@@ -9,13 +9,13 @@ import Synchronization
 
 /// A client of the provider's API and of a gateway's admin API.
 struct APIClient: Sendable {
-    /// The kind of the server.
+    /// The kind of server that the client connects to.
     enum Role: String { case provider, gateway }
 
     /// The timeout for the head of a response, except for streaming requests. Tests raise it for busy machines.
     @TaskLocal static var timeout: TimeAmount = .seconds(15)
-    /// The idle timeout, for which no byte may be received or accepted by the server, where ``timeout`` does not apply.
-    /// It also limits the total duration of a response that does not stream.
+    /// The idle timeout, in which no byte is received, or accepted by the server. It applies where ``timeout`` does
+    /// not, and also limits the total duration of a response that does not stream.
     ///
     /// The value exceeds the time that a server needs for the last lines of an import and the 15 s between the comments
     /// of an event stream, and suffices for the longest list over a slow connection.
@@ -23,17 +23,17 @@ struct APIClient: Sendable {
     /// The maximum size of a response that does not stream, in bytes.
     static let maximumResponseLength = 4 * 1024 * 1024
 
-    /// The connection settings of a client: the additional authority, the proxy and the idle timeout.
+    /// The settings by which clients share connections: the additional authority, the proxy and the idle timeout.
     private struct Route: Hashable {
         let authority: String?
         let proxy: ProxyEndpoint?
         let silence: TimeAmount
     }
 
-    /// The HTTP clients by their route.
+    /// The HTTP clients, by their connection settings.
     private static let clients = Mutex<[Route: HTTPClient]>([:])
 
-    /// Returns the client of a route. A refused connection fails at once, instead of being retried until the deadline.
+    /// Returns the HTTP client for connection settings. A refused connection fails at once instead of being retried.
     private static func http(_ route: Route) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -85,7 +85,7 @@ struct APIClient: Sendable {
         self.http = try Self.http(Route(authority: authority, proxy: proxy, silence: Self.silence))
     }
 
-    /// Returns `true` if a text is the URL of a server: `http` or `https`, a host and optionally a port.
+    /// Returns `true` for the URL of a server: `http` or `https`, a host and optionally a port.
     static func isURL(_ text: String) -> Bool {
         guard let url = URLComponents(string: text), let scheme = url.scheme, ["http", "https"].contains(scheme),
             let host = url.host, !host.isEmpty, url.query == nil, url.fragment == nil
@@ -93,9 +93,9 @@ struct APIClient: Sendable {
         return url.port.map { (1...65_535).contains($0) } ?? true
     }
 
-    /// Sends a request and returns the response's JSON; `null` for an empty body.
+    /// Sends a request and returns the JSON of the response; `null` for an empty body.
     /// - Parameters:
-    ///   - path: A path that is not below `/v1`, such as `/ready`; `nil` for the request's own.
+    ///   - path: A path that is not below `/v1`, such as `/ready`; `nil` for the request's own path.
     ///   - limit: The time limit from the request to the end of the response; `nil` for the defaults: ``timeout`` to
     ///     its head, ``silence`` to its end.
     /// - Throws: ``APIErrorResponse`` for an error of the API, ``SettingsError`` if no such API responds.
@@ -151,7 +151,7 @@ struct APIClient: Sendable {
         return try await self.json(in: response)
     }
 
-    /// Returns the HTTP request with the common header fields, such as the API key.
+    /// Creates the HTTP request with the common header fields, such as the API key.
     private func message(_ request: APIRequest, path: String? = nil) throws -> HTTPClientRequest {
         var message = HTTPClientRequest(url: self.baseURL + (path ?? request.path))
         message.method = HTTPMethod(rawValue: request.method.rawValue)
@@ -178,7 +178,7 @@ struct APIClient: Sendable {
         return response
     }
 
-    /// Returns the JSON of a response; `null` for an empty body.
+    /// Parses the JSON of a response; `null` for an empty body.
     private func json(in response: HTTPClientResponse) async throws -> JSONValue {
         let data: Data
         do {
@@ -191,18 +191,18 @@ struct APIClient: Sendable {
         return value
     }
 
-    /// The error for a server at the URL that does not run Martlet.
+    /// The error of a server at the URL that is not a Martlet server.
     var notAnAPI: ForeignServerError {
         ForeignServerError("the server at \(self.baseURL) is no Martlet \(self.role): is the URL right?")
     }
 
-    /// Returns `true` for an error after which the same request may succeed a little later.
+    /// Returns `true` for an error after which a retry of the same request may soon succeed.
     static func mayPass(_ error: any Error) -> Bool {
         if let error = error as? APIErrorResponse { return error.status == 429 || error.status >= 500 }
         return error is NoResponseError
     }
 
-    /// Returns an error that names the likely cause where the API's message does not.
+    /// Returns an error with the likely cause if the API's own message does not name it.
     private func explained(_ error: APIErrorResponse) -> any Error {
         switch error.status {
         case 401 where self.role == .provider && error.code != "key_expired":
@@ -216,7 +216,7 @@ struct APIClient: Sendable {
     }
 }
 
-/// The error of a response that does not come from one of Martlet's APIs.
+/// The error for a response that is not from one of Martlet's APIs.
 struct ForeignServerError: StatusError {
     let description: String
     let status = ExitStatus.failed
@@ -237,11 +237,11 @@ struct APIErrorResponse: Error, CustomStringConvertible {
     /// The code of the API's error; `nil` if the server is not Martlet's.
     var code: String? { self.error["code"].stringValue }
 
-    /// Indicates that the response comes from one of Martlet's APIs, rather than from another server at that address.
+    /// Indicates that the response is from one of Martlet's APIs, rather than from another server at that address.
     var isFromAPI: Bool { self.code != nil }
 
-    /// Indicates that the request may have been carried out, because the server or a proxy failed. An API that refuses
-    /// a request because of overload has not begun it.
+    /// Indicates that the request may have been performed, because the server or a proxy failed. An API that refuses a
+    /// request because of overload has not begun to perform it.
     var mayBeDone: Bool {
         self.status >= 500 && !(self.status == 503 && self.isFromAPI && self.code != "storage_unavailable")
     }
@@ -259,7 +259,7 @@ struct APIErrorResponse: Error, CustomStringConvertible {
 /// The error of a request that had no response.
 struct NoResponseError: StatusError {
     let description: String
-    /// Indicates whether the server may have carried the request out.
+    /// Indicates that the server may have performed the request.
     let mayHaveArrived: Bool
     let status = ExitStatus.unavailable
 
@@ -286,7 +286,7 @@ struct NoResponseError: StatusError {
         }
     }
 
-    /// Creates the error of a response whose body did not arrive completely.
+    /// Creates the error for a response whose body was not received completely.
     init(ofBody error: any Error, from url: String) {
         self.mayHaveArrived = true
         let isTooLong = error is NIOTooManyBytesError
@@ -298,20 +298,20 @@ struct NoResponseError: StatusError {
     private static let afterConnecting: [HTTPClientError] = [
         .deadlineExceeded, .readTimeout, .writeTimeout, .remoteConnectionClosed, .cancelled,
     ]
-    /// The errors of an established connection that a proxy or a restart has ended.
+    /// The errors of an established connection that a proxy or a restart has closed.
     private static let broken: Set<CInt> = [ECONNRESET, EPIPE, ETIMEDOUT]
 }
 
-/// The progress of an upload, which distinguishes a server that accepts nothing from a file that is read slowly.
+/// The progress of an upload, by which a server that accepts nothing is distinguished from a file that is read slowly.
 private final class UploadProgress: Sendable {
-    /// The time since which a piece waits for the server; `nil` while the next piece is read, and after the last one.
+    /// The time since which a chunk waits for the server; `nil` while the next chunk is read, and after the last one.
     private let waiting = Mutex<ContinuousClock.Instant?>(nil)
 
     fileprivate func reads() { self.waiting.withLock { $0 = nil } }
 
     fileprivate func waits() { self.waiting.withLock { $0 = ContinuousClock.now } }
 
-    /// Returns once the server has accepted nothing for the time limit. The time after the last piece does not count.
+    /// Returns once the server has accepted nothing for the time limit. The time after the last chunk does not count.
     func untilStalled(for limit: Duration) async throws {
         while true {
             let now = ContinuousClock.now
@@ -322,7 +322,7 @@ private final class UploadProgress: Sendable {
     }
 }
 
-/// A request body that records when the client requests its pieces.
+/// A request body that records when the HTTP client requests its chunks.
 private struct WatchedBody<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable where Base.Element == ByteBuffer {
     let base: Base
     let progress: UploadProgress
@@ -344,7 +344,7 @@ private struct WatchedBody<Base: AsyncSequence & Sendable>: AsyncSequence, Senda
     }
 }
 
-/// The body of a response as it arrives.
+/// The body of a response that is read as it arrives.
 struct ReceivedBody: AsyncSequence, Sendable {
     let base: HTTPClientResponse.Body
     /// The URL of the server, for the error of a stalled response.

@@ -1,7 +1,7 @@
 import Foundation
 package import PushSupport
 
-/// The forms in which commands write JSON.
+/// The text form of JSON in the output of commands.
 extension JSONValue {
     var line: String { get throws { String(decoding: try self.text, as: UTF8.self) } }
 }
@@ -25,10 +25,10 @@ extension BinaryInteger {
 }
 
 extension JSONValue {
-    /// The end of a message about stopped sending, with the number of pushes in flight; empty for none.
+    /// The last clause of a message about stopped sending, with the number of pushes in flight; empty for none.
     var underWay: String { self.pushesUnderWay.map { "; \($0)" } ?? "" }
 
-    /// The message about pushes that were in flight when sending was stopped; `nil` for none.
+    /// The clause about the pushes that were in flight when sending was stopped; `nil` for none.
     var pushesUnderWay: String? {
         guard let count = self["underWay"].integerValue, count > 0 else { return nil }
         return count == 1 ? "one push is still under way" : "\(count) pushes are still under way"

@@ -4,12 +4,12 @@ import PushSupport
 /// A command that sends one request and prints the response.
 protocol RequestCommand: AsyncParsableCommand {
     associatedtype Access: APIAccess
-    /// The options by which the command reaches the server.
+    /// The options with which the command connects to the server.
     var access: Access { get }
-    /// Returns the request to send.
+    /// Creates the request to send.
     /// - Throws: An error in the arguments.
     func request() throws -> APIRequest
-    /// Returns the human-readable text of the response.
+    /// Formats the response as human-readable text.
     func text(of response: JSONValue) throws -> String
 }
 
@@ -26,9 +26,9 @@ protocol ListCommand: AsyncParsableCommand {
     associatedtype Access: APIAccess
     var access: Access { get }
     static var columns: TextTable { get }
-    /// The member of the response that contains the entries; `nil` if it is named after the last component of the path.
+    /// The member of the response that contains the entries; `nil` if its name is the last component of the path.
     static var member: String? { get }
-    /// The request for the first page.
+    /// Creates the request for the first page.
     func request() -> APIRequest
     /// The maximum number of entries to print; `nil` for all.
     var limit: Int? { get }
@@ -45,7 +45,7 @@ extension ListCommand {
     }
 }
 
-/// A command that prints the first entries of a paged list.
+/// A command that prints the first entries of a list that is read in pages.
 protocol PagedListCommand: ListCommand {
     var shown: LimitOption { get }
 }
@@ -66,11 +66,11 @@ struct LimitOption: ListFilter {
     }
 }
 
-/// A server, and the part of its API that a command uses.
+/// A connection to a server, limited to the paths of its API that a command uses.
 struct APIConnection {
     /// The client of the server.
     let client: APIClient
-    /// The components with which all paths begin after `/v1`, such as `apps` and a bundle id.
+    /// The components that follow `/v1` in all paths, such as `apps` and a bundle id.
     var path: [String] = []
     /// The name of the query item that requests the next page of a list.
     var cursor = "cursor"
@@ -89,17 +89,17 @@ struct APIConnection {
     }
 }
 
-/// The options by which a command reaches a running server and prints its responses.
+/// The options with which a command connects to a running server and prints its responses.
 protocol APIAccess: ParsableArguments {
     /// Indicates that responses are printed as JSON.
     var json: Bool { get }
-    /// Returns the connection to the server that flags, environment variables or the settings file name.
+    /// Returns the connection to the server that flags, environment variables or the settings file specify.
     /// - Throws: ``SettingsError``, or a validation error that names the missing option.
     func connection() async throws -> APIConnection
 }
 
 extension APIAccess {
-    /// Prints a response, as JSON or as the text of a closure.
+    /// Prints a response, as JSON or as the text that a closure returns.
     func print(_ response: JSONValue, _ text: (JSONValue) throws -> String) throws {
         if !self.json {
             try StandardOutput.result(try text(response))

@@ -6,26 +6,26 @@ public import PushTypes
 /// A kind of record in an API, such as apps or webhooks. A type that conforms to refinements of this protocol describes
 /// a kind; ``ListResources``, ``ShowResource``, ``RemoveResource`` and ``PerformAction`` are its commands.
 protocol Resource: SendableMetatype {
-    /// The options by which commands reach the server. For resources of an app they include the app.
+    /// The options with which commands connect to the server. For resources of an app they include the app.
     associatedtype Access: APIAccess
-    /// The path component of the kind, which precedes the id of a record.
+    /// The path component for this kind, which precedes the id of a record.
     static var path: String { get }
 }
 
 /// A resource with a command `list`.
 protocol ListableResource: Resource {
-    /// The options by which the command `list` reaches the server, if they differ from those for a single record.
+    /// The options with which the command `list` connects, if they differ from those for a single record.
     associatedtype ListAccess: APIAccess = Access
-    /// The options that select entries.
+    /// The options that filter the entries.
     associatedtype Filter: ListFilter = NoFilter
     static var columns: TextTable { get }
     /// The name and the help of the command.
     static var list: CommandConfiguration { get }
 }
 
-/// The options that choose the entries of a list.
+/// The options that filter the entries of a list.
 protocol ListFilter: ParsableArguments {
-    /// The query items of the request.
+    /// The query items for the request.
     var query: [(String, String?)] { get }
     /// The maximum number of entries to print; `nil` for all.
     var maximum: Int? { get }
@@ -41,7 +41,7 @@ struct NoFilter: ListFilter {
 protocol IdentifiedResource: Resource {
     /// The type of an id.
     associatedtype ID: PathArgument = String
-    /// The help and the name of the argument for the id.
+    /// The name and the help of the argument for the id.
     static var id: ArgumentHelp { get }
 }
 
@@ -49,7 +49,7 @@ protocol IdentifiedResource: Resource {
 protocol ShowableResource: IdentifiedResource {
     /// The name and the help of the command.
     static var show: CommandConfiguration { get }
-    /// Returns the human-readable text of a record.
+    /// Formats a record as human-readable text.
     static func details(_ response: JSONValue) -> String
 }
 
@@ -61,7 +61,7 @@ extension ShowableResource where Self: ListableResource {
 protocol RemovableResource: IdentifiedResource {
     /// The name and the help of the command.
     static var remove: CommandConfiguration { get }
-    /// Returns the message to print after the removal of a record.
+    /// Returns the message to print after a record was removed.
     static func removed(_ id: ID) -> String
 }
 
@@ -74,7 +74,7 @@ struct ResourceOptions<Kind: IdentifiedResource>: APIAccess {
 
     func connection() async throws -> APIConnection { try await self.access.connection() }
 
-    /// Returns a request for this record.
+    /// Creates a request for this record.
     /// - Parameter parts: The further components of the path.
     func request(_ method: APIRequest.Method, _ parts: String...) -> APIRequest {
         APIRequest(method, [Kind.path, self.id.pathPart] + parts)
@@ -94,7 +94,7 @@ struct ListResources<Kind: ListableResource>: ListCommand {
     func request() -> APIRequest { .get(Kind.path).query(self.filter.query) }
 }
 
-/// A command for one record. By default it prints the record in the response.
+/// A command for one record. By default it prints the record that the response contains.
 protocol ResourceCommand: RequestCommand {
     associatedtype Kind: IdentifiedResource
     var resource: ResourceOptions<Kind> { get }
@@ -128,12 +128,12 @@ struct RemoveResource<Kind: RemovableResource>: ResourceCommand {
     func text(of response: JSONValue) -> String { "\(Kind.removed(self.resource.id))\(response.underWay)" }
 }
 
-/// An action on one record without options, such as `pause`. Its name in the path is that of the command.
+/// An action without options on one record, such as `pause`. The path contains the name of the command.
 protocol ResourceAction: SendableMetatype {
     associatedtype Kind: IdentifiedResource
     /// The name and the help of the command.
     static var configuration: CommandConfiguration { get }
-    /// Returns the human-readable text of the response.
+    /// Formats the response as human-readable text.
     static func text(of response: JSONValue) -> String
 }
 
@@ -152,7 +152,7 @@ struct PerformAction<Action: ResourceAction>: ResourceCommand {
     func text(of response: JSONValue) -> String { Action.text(of: response) }
 }
 
-/// An argument that is a part of a path.
+/// An argument that is a path component of a request.
 protocol PathArgument: ExpressibleByArgument, Sendable {
     /// The path component for this value.
     var pathPart: String { get }
@@ -169,14 +169,14 @@ extension PushEnvironment: ExpressibleByArgument, PathArgument {
 extension DeviceTokenKind: ExpressibleByArgument {}
 
 extension DeviceToken: ExpressibleByArgument, PathArgument {
-    /// Parses a token in hexadecimal or base64.
+    /// Parses a device token in hexadecimal or base64.
     public init?(argument: String) { self.init(userInput: argument) }
 
     var pathPart: String { self.hex }
 }
 
 extension ChannelID: ExpressibleByArgument {
-    /// Parses an id in base64.
+    /// Parses a broadcast channel's id in base64.
     public init?(argument: String) { self.init(argument) }
 }
 
@@ -184,11 +184,11 @@ extension ChannelID: ExpressibleByArgument {
 protocol ErasableResource: IdentifiedResource where ID == String {
     /// The name and the help of the command.
     static var erase: CommandConfiguration { get }
-    /// The data that will be lost, for the confirmation prompt.
+    /// The description, for the confirmation prompt, of the data that will be lost.
     static var loss: String { get }
 }
 
-/// The command that erases a record, after its name was typed again or with `--yes`.
+/// The command that erases a record, after confirmation by typing its name or with `--yes`.
 struct EraseResource<Kind: ErasableResource>: AsyncParsableCommand {
     static var configuration: CommandConfiguration { Kind.erase }
 

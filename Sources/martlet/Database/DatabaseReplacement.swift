@@ -9,7 +9,7 @@ import PushSupport
 /// name.
 struct DatabaseReplacement {
     /// The file name suffixes of the database and of SQLite's files beside it, in the order in which they are moved. A
-    /// log without its database must be moved too, because SQLite would replay it over the new one.
+    /// log without its database must be moved too, because SQLite would replay it over the new database.
     static let suffixes = ["", "-wal", "-shm", "-journal"]
 
     /// The paths of the provider's data.
@@ -43,7 +43,7 @@ struct DatabaseReplacement {
         try self.syncDirectory()
     }
 
-    /// Removes the marker, so that a provider may start.
+    /// Removes the marker, after which a provider can start.
     func finish() throws {
         try FileManager.default.removeItem(atPath: self.marker)
         try self.syncDirectory()
@@ -70,7 +70,7 @@ struct DatabaseReplacement {
         return name
     }
 
-    /// The name in the marker of an attempt that was interrupted; `nil` if there is none.
+    /// The name for the old database in the marker of an interrupted attempt; `nil` if there is none.
     private var interruptedName: String? {
         guard let name = try? String(contentsOfFile: self.marker, encoding: .utf8),
             name.hasPrefix(URL(fileURLWithPath: self.target).lastPathComponent + ".before-"), !name.contains("/")
@@ -78,7 +78,7 @@ struct DatabaseReplacement {
         return "\(self.directory)/\(name)"
     }
 
-    /// Returns an unused name for the old database.
+    /// Returns a name for the old database that no file has.
     private func freshName() -> String {
         let time = Date.now.formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
         let name = "\(self.target).before-\(time)"

@@ -7,7 +7,7 @@ import PushProvider
 import PushStore
 import PushSupport
 
-/// `martlet reset-admin-key`: creates an admin key without the use of another one.
+/// `martlet reset-admin-key`: creates an admin key without the need for an existing one.
 struct ResetAdminKeyCommand: AsyncParsableCommand {
     static let configuration = command("reset-admin-key")
         .help("Make an admin key when the last one is lost; the provider must not run.")
@@ -95,7 +95,7 @@ struct ResetSecretsCommand: AsyncParsableCommand {
         try StandardOutput.result("the previous database is \(kept)")
     }
 
-    /// Returns an unused name for the copy of the previous database.
+    /// Returns a name for the copy of the previous database that no file has.
     private static func freshName(beside path: String) throws -> String {
         let names = ["\(path).before-reset"] + (2..<1000).map { "\(path).before-reset-\($0)" }
         guard let name = names.first(where: { !FileManager.default.fileExists(atPath: $0) }) else {

@@ -5,7 +5,7 @@ import PushProvider
 import PushStore
 import PushSupport
 
-/// `martlet restore`: brings back a provider's database from a backup.
+/// `martlet restore`: restores a provider's database from a backup.
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = command("restore")
         .help("Restore a provider's database from a backup; the provider must not run.")
@@ -55,15 +55,15 @@ struct DatabaseRestore {
     struct Summary: Hashable, Sendable {
         /// The new path of the previous database; `nil` if there was none.
         var old: String?
-        /// The number of notifications that were paused.
+        /// The number of notifications that the restore paused.
         var notifications = 0
-        /// The number of schedules that were paused.
+        /// The number of schedules that the restore paused.
         var schedules = 0
-        /// The descriptions of broken rules of the store and of missing files. The backup is restored in spite of them.
+        /// The descriptions of inconsistencies in the database and of missing files, in spite of which it is restored.
         var faults: [String] = []
     }
 
-    /// The reason that is shown for paused notifications.
+    /// The reason that is shown for notifications that the restore paused.
     static let reason = "restored from a backup: what was sent since then is not known"
 
     /// The path of the backup.
@@ -74,8 +74,8 @@ struct DatabaseRestore {
     let mayReplace: Bool
 
     /// Restores the backup.
-    /// - Throws: ``SettingsError``, ``StoreError``. After an error, either nothing has been replaced, or no provider starts
-    ///   until another attempt has succeeded.
+    /// - Throws: ``SettingsError``, ``StoreError``. After an error, either nothing has been replaced, or no provider
+    ///   starts until another attempt has succeeded.
     func run(pausing: Bool) async throws -> Summary {
         let source = SQLiteStoreFile(path: self.backup)
         // Broken rules of the store are only reported later, and do not prevent the restore.
@@ -113,7 +113,7 @@ struct DatabaseRestore {
         for suffix in DatabaseReplacement.suffixes { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
-    /// Takes the lock of the data directory, so that no provider uses it.
+    /// Locks the data directory, so that no provider can use it.
     static func lock(_ paths: ProviderConfiguration) throws -> DirectoryLock {
         do {
             try FileManager.default.createDirectory(
@@ -129,7 +129,7 @@ struct DatabaseRestore {
         }
     }
 
-    /// Opens the new database as a provider would, so that an unusable one is found before the old one is moved.
+    /// Opens the new database as a provider would, so that an unusable one is detected before the old one is moved.
     private func prepare(_ path: String, pausing: Bool) async throws -> Summary {
         do {
             let store = try SQLiteStore(path: path, masterKey: MasterKey.load(orCreateAt: self.paths.masterKeyPath))

@@ -48,7 +48,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
 }
 
-/// The services of the demo (gateway, provider and device), which run until ``DemoRun`` has ended.
+/// The services of the demo (gateway, provider and device), which run until ``DemoRun`` has finished.
 struct DemoRoles: Service {
     private let group: ServiceGroup
 
@@ -56,10 +56,10 @@ struct DemoRoles: Service {
 
     func run() async throws { try await self.group.run() }
 
-    /// Adds a service to the running ones.
+    /// Starts a further service in the group.
     func start(_ service: any Service) async { await self.group.addServiceUnlessShutdown(service) }
 
-    /// A service that does nothing. It exists because a group needs a first service; the roles are added later.
+    /// A service that does nothing, because the group needs a first service before the roles are added.
     private struct FirstRole: Service {
         func run() async throws { try? await gracefulShutdown() }
     }
@@ -67,7 +67,7 @@ struct DemoRoles: Service {
 
 /// Sets up all roles, sends one notification through them and prints each step.
 ///
-/// It follows the roles in the group of services, so that Ctrl-C ends it before the roles.
+/// It follows the roles in the group of services, so that Ctrl-C stops it before the roles.
 struct DemoRun: Service {
     /// The scenarios of the demo.
     enum Story {
@@ -79,11 +79,11 @@ struct DemoRun: Service {
 
     let directory: String
     var story = Story.notification
-    /// Indicates that the demo ends after the first delivery.
+    /// Indicates that the demo stops after the first delivery.
     let endsAfterDelivery: Bool
     let roles: DemoRoles
     let log: LogConfiguration
-    /// The time limit for the set-up, and also for the first delivery.
+    /// The time limit for the set-up, and separately for the first delivery.
     var deadline: Duration = .seconds(60)
 
     func run() async throws {
@@ -133,7 +133,7 @@ struct DemoRun: Service {
         try await self.continue(reader)
     }
 
-    /// Keeps the demo running, and carries out the commands that are typed.
+    /// Keeps the demo running, and executes the commands that the user types.
     private func `continue`(_ simulator: some PhoneCommandHandler) async throws {
         if isatty(STDIN_FILENO) == 1 {
             let console = SimulatorConsole(simulator: simulator, input: nil, printer: SimulatorPrinter(asJSON: false))
@@ -144,7 +144,7 @@ struct DemoRun: Service {
         }
     }
 
-    /// Sends one notification, and waits for its display, its opening and its receipts.
+    /// Sends one notification, and waits until it is shown and opened and its receipts have arrived.
     /// - Returns: The id of the notification.
     private func sendFirst(_ loop: DemoLoop, _ simulator: Simulator) async throws -> String {
         let narrator = loop.narrator
@@ -170,7 +170,7 @@ struct DemoRun: Service {
         return id
     }
 
-    /// Waits until the device has acknowledged a notification, and returns its events at the gateway, oldest first.
+    /// Waits until the device has acknowledged a notification, and returns the gateway's events for it, oldest first.
     private func events(_ loop: DemoLoop, apnsID: String?) async throws -> [String] {
         while true {
             let response = try await loop.admin.send(.get("devices", loop.deviceID, "events"))
@@ -181,7 +181,7 @@ struct DemoRun: Service {
         }
     }
 
-    /// Performs some work and returns its result, or throws after the time limit.
+    /// Performs work and returns its result. Throws if the work takes longer than the time limit.
     private static func within<Value: Sendable>(
         _ limit: Duration,
         _ work: @escaping @Sendable () async throws -> Value

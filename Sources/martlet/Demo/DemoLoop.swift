@@ -13,7 +13,7 @@ import ServiceLifecycle
 /// The gateway, the provider and the phone of the demo, connected over real sockets.
 struct DemoLoop: Sendable {
     static let bundleID = "com.example.MyApp", user = "alice", teamID = "DEMOTEAM01", keyID = "DEMOKEY001"
-    /// The screens of the app, as a rule file.
+    /// The rule file for the screens of the app.
     static let routes = """
         {"version":1,"fallback":"home","screens":[
         {"name":"home"},
@@ -26,7 +26,7 @@ struct DemoLoop: Sendable {
     /// The time limit for one step of a phone, in seconds. Tests raise it for busy machines.
     @TaskLocal static var patience = 30
 
-    /// The environment of the push service. It is production for the publisher's readers.
+    /// The environment of the push service, which is production for the publisher's readers.
     let environment: PushEnvironment
     /// The temporary directory for the data of all roles.
     let directory: String
@@ -54,7 +54,7 @@ struct DemoLoop: Sendable {
     var provider: APIClient { get throws { try APIClient(baseURL: self.providerURL, apiKey: self.apiKey) } }
 
     /// Starts a gateway, and registers the app and the key for provider tokens.
-    /// - Parameter start: A closure that runs a service.
+    /// - Parameter start: A closure that starts a service.
     mutating func startGateway(_ start: (any Service) async -> Void) async throws -> Gateway {
         var configuration = GatewayConfiguration(dataDirectory: "\(self.directory)/gateway")
         configuration.listeners = [self.environment: .free]
@@ -140,7 +140,7 @@ struct DemoLoop: Sendable {
         return simulator
     }
 
-    /// Carries out a command on the phone.
+    /// Executes a command on the phone.
     /// - Throws: ``SettingsError`` for a command that fails or times out.
     static func perform(_ command: PhoneCommand, _ simulator: Simulator) async throws {
         do {
@@ -160,7 +160,7 @@ struct DemoNarrator: Sendable {
     }
 
     private let start = ContinuousClock.now
-    /// The output of the task that created the narrator. Other tasks, which report the phone's events, must use it too.
+    /// The output of the task that created the narrator, which tasks that report the phone's events use too.
     private let write = StandardOutput.write
 
     /// Prints one line.
@@ -184,7 +184,7 @@ struct DemoNarrator: Sendable {
 }
 
 extension DemoLoop {
-    /// Returns a text with commands to try while the demo runs. It contains a valid provider token.
+    /// Returns the commands that users can try while the demo runs. They contain a valid provider token.
     /// - Parameter notification: The id of the first notification.
     func hints(notification: String) throws -> String {
         let (ports, app) = (self.gatewayPorts, Self.bundleID)
@@ -227,14 +227,14 @@ extension DemoLoop {
 
 /// Creates user proofs as an app's back end does after a login: JWTs that are signed with HS256.
 private struct UserProofSigner: Sendable {
-    /// The time for which a proof is valid, in seconds. The provider accepts an hour at most.
+    /// The time for which a proof is valid, in seconds. The provider accepts at most an hour.
     static let validity = 600
 
     /// The user secret of the app, `us_…`.
     let secret: String
 
     /// Returns a proof for a user.
-    /// - Parameter installation: The only installation that may use it; `nil` for any.
+    /// - Parameter installation: The only installation that may use the proof; `nil` for any installation.
     func proof(ofUser user: String, installation: String? = nil, now: Date = Date()) throws -> String {
         let end = Int64(now.timeIntervalSince1970) + Int64(Self.validity)
         let claims = JSONValue.members(["sub": user.json, "exp": .integer(end), "installation": installation?.json])

@@ -10,9 +10,9 @@ import ServiceLifecycle
 
 /// The publisher's demo: readers download the first of two issues, and skip the second one of the same day.
 struct DemoPublisher: Sendable {
-    /// The number of readers besides the one whose steps are printed.
+    /// The number of readers whose steps are only counted. The steps of one further reader are printed.
     static let others = 4
-    /// The number of devices in a wave, and the seconds between two waves.
+    /// The number of devices in a wave of notifications, and the seconds between two waves.
     static let (waveSize, waveSeconds) = (2, 1)
     static let issues = [
         (product: "com.example.issue7", title: "Issue 7", number: "7", date: "2026-11-20"),
@@ -41,7 +41,7 @@ struct DemoPublisher: Sendable {
         return configuration
     }
 
-    /// Starts a reader whose steps are printed, and others that are counted.
+    /// Starts one reader whose steps are printed, and others whose steps are counted.
     func startReaders(_ start: (any Service) async -> Void) async throws -> (reader: Reader, others: ReaderFleet) {
         let link = DeviceConfiguration(port: self.loop.gatewayPorts.main.deviceLink)
         let activation = DeviceActivation(adminURL: try self.loop.admin.baseURL)
@@ -139,7 +139,7 @@ struct DemoPublisher: Sendable {
         return hash
     }
 
-    /// Performs the action *Notify* for an issue, and waits until the notification has ended.
+    /// Performs the action *Notify* for an issue, and waits until the resulting notification has finished.
     func notify(_ number: Int, issue id: String) async throws {
         let provider = try self.loop.provider
         let accepted = try await provider.send(.post("issues", id).action("notify"))
@@ -155,7 +155,7 @@ struct DemoPublisher: Sendable {
 
     // MARK: - The story
 
-    /// Performs the publisher's steps, and waits for their effects on the readers.
+    /// Performs the publisher's steps, and waits until each has had its effect on the readers.
     func run(_ reader: Reader, _ others: ReaderFleet) async throws {
         let publication = try await self.addPublication()
         let first = try await self.publish(0, in: publication)
@@ -180,7 +180,7 @@ struct DemoPublisher: Sendable {
         StandardOutput.line("\n\(lines.map { "    \($0)" }.joined(separator: "\n"))\n")
     }
 
-    /// Carries out a command on readers.
+    /// Executes a command on readers.
     /// - Throws: ``SettingsError`` for a command that fails or times out.
     private static func perform(_ command: LibraryCommand, _ phone: some PhoneCommandHandler<LibraryCommand>)
         async throws

@@ -73,13 +73,13 @@ struct DeviceRunCommand: AsyncParsableCommand {
     }
 }
 
-/// The value of the option for a broadcast channel: APP:ID.
+/// The value of the option for a broadcast channel, in the form `APP:ID`.
 private struct ChannelOption {
     /// The bundle id of the app.
     let app: String
     let id: String
 
-    /// - Throws: ``SettingsError`` for a text without a colon.
+    /// - Throws: ``SettingsError`` for a value without a colon.
     init(_ text: String) throws {
         let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
         guard parts.count == 2 else {
@@ -89,8 +89,8 @@ private struct ChannelOption {
     }
 }
 
-/// Prints a device's tokens to standard error, and its notifications to standard output; or the tokens alone, to
-/// standard output.
+/// Prints a device's tokens to standard error and its notifications to standard output. If only the tokens are
+/// requested, it prints them to standard output.
 private struct NotificationPrinter: Service {
     let device: Device
     /// The topics whose device tokens are printed.
@@ -130,9 +130,9 @@ private struct NotificationPrinter: Service {
     }
 }
 
-/// A received notification as text.
+/// Formats a received notification.
 private enum NotificationText {
-    /// Returns several lines: the topic and the push type, the parts of the alert, and the payload.
+    /// Returns several lines: the topic and the push type, the fields of the alert, and the payload.
     static func plain(_ notification: ReceivedNotification) -> String {
         let time = notification.sentAt.iso8601Text
         var lines = ["── \(time) \(notification.topic ?? "unknown topic") \(notification.pushType ?? "")"]
@@ -185,7 +185,7 @@ struct IdentityFile: Sendable {
         return identity
     }
 
-    /// Replaces the file, so that the new content survives a power failure.
+    /// Replaces the file durably, so that the new identity survives a power failure.
     func save(_ identity: DeviceIdentity) throws {
         let directory = URL(filePath: self.path).deletingLastPathComponent().path
         if !FileManager.default.fileExists(atPath: directory) { _ = DurableFile.makePrivateFolder(directory) }

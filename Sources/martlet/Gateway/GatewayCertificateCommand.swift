@@ -73,7 +73,7 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
             }
         }
 
-        /// Returns the members of the request.
+        /// Returns the JSON members of the request.
         func members() throws -> [String: JSONValue?] {
             let all = PushEnvironment.allCases.map(\.rawValue)
             let environments = self.environment == .both ? all : [self.environment.rawValue]

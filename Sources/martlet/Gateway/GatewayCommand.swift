@@ -67,7 +67,7 @@ struct GatewayRunCommand: AsyncParsableCommand {
         try await ServiceRunner.run([gateway], ready: { _ = try await gateway.addresses() }, logger: logger)
     }
 
-    /// Returns the configuration that the settings describe. Call ``SettingsReader/check()`` afterwards.
+    /// Creates the configuration from the settings. ``SettingsReader/check()`` must be called afterwards.
     static func configuration(_ settings: SettingsReader, freePorts: Bool = false) -> GatewayConfiguration {
         var configuration = GatewayConfiguration.defaults
         GatewaySettings.General.apply(settings, to: &configuration)
@@ -80,7 +80,7 @@ struct GatewayRunCommand: AsyncParsableCommand {
     }
 }
 
-/// `martlet gateway status`: shows the gateway and its environments.
+/// `martlet gateway status`: shows the state of a gateway and its environments.
 struct GatewayStatusCommand: RequestCommand {
     static let configuration = command("status", "Show whether a gateway runs, its listeners, and how much it holds.")
         .example("gateway status --json")
@@ -101,7 +101,7 @@ struct GatewayStatusCommand: RequestCommand {
     }
 }
 
-/// `martlet gateway counters`: shows how often each event has happened.
+/// `martlet gateway counters`: shows how often each kind of event has occurred.
 struct GatewayCountersCommand: RequestCommand {
     static let configuration = command("counters")
         .help("Show how often each event has happened since the gateway was started, in Apple's words.")

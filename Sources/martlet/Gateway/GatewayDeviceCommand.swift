@@ -109,11 +109,11 @@ enum GatewayDevice: GatewayResource, ListableResource, ShowableResource, Removab
 
 /// A command that activates a device with a certificate signing request, and prints or writes its certificate.
 protocol GatewayActivationCommand: AsyncParsableCommand {
-    /// The options by which the command reaches the gateway.
+    /// The options with which the command connects to the gateway.
     var access: AdminOptions { get }
     /// The options for the certificate signing request and for the file of the certificate.
     var signingRequest: SigningRequestOptions { get }
-    /// Returns the request.
+    /// Creates the request to activate the device.
     /// - Parameter csr: The certificate signing request in PEM.
     func request(_ csr: JSONValue) -> APIRequest
 }
@@ -143,7 +143,7 @@ extension GatewayReactivationCommand {
     var access: AdminOptions { self.resource.access }
 }
 
-/// The options for the file of a certificate signing request and the file for its certificate.
+/// The options for the file with a certificate signing request and the file for the resulting certificate.
 struct SigningRequestOptions: ParsableArguments {
     @Argument(help: "The signing request: a file with PKCS#10 in PEM.") var csrFile: String
     @Option(help: "File for the certificate. Default: standard output.") var output: String?

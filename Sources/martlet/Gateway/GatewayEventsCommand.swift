@@ -47,7 +47,7 @@ struct GatewayEventsCommand: AsyncParsableCommand {
     }
 }
 
-/// The options that select events. An event is shown if it matches all given options.
+/// The options that filter events. An event is shown if it matches all given options.
 struct EventFilterOptions: ParsableArguments {
     @Option(help: "Only events of the device with this id.") var device: String?
     @Option(help: "Only events of the device and app of this device token, in hexadecimal.") var token: String?
@@ -104,14 +104,14 @@ struct GatewayFeedbackCommand: AsyncParsableCommand {
     }
 }
 
-/// Prints the events that a gateway streams, until the stream ends or standard output is closed.
+/// Prints the events that a gateway streams, until the stream finishes or standard output is closed.
 private struct EventPrinter: Service {
     /// The maximum length of a line in bytes.
     private static let maximumLine = 64 * 1024
 
     let client: APIClient
     let request: APIRequest
-    /// Indicates that events are printed as the JSON that the gateway sends.
+    /// Indicates that events are printed in the gateway's JSON form.
     let asJSON: Bool
 
     func run() async throws {
@@ -131,7 +131,7 @@ private struct EventPrinter: Service {
     }
 }
 
-/// The events of a gateway as text.
+/// Formats a gateway's events as text.
 enum EventText {
     static let columns: TextTable = [
         .time("time", "timeMs"), "event", "environment", "topic", .init("apns-id", "apnsId"), "device", "id",

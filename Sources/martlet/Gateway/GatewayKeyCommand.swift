@@ -64,7 +64,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
             try self.access.print(["keyId": id.json, "file": path.json]) { _ in "key \(id) is in \(path)" }
         }
 
-        /// Registers the existing key in the file.
+        /// Registers the existing key that the file contains.
         private func register() async throws {
             let response = try await self.access.connection().send(.post(Key.path).body(try self.members()))
             try self.access.print(response) { response in
@@ -72,7 +72,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
             }
         }
 
-        /// Returns the members of the request.
+        /// Returns the JSON members of the request.
         func members() throws -> [String: JSONValue?] {
             var members = self.scope.members
             guard let file else {
@@ -106,7 +106,7 @@ struct KeyScopeOptions: ParsableArguments {
     @Option(help: "A topic of the scope topics; repeat it for several.") var topic: [String] = []
     @Option(help: "The id of an earlier key that this one, of the scope topics, replaces.") var related: String?
 
-    /// The members of the request.
+    /// The JSON members of the request.
     var members: [String: JSONValue?] {
         [
             "teamId": self.team.json, "scope": self.scope.rawValue.json, "environment": self.environment?.rawValue.json,

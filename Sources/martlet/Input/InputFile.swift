@@ -2,7 +2,7 @@ import Foundation
 import PushSender
 import PushSupport
 
-/// Functions that read files that the user names; `-` is standard input. All functions throw ``SettingsError``.
+/// Reads files that the user names; `-` is standard input. All functions throw ``SettingsError``.
 enum InputFile {
     /// Returns the bytes of a file.
     /// - Parameters:
@@ -18,12 +18,12 @@ enum InputFile {
         }
     }
 
-    /// Returns the text of a UTF-8 file.
+    /// Returns the contents of a UTF-8 file.
     static func text(_ path: String, for option: String? = nil) throws -> String {
         try self.reading(path, for: option) { try String(contentsOfFile: path, encoding: .utf8) }
     }
 
-    /// Opens a file that is read in pieces.
+    /// Opens a file to be read in chunks.
     static func open(_ path: String, for option: String? = nil) throws -> FileHandle {
         try self.reading(path, for: option) {
             // A folder can be opened, but reading it would fail later.
@@ -32,7 +32,7 @@ enum InputFile {
         }
     }
 
-    /// Returns the text of a PEM file with CA certificates, after checking that it contains one.
+    /// Returns the contents of a PEM file with CA certificates. Throws if the file contains none.
     static func authorities(_ path: String, for option: String) throws -> String {
         let text = try self.text(path, for: option)
         guard PushServiceEndpoint.hasCertificates(text) else {
@@ -41,7 +41,7 @@ enum InputFile {
         return text
     }
 
-    /// Returns the path, and throws if it is that of a folder.
+    /// Returns the path unchanged. Throws if it is the path of a folder.
     static func file(_ path: String) throws -> String {
         guard !self.isDirectory(path) else {
             throw SettingsError("\(path) cannot be read: \(String(cString: strerror(EISDIR)))")
@@ -59,8 +59,8 @@ enum InputFile {
         return try self.object(try self.data(path, for: option), named: option.map { "\($0): \(name)" } ?? name)
     }
 
-    /// Returns the JSON object in a text.
-    /// - Parameter name: The source of the text, for error messages.
+    /// Parses a JSON object.
+    /// - Parameter name: The source of the data, for error messages.
     static func object(_ data: Data, named name: String) throws -> [String: JSONValue] {
         do {
             guard case .object(let members) = try JSONValue(parsing: data) else {
@@ -75,7 +75,7 @@ enum InputFile {
         }
     }
 
-    /// Returns the size in bytes of a regular file; `nil` for a pipe or standard input, whose size is not known.
+    /// Returns the size in bytes of a regular file; `nil` for a pipe or standard input, whose size is unknown.
     static func size(_ path: String) -> Int64? {
         guard path != "-" else { return nil }
         let target = URL(filePath: path).resolvingSymlinksInPath().path
@@ -96,7 +96,7 @@ enum InputFile {
 }
 
 extension InputFile {
-    /// Returns the credential in a file.
+    /// Reads a credential from a file.
     /// - Parameters:
     ///   - passphrase: The passphrase of an archive or an encrypted key; `nil` for none.
     ///   - teamID: The team id for a `.p8` key.
@@ -125,7 +125,7 @@ extension InputFile {
 }
 
 extension SettingsError {
-    /// Creates an error from that of a credential and the path of its file.
+    /// Creates an error from a credential's error and the path of the credential's file.
     init(_ error: CredentialError, of path: String) {
         switch error {
         case .unreadableFile, .fileTooLarge: self.init("\(error)")

@@ -7,13 +7,13 @@ struct LogConfiguration: Sendable {
     private let level: Logger.Level
     private let format: LogSettings.Format
 
-    /// - Parameter defaultLevel: The log level if the settings name none.
+    /// - Parameter defaultLevel: The log level that applies if the settings specify none.
     init(_ settings: SettingsReader, defaultLevel: Logger.Level = .info) {
         self.level = settings.choice(LogSettings.level, default: defaultLevel)
         self.format = settings.choice(LogSettings.format, default: .text)
     }
 
-    /// Returns a logger with the level and the format of the settings.
+    /// Returns a logger with the level and the format that the settings specify.
     func logger(_ label: String) -> Logger {
         var logger = Logger(label: label) { LineLogHandler(label: $0, format: self.format) }
         logger.logLevel = self.level
@@ -45,9 +45,9 @@ private struct LineLogHandler: LogHandler {
     }
 }
 
-/// A log entry as a line of text or of JSON.
+/// A log entry that is formatted as a line of text or of JSON.
 struct LogLine {
-    /// The time in ISO 8601.
+    /// The time of the entry in ISO 8601.
     let time: String
     let level: Logger.Level
     /// The label of the logger, such as `provider`.
@@ -58,7 +58,7 @@ struct LogLine {
     /// The entry as a line of text: time, level, label, metadata and message.
     ///
     /// Messages and metadata may contain untrusted text. Line breaks and other control characters are escaped as `\n`
-    /// or `\u{1B}`, so that such text can neither add a line to the log nor control the terminal that shows it.
+    /// or `\u{1B}`, so that untrusted text can neither add a line to the log nor control the terminal that shows it.
     var text: String {
         let pairs = self.metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
         return Self.escaped("\(self.time) \(self.level) \(self.label):\(pairs) \(self.message)")
@@ -74,7 +74,7 @@ struct LogLine {
         return try? entry.line
     }
 
-    /// Returns the text with control characters, line separators and marks that change the writing direction escaped.
+    /// Returns the string with control characters, line separators and marks that change the writing direction escaped.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
@@ -89,7 +89,7 @@ struct LogLine {
         return escaped
     }
 
-    /// Returns `true` for a character that could add a line, or hide or reverse text.
+    /// Returns `true` for a character that could add a line, hide text or reverse its direction.
     private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
@@ -99,7 +99,7 @@ struct LogLine {
     }
 }
 
-/// The first line of a server's log, which names its data directory, settings file and version.
+/// The first line of a server's log, which contains its data directory, settings file and version.
 enum StartLine {
     /// Logs the data directory and the settings file as absolute paths, with the version.
     static func log(to logger: Logger, _ message: Logger.Message, data: String, _ settings: SettingsReader) {

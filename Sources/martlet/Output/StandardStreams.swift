@@ -14,9 +14,9 @@ enum StandardOutput {
         (try? self.write(Data((text + terminator).utf8))) != nil
     }
 
-    /// Writes the result of a command. If writing fails, the command has failed.
+    /// Writes the result of a command. If the result cannot be written, the command has failed.
     ///
-    /// If the reading end of a pipe is closed, `SIGPIPE` ends the process first, unless the signal is ignored.
+    /// If the reading end of a pipe is closed, `SIGPIPE` terminates the process first, unless the signal is ignored.
     /// - Throws: ``OutputError``.
     static func result(_ text: String, terminator: String = "\n") throws {
         do {
@@ -27,11 +27,11 @@ enum StandardOutput {
     }
 }
 
-/// The error of a result that could not be written, as on a full disk.
+/// The error of a result that could not be written, for example because the disk is full.
 struct OutputError: StatusError {
     let description: String
     let status = ExitStatus.failed
-    /// Indicates that the reading end of a pipe is closed, as by `| head`. Only the exit status reports this error.
+    /// Indicates that the reading end of a pipe was closed, as by `| head`. Only the exit status reports this error.
     let isClosedPipe: Bool
 
     init(_ error: any Error) {
@@ -41,14 +41,14 @@ struct OutputError: StatusError {
     }
 }
 
-/// Standard error, which receives everything but results.
+/// Standard error, which receives all output except results.
 enum StandardError {
     static func line(_ text: String) { self.write("\(text)\n") }
 
     static func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
 }
 
-/// Functions that write files that the user names, and throw ``SettingsError`` if a file exists already.
+/// Writes files that the user names. All functions throw ``SettingsError`` if the file exists already.
 enum OutputFile {
     /// Creates a file.
     /// - Parameter isSecret: `true` to let only the owner read the file.

@@ -11,7 +11,7 @@ final class StatusLine: Sendable {
     /// The time of the last update; `nil` before the first.
     private let shownAt = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// Replaces the text of the line, unless the last update was too recent.
+    /// Replaces the contents of the line, unless the last update was too recent.
     func show(_ text: @autoclosure () -> String) {
         guard self.isShown else { return }
         let now = ContinuousClock.now
@@ -27,9 +27,9 @@ final class StatusLine: Sendable {
     func clear() { if self.isShown { StandardError.write("\r\u{1b}[K") } }
 }
 
-/// The text of a progress bar with numbers.
+/// Formats progress as a bar with numbers.
 enum ProgressText {
-    /// The number of characters of the bar.
+    /// The width of the bar in characters.
     private static let width = 30
 
     /// Returns the bar with the counts, the rate and the remaining time.
@@ -51,7 +51,7 @@ enum ProgressText {
         return text
     }
 
-    /// Returns a duration in the form 0:07, 12:30 or 3:05:00.
+    /// Formats a duration as 0:07, 12:30 or 3:05:00.
     static func time(_ seconds: Int) -> String {
         let seconds = max(0, seconds)
         let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60)

@@ -1,7 +1,7 @@
 import Foundation
 import PushSupport
 
-/// The columns of a human-readable table, whose text is the same on a terminal and in a pipe.
+/// The columns of a human-readable table, which is formatted in the same way for a terminal and a pipe.
 struct TextTable: ExpressibleByArrayLiteral, Sendable {
     /// A column, which shows one member of the JSON objects.
     struct Column: ExpressibleByStringLiteral, Sendable {
@@ -21,7 +21,7 @@ struct TextTable: ExpressibleByArrayLiteral, Sendable {
             changed(Column(title, member)) { $0.isTime = true }
         }
 
-        /// Returns the text of the column for an object.
+        /// Formats an object's value in this column.
         func text(in object: JSONValue) -> String {
             let value = self.member.split(separator: ".").reduce(object) { $0[String($1)] }
             return (self.isTime ? value.timeText : value.plainText).printable
@@ -35,7 +35,7 @@ struct TextTable: ExpressibleByArrayLiteral, Sendable {
 
     static func + (table: TextTable, more: TextTable) -> TextTable { TextTable(table.columns + more.columns) }
 
-    /// Returns the table with a row for each object, two spaces between columns and none at the end of a line.
+    /// Formats objects as a table with one row each, two spaces between columns and no spaces at the end of a line.
     func text(of objects: [JSONValue]) -> String {
         let rows =
             [self.columns.map { $0.title.uppercased() }]
@@ -50,7 +50,7 @@ struct TextTable: ExpressibleByArrayLiteral, Sendable {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns one object as lines with a name and a value each. Members without a value are left out.
+    /// Formats one object as lines, each with a name and a value. Members without a value are left out.
     func details(of object: JSONValue) -> String {
         let width = self.columns.map(\.title.count).max() ?? 0
         return self.columns.compactMap { column in
@@ -61,15 +61,15 @@ struct TextTable: ExpressibleByArrayLiteral, Sendable {
     }
 }
 
-/// The human-readable text of values.
+/// Human-readable text for JSON values.
 extension JSONValue {
-    /// Returns the object with other values for some members.
+    /// Returns the object with the values of some members replaced.
     func replacing(_ values: [String: JSONValue]) -> JSONValue {
         guard case .object(let members) = self else { return self }
         return .object(members.merging(values) { $1 })
     }
 
-    /// The text of a value. Commas separate the elements of arrays; `true` is `yes`, and `false` and `null` are empty.
+    /// The value as text. Commas separate the elements of arrays; `true` is `yes`, and `false` and `null` are empty.
     var plainText: String {
         switch self {
         case .null, .bool(false): ""
@@ -83,7 +83,7 @@ extension JSONValue {
         }
     }
 
-    /// The ISO 8601 text, in UTC, of an integer in milliseconds since 1970; the plain text of any other value.
+    /// The ISO 8601 time, in UTC, of an integer in milliseconds since 1970; the plain text of any other value.
     var timeText: String {
         guard let milliseconds = self.integerValue else { return self.plainText }
         // Half a millisecond is added, because the formatter truncates the fraction.
@@ -92,12 +92,12 @@ extension JSONValue {
 }
 
 extension Date {
-    /// The time in ISO 8601 with milliseconds, in UTC.
+    /// The date in ISO 8601 with milliseconds, in UTC.
     var iso8601Text: String { self.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
 }
 
 extension String {
-    /// The text with control characters replaced, so that untrusted text cannot control the terminal.
+    /// The string with control characters replaced, so that untrusted text cannot control the terminal.
     var printable: String {
         String(
             String.UnicodeScalarView(self.unicodeScalars.map { $0.properties.generalCategory == .control ? "�" : $0 })

@@ -7,15 +7,15 @@ struct ProviderOptions: APIAccess {
     @OptionGroup var api: SettingFlags<APISettings>
     @Flag(help: "Print the response as JSON.") var json = false
 
-    /// Returns a connection for the whole API of the provider.
+    /// Returns a connection to the whole API of the provider.
     func connection() async throws -> APIConnection {
         APIConnection(client: try Self.authenticated(try await self.settings()))
     }
 
-    /// Returns the settings of this run of the command.
+    /// Returns the settings with which the command was run.
     func settings() async throws -> SettingsReader { try await self.common.settings([self.api]) }
 
-    /// Returns a client with an API key, and throws if the settings name none.
+    /// Creates a client with an API key. Throws if the settings contain no key.
     static func authenticated(_ settings: SettingsReader) throws -> APIClient {
         let client = try APISettings.client(settings)
         guard client.apiKey?.isEmpty == false else {
@@ -35,16 +35,16 @@ struct AppOptions: APIAccess {
 
     var json: Bool { self.provider.json }
 
-    /// Returns a connection whose paths begin with the component of the app.
+    /// Returns a connection whose paths begin with the path component of the app.
     func connection() async throws -> APIConnection { try Self.connection(try await self.settings()) }
 
-    /// Returns the settings of this run of the command.
+    /// Returns the settings with which the command was run.
     /// - Parameter own: The command's own flags.
     func settings(_ own: [any FlagValues] = []) async throws -> SettingsReader {
         try await self.provider.common.settings([self.provider.api, self.flags] + own)
     }
 
-    /// - Throws: ``SettingsError`` if the settings name no app.
+    /// - Throws: ``SettingsError`` if the settings specify no app.
     static func connection(_ settings: SettingsReader) throws -> APIConnection {
         guard let app = settings.string(AppSettings.app), !app.isEmpty else {
             throw SettingsError("name the app: --app, MARTLET_API_APP or api.app", status: .usage)
@@ -62,7 +62,7 @@ struct OptionalAppOptions: APIAccess {
 
     var json: Bool { self.app.json }
 
-    /// Returns a connection whose paths begin with the component of the app, if one is named.
+    /// Returns a connection whose paths begin with the path component of the app, if an app is specified.
     func connection() async throws -> APIConnection {
         let settings = try await self.app.settings()
         guard settings.string(AppSettings.app) == nil else { return try AppOptions.connection(settings) }

@@ -3,7 +3,7 @@ import Foundation
 import PushSender
 import PushTypes
 
-/// The push service, the credential and the sender configuration for a command with `--credential`.
+/// The push service, the credential and the sender configuration of a command with `--credential`.
 struct DirectDestination {
     /// The timeout for connecting to the push service, and the default timeout of a push that waits for a connection.
     @TaskLocal static var timeout: Duration = .seconds(10)
@@ -50,7 +50,7 @@ struct DirectDestination {
         self.configuration = configuration
     }
 
-    /// Returns the push service that `--service` names: one of Apple's, or that at HOST:PORT.
+    /// Returns the push service that `--service` specifies: one of Apple's, or the one at HOST:PORT.
     private static func endpoint(_ service: String, authority: String?) throws -> PushServiceEndpoint {
         guard let address = ServiceAddress(service) else {
             throw ValidationError("--service: '\(service)' is not HOST:PORT.")
@@ -69,7 +69,7 @@ struct DirectDestination {
     }
 }
 
-/// The options that name a push service and a credential for it.
+/// The options that specify a push service and a credential for it.
 private protocol PushServiceOptions {
     var credential: String? { get }
     var credentialKey: String? { get }
@@ -110,7 +110,7 @@ struct ServiceCredentialOptions: ParsableArguments, PushServiceOptions {
         }
     }
 
-    /// Returns the bundle id in the settings, or else that of the certificate.
+    /// Returns the bundle id from the settings, or else the topic of the certificate.
     static func bundleID(_ settings: SettingsReader, _ credential: PushCredential) throws -> Topic {
         if let text = settings.string(AppSettings.app) {
             guard let topic = Topic(text) else { throw ValidationError("'\(text)' is not a bundle id.") }

@@ -60,9 +60,9 @@ struct DirectOptions: ParsableArguments {
     }
 }
 
-/// The push that a direct send sends to every device, apart from token and id.
+/// The push that a direct send sends to every device. Only the token and the id differ.
 struct DirectPush {
-    /// The notification, with an empty id.
+    /// The notification with an empty id, which each push replaces.
     private let notification: PushNotification
     /// The additional header fields of the requests.
     private let headers: [HeaderField]
@@ -103,7 +103,7 @@ struct DirectPush {
 }
 
 extension DirectOptions {
-    /// Returns the topic in the options, or else that of the certificate.
+    /// Returns the topic from the options, or else the topic of the certificate.
     func topic(for type: PushType, app: String?, credential: PushCredential) throws -> Topic {
         if let text = self.topic ?? app.map({ $0 + type.topicSuffix }) {
             guard let topic = Topic(text) else { throw ValidationError("'\(text)' is not a topic.") }
@@ -115,7 +115,7 @@ extension DirectOptions {
 }
 
 extension ContentOptions {
-    /// Returns the unchanged bytes of the file of `--payload`, or a payload that is built from the other options.
+    /// Returns the bytes of the file of `--payload` unchanged, or a payload that is built from the other options.
     func payloadBytes(for type: PushType) throws -> Data {
         if let payload { return try InputFile.data(payload, for: "--payload") }
         guard let aps = self.aps(isBackground: type == .background) else {

@@ -5,7 +5,7 @@ import ServiceLifecycle
 
 /// Sends one notification to many tokens without a provider, and reports each outcome.
 actor DirectSendService: Service {
-    /// The maximum number of tokens that are read at a time, and then sent to.
+    /// The maximum number of tokens that are read and sent to at a time.
     private static let page = 5000
 
     private let sender: Sender
@@ -37,7 +37,7 @@ actor DirectSendService: Service {
         self.report.finish()
     }
 
-    /// Sends page by page, and reports each outcome as it arrives.
+    /// Sends to one page of tokens after the other, and reports each outcome as it arrives.
     private func sendAll() async throws {
         var page = try self.tokens.next(Self.page)
         while !page.isEmpty, self.report.isOpen, !Task.isShuttingDownGracefully {
@@ -55,14 +55,14 @@ actor DirectSendService: Service {
 /// Device tokens from the command line or a file, which are read in pages.
 ///
 /// Empty lines and lines that begin with `#` are skipped. A line that is too long or is not a token is reported with
-/// its number and does not end the run.
+/// its number and does not stop the run.
 struct TokenSource {
-    /// One line of the source with its token.
+    /// One line of the source, with the token that it contains.
     struct Entry {
         /// The number of the line, from 1.
         var line: Int
         var text: String
-        /// The device token; `nil` if the text is none.
+        /// The device token; `nil` if the line is not a device token.
         var token: DeviceToken?
     }
 
@@ -71,7 +71,7 @@ struct TokenSource {
     /// The number of bytes that are read at a time.
     private static let chunk = 1 << 16
 
-    /// The file; `nil` after its end was reached, and for tokens from the command line.
+    /// The file; `nil` once its end was reached, and for tokens from the command line.
     private var file: FileHandle?
     /// The bytes that were read but not yet split into lines.
     private var rest: [UInt8] = []
@@ -98,7 +98,7 @@ struct TokenSource {
         return lines
     }
 
-    /// Returns the next entries; an empty array at the end.
+    /// Returns the next entries; an empty array at the end of the source.
     /// - Parameter limit: The maximum number of entries.
     mutating func next(_ limit: Int) throws -> [Entry] {
         var entries: [Entry] = []
@@ -119,7 +119,7 @@ struct TokenSource {
         return entries
     }
 
-    /// Reads the next piece of the file; returns `false` at its end.
+    /// Reads the next chunk of the file; returns `false` at the end of the file.
     private mutating func fill() throws -> Bool {
         guard let data = try self.file?.read(upToCount: Self.chunk), !data.isEmpty else {
             self.file = nil

@@ -60,7 +60,7 @@ final class OutcomeReport {
     private var seconds: Double { max(0.001, (.now - self.start) / .seconds(1)) }
 }
 
-/// The outcome of a push as text and as JSON.
+/// The outcome of a push, as text and as JSON.
 struct OutcomeText {
     /// The kind of the outcome: accepted, rejected, not sent, unknown or invalid.
     let kind: String
@@ -75,7 +75,7 @@ struct OutcomeText {
         return try JSONValue.members(self.fields.merging(own) { $1 }).line
     }
 
-    /// The outcome as a human-readable text.
+    /// The outcome as human-readable text.
     var sentence: String {
         let details = ["status", "reason", "detail", "advice"].compactMap { (self.fields[$0] ?? nil)?.plainText }
         // Text of the push service must not control the terminal.
@@ -95,7 +95,7 @@ struct OutcomeText {
 }
 
 extension OutcomeText {
-    /// Describes the outcome of a push, with advice that depends on the reason.
+    /// Describes the outcome of a push. If it was rejected, the description advises what to do for the reason.
     init(_ outcome: Outcome) {
         switch outcome {
         case .accepted(let accepted):

@@ -24,7 +24,7 @@ struct ProviderSendOptions: ParsableArguments {
     }
 }
 
-/// Sends one notification through a provider, and waits for its end if the options request that.
+/// Sends one notification through a provider, and waits until it has finished if the options request that.
 struct ProviderSend {
     /// The maximum number of attempts to send a request that has no definite response.
     private static let tries = 3
@@ -35,12 +35,12 @@ struct ProviderSend {
     private let connection: APIConnection
     /// The idempotency key of the notification; `nil` to generate one.
     private let idempotencyKey: String?
-    /// The time limit for the end of the notification; `nil` to return without waiting.
+    /// The time limit for waiting until the notification has finished; `nil` to return without waiting.
     private let wait: Duration?
     private let path: String
     private let json: Bool
 
-    /// - Parameter path: The path component after that of the app to which the request is posted.
+    /// - Parameter path: The path component, after the app's, to which the request is posted.
     init(
         _ connection: APIConnection,
         _ options: ProviderSendOptions,
@@ -52,7 +52,7 @@ struct ProviderSend {
         self.wait = options.wait ? .seconds(options.waitSeconds) : nil
     }
 
-    /// Sends the notification and prints its id, then waits for its end if the options request that.
+    /// Sends the notification and prints its id, then waits until it has finished if the options request that.
     func send(_ body: [String: JSONValue?]) async throws -> ExitStatus {
         // A notification that cannot be followed must not be sent, because the user would send it again.
         if self.wait != nil { try await self.checkScopes() }
@@ -76,7 +76,7 @@ struct ProviderSend {
         return end.exitStatus
     }
 
-    /// Prints a text about an accepted notification. If that fails, its id is printed to standard error.
+    /// Prints a message about an accepted notification. If that fails, prints the notification's id to standard error.
     private func show(_ text: String, of id: String) throws {
         do {
             try StandardOutput.result(text)
@@ -102,7 +102,7 @@ struct ProviderSend {
         )
     }
 
-    /// Posts the notification. A request without a definite response is repeated with the same idempotency key.
+    /// Posts the notification. If there is no definite response, the request is repeated with the same idempotency key.
     /// - Returns: The id of the notification, and the response.
     private func post(_ body: [String: JSONValue?]) async throws -> (id: String, response: JSONValue) {
         let key = self.idempotencyKey ?? UUID().uuidString
@@ -124,7 +124,7 @@ struct ProviderSend {
         }
     }
 
-    /// Returns `true` if a request that failed with this error may have been accepted.
+    /// Returns `true` if a request that failed with this error may nevertheless have been accepted.
     private static func mayBeAccepted(_ error: any Error) -> Bool {
         switch error {
         case let error as NoResponseError: error.mayHaveArrived
@@ -139,7 +139,7 @@ struct ProviderSend {
         (try? await Task.sleep(for: Self.pause * attempt)) != nil
     }
 
-    /// Returns an error with the idempotency key of a notification that may have been accepted.
+    /// Returns an error that contains the idempotency key of a notification that may have been accepted.
     private static func unanswered(_ error: any Error, _ key: String) -> SettingsError {
         let isInterrupted = Task.isCancelled
         let cause = isInterrupted ? "interrupted before the response" : "\(error)"
@@ -148,7 +148,7 @@ struct ProviderSend {
         return SettingsError("\(cause); \(advice)", status: isSilent ? .unavailable : .failed)
     }
 
-    /// Waits until the notification has ended, and shows a progress bar on a terminal.
+    /// Waits until the notification has finished, and shows a progress bar on a terminal.
     private func follow(_ id: String, within limit: Duration) async throws -> JSONValue {
         let status = StatusLine()
         defer { status.clear() }
@@ -174,8 +174,8 @@ extension APIClient {
 
     /// Waits until every recipient of a notification has a final state, or the notification is cancelled. A failed
     /// request is repeated if it may succeed later.
-    /// - Parameter progress: A closure that receives the state of the notification while it has not ended.
-    /// - Returns: The notification at its end.
+    /// - Parameter progress: A closure that receives the notification after each request until it has finished.
+    /// - Returns: The finished notification.
     /// - Throws: ``SettingsError`` with ``ExitStatus/unfinished`` after the time limit.
     func end(
         ofNotification id: String,
@@ -208,20 +208,20 @@ extension APIClient {
         }
     }
 
-    /// Returns the advice for a notification whose end is not awaited any longer.
+    /// Returns the advice for a user after the command has stopped waiting for a notification.
     static func advice(onUnfinished id: String) -> String {
         "the provider continues with it, 'martlet notification watch \(id)' follows it"
     }
 }
 
-/// The signal from Ctrl-C or a service manager, for a command that prints a message before it ends.
+/// The signal from Ctrl-C or a service manager, for a command that prints a message before it exits.
 enum TerminationSignal {
-    /// A closure that returns once SIGINT or SIGTERM has arrived, which tests replace.
+    /// A closure that returns once SIGINT or SIGTERM has arrived. Tests replace it.
     @TaskLocal static var wait: @Sendable () async -> Void = {
         for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return }
     }
 
-    /// Performs some work, and cancels it when SIGINT or SIGTERM arrives.
+    /// Performs work, and cancels it when SIGINT or SIGTERM arrives.
     static func cancelling<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -82,7 +82,7 @@ struct SendCommand: AsyncParsableCommand {
         if status != .done { throw ExitCode(status.rawValue) }
     }
 
-    /// Sends a provider the request that the file and the options describe.
+    /// Sends through a provider the notification that the file and the options describe.
     private func sendThroughProvider(_ settings: SettingsReader) async throws -> ExitStatus {
         var body: [String: JSONValue?] = try self.file.map { try InputFile.object($0) } ?? [:]
         for (name, value) in try self.content.members() where value != nil { body[name] = value }
@@ -113,17 +113,17 @@ struct SendCommand: AsyncParsableCommand {
     }
 }
 
-/// The options that name the recipients of a notification.
+/// The options that specify the recipients of a notification.
 struct TargetOptions: ParsableArguments {
     @Option(help: "A device token, hex or base64; repeat it for several.") var token: [String] = []
     @Option(help: "All devices of a user.") var user: String?
     @Option(help: "All devices with a tag.") var tag: String?
     @Flag(help: "All devices of the app.") var all = false
 
-    /// The number of given options; repeated tokens count as one.
+    /// The number of recipient options that were given; repeated tokens count as one.
     var count: Int { [!self.token.isEmpty, self.user != nil, self.tag != nil, self.all].count { $0 } }
 
-    /// The member `to` of the request; `nil` if the options name no recipients.
+    /// The member `to` of the request; `nil` if the options specify no recipients.
     var json: JSONValue? {
         if let tokens = JSONValue.texts(self.token) { return ["tokens": tokens] }
         if let user { return ["user": user.json] }
@@ -162,7 +162,7 @@ struct ContentOptions: ParsableArguments {
     @Flag(help: "Encrypt the content to the key of each installation; those without one are skipped.")
     var encrypted = false
 
-    /// The members for the alert, the badge and the sound.
+    /// The JSON members for the alert, the badge and the sound.
     private var presentation: [String: JSONValue?] {
         let alert = ["title": self.title?.json, "subtitle": self.subtitle?.json, "body": self.body?.json]
         return [
@@ -171,7 +171,7 @@ struct ContentOptions: ParsableArguments {
         ]
     }
 
-    /// Returns the members of a request to a provider, apart from `to`.
+    /// Returns the JSON members of a request to a provider, without `to`.
     func members() throws -> [String: JSONValue?] {
         let other: [String: JSONValue?] = [
             "payload": try self.payload.map { .object(try InputFile.object($0, for: "--payload")) },

@@ -24,7 +24,7 @@ struct BridgeCommand: AsyncParsableCommand {
             "bridge --client apns.p12 --bridge-certificate server.pem --bridge-key server.key --production-service apple"
         )
 
-    /// The default ports of the binary protocol and of feedback.
+    /// The default ports of the binary protocol and of the feedback service.
     private static let ports = (binary: BinarySender.defaultPort, feedback: FeedbackClient.defaultPort)
 
     @OptionGroup var common: CommonOptions
@@ -81,7 +81,7 @@ struct BridgeCommand: AsyncParsableCommand {
         )
     }
 
-    /// Returns the credential for the push service: that of the option, or else the client's certificate.
+    /// Returns the credential for the push service from the option, or else the certificate of the client.
     private func credentialRecord(_ client: String, _ settings: SettingsReader) throws -> CredentialRecord {
         let members = try self.options.members(of: self.credential ?? client, settings)
         let passphrase = members["passphrase"]??.stringValue

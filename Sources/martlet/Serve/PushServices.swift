@@ -12,11 +12,11 @@ struct PushServices {
 
     let endpoints: [PushEnvironment: PushServiceEndpoint]
     let legacy: [PushEnvironment: LegacyService]
-    /// The environments whose pushes are sent to Apple because no setting names their push service.
+    /// The environments whose pushes are sent to Apple because no setting specifies their push service.
     let appleByDefault: Set<PushEnvironment>
     /// The proxy of all push services; `nil` for none.
     let proxy: ProxyEndpoint?
-    /// A warning about settings without effect; `nil` if there is none.
+    /// A warning about settings that have no effect; `nil` if there is none.
     let warning: String?
 
     /// - Throws: ``SettingsError`` for a malformed address, or a file that cannot be read.
@@ -56,7 +56,7 @@ struct PushServices {
         self.warning = hasEffect ? nil : "\(warning) and \(General.productionService.key)"
     }
 
-    /// Logs the push services as the first line of the log, which is a warning if one is Apple's only by default.
+    /// Logs the push services as the first line of the log. It is a warning if Apple's service is used only by default.
     func log(to logger: Logger) {
         let addresses = self.endpoints.map { environment, endpoint in
             let isApple = endpoint.host == PushServiceEndpoint.apple(environment).host

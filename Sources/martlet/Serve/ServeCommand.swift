@@ -54,7 +54,7 @@ struct ServeCommand: AsyncParsableCommand {
         try await run.run(settings)
     }
 
-    /// Returns the configuration that the settings describe. Call ``SettingsReader/check()`` afterwards.
+    /// Creates the configuration from the settings. ``SettingsReader/check()`` must be called afterwards.
     /// - Throws: ``SettingsError`` for settings that contradict each other.
     static func configuration(_ settings: SettingsReader) throws -> ProviderConfiguration {
         var configuration = ServeSettings.Storage.configuration(settings)

@@ -15,7 +15,7 @@ enum APISettings: SettingSection {
 
     static let settings = [server, key, authority]
 
-    /// Returns a client of the provider that the settings name.
+    /// Creates a client of the provider that the settings specify.
     /// - Throws: ``SettingsError`` for a malformed URL or key.
     static func client(_ settings: SettingsReader) throws -> APIClient {
         let text = settings.text(self.server)
@@ -33,7 +33,7 @@ enum APISettings: SettingSection {
     }
 }
 
-/// The setting that names an app.
+/// The setting that specifies an app.
 enum AppSettings: SettingSection {
     static let app = Setting("api.app", flag: "app")
         .help("The app's bundle id")

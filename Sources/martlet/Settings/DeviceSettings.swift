@@ -4,7 +4,7 @@ import PushDevice
 import PushTypes
 
 extension DeviceConfiguration: SettingTarget {
-    /// The configuration of a device of a gateway on this host.
+    /// The default configuration of a device, with a gateway on this host.
     static var defaults: DeviceConfiguration { DeviceConfiguration() }
 }
 
@@ -42,7 +42,7 @@ enum DeviceSettings: ConfigurationSection {
     ]
 }
 
-/// The settings that all commands with a phone share. Each command has its own set, in a section of its own.
+/// The settings that all commands with a phone have. Each command has a separate set, in a section of its own.
 struct PhoneSettings: Sendable {
     let provider, publicKey, gateway, directory, environment, proxy: Setting
 
@@ -68,7 +68,7 @@ struct PhoneSettings: Sendable {
             .detail("MARTLET_\(section.uppercased())_PROXY hides the password from process lists.")
     }
 
-    /// All settings, in the order of the documentation.
+    /// All of these settings, in the order of the documentation.
     var all: [Setting] { [self.provider, self.publicKey, self.gateway, self.directory, self.environment, self.proxy] }
 }
 
@@ -81,8 +81,8 @@ struct PhoneConnection: Sendable {
     /// The environment of the device tokens.
     let environment: PushTypes.PushEnvironment
 
-    /// Reads the settings of a command, and checks all settings that have been read so far.
-    /// - Throws: ``SettingsError`` that names the settings at fault.
+    /// Reads the settings of a command, and checks all settings that were read so far.
+    /// - Throws: ``SettingsError`` that names the invalid settings.
     init(_ settings: SettingsReader, _ phone: PhoneSettings) throws {
         let (url, link) = (settings.text(phone.provider), settings.text(phone.gateway))
         if !APIClient.isURL(url) {

@@ -59,7 +59,7 @@ enum GatewaySettings {
         }
     }
 
-    /// The settings for the behaviour towards providers, apart from single rules: faults, strictness and token length.
+    /// The settings for the behaviour towards providers, except single rules: faults, strictness and token length.
     enum Behaviour: ConfigurationSection {
         private static let strict = Setting("gateway.strict", flag: "strict", kind: .toggle)
             .help("Enforce all rules as Apple does, such as one stream until the first accepted request")
@@ -127,7 +127,7 @@ enum GatewaySettings {
                 .help("Seconds in `retry-after` of 429 and 503, 0 to send none"),
         ]
 
-        /// Returns a row for a rule whose default depends on `gateway.strict`.
+        /// Creates a row for a rule whose default depends on `gateway.strict`.
         private static func rule(
             _ name: String,
             _ range: ClosedRange<Int>,
@@ -178,11 +178,11 @@ enum GatewaySettings {
     }
 }
 
-/// The choice of environments for a gateway or a certificate.
+/// The environments to which a gateway or a certificate applies.
 enum EnvironmentChoice: String, CaseIterable, ExpressibleByArgument { case sandbox, production, both }
 
 extension GatewayConfiguration.Listeners: SettingTarget {
-    /// The default ports of the listeners, which are Apple's, except for 443.
+    /// The default ports of the listeners, which are Apple's except for 443.
     static var defaults: GatewayConfiguration.Listeners { .usual(.sandbox) }
 }
 
@@ -191,7 +191,7 @@ extension GatewaySettings {
     enum Listeners: SettingSection {
         private typealias Row = SettingRow<GatewayConfiguration.Listeners>
 
-        /// The default distance of the production ports from those of the sandbox, if both environments are served.
+        /// The default difference between the production ports and the sandbox ports, if both environments are served.
         private static let shift = 100
 
         private static let served = EnvironmentChoice.both
@@ -229,7 +229,7 @@ extension GatewaySettings {
         static let settings =
             [environment, host] + main.map(\.setting) + production.map(\.setting) + [admin.setting]
 
-        /// Returns a row for a production port, whose default is the sandbox's port plus ``shift``.
+        /// Creates a row for a production port, whose default is the sandbox port plus ``shift``.
         private static func higher(_ name: String, flag: String, _ path: Row.Path<Int>) -> Row {
             .port("gateway.\(name)", flag: flag, path, default: "\(self.shift) higher")
         }
@@ -237,7 +237,7 @@ extension GatewaySettings {
         private static let highestPort = 65_535
 
         /// Copies the addresses of all listeners to a configuration.
-        /// - Parameter freePorts: `true` to use free ports instead of the default ones where no setting names a port.
+        /// - Parameter freePorts: `true` to use a free port, instead of the default, where no setting specifies one.
         static func apply(_ settings: SettingsReader, freePorts: Bool, to configuration: inout GatewayConfiguration) {
             var main = freePorts ? GatewayConfiguration.Listeners.free : .defaults
             for row in self.main { row.apply(settings, &main) }

@@ -41,8 +41,8 @@ enum ReaderSettings: SettingSection {
         "alert": .alert, "badge": .badge, "sound": .sound, "newsstand": .background,
     ]
 
-    /// Reads the configuration of a reader.
-    /// - Throws: ``SettingsError`` that names the settings at fault.
+    /// Creates the configuration of a reader from the settings.
+    /// - Throws: ``SettingsError`` that names the invalid settings.
     static func configuration(
         _ settings: SettingsReader
     ) throws -> (reader: ReaderConfiguration, phone: PhoneConnection) {

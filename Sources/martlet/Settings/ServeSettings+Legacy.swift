@@ -6,7 +6,7 @@ import PushSupport
 import PushTypes
 
 extension ServeSettings {
-    /// The settings for the legacy services, binary protocol and feedback, of push services that still have them.
+    /// The settings for the legacy services (binary protocol and feedback) of push services that still offer them.
     enum Legacy: SettingSection {
         static let sandboxBinary = Setting("serve.legacy.sandboxBinary", flag: "sandbox-binary")
             .help("HOST:PORT of the sandbox's binary protocol, for credentials whose transport is binary")
@@ -64,7 +64,7 @@ extension ServeSettings {
 }
 
 extension ServeSettings {
-    /// The settings for the listeners for old providers, which use the legacy protocols.
+    /// The settings for the listeners that old providers connect to, which use the legacy protocols.
     enum Bridge: SettingSection {
         private static let host = Setting("serve.bridge.host", flag: "bridge-host", default: "127.0.0.1")
             .help("Address that the listeners for old providers listen on")
@@ -99,8 +99,8 @@ extension ServeSettings {
 
         static let settings = [host, binaryPort, feedbackPort, certificate, key, authority, allowsOldTLS]
 
-        /// Returns the configuration of the listeners; `nil` if no port is given.
-        /// - Parameter defaults: The ports to use if the settings name none; `nil` for no default listeners.
+        /// Creates the configuration of the listeners; `nil` if the settings specify no port.
+        /// - Parameter defaults: The ports to use if the settings specify none; `nil` for no default listeners.
         /// - Throws: ``SettingsError`` for listeners without a certificate, or a file that cannot be used.
         static func configuration(
             _ settings: SettingsReader,
@@ -126,7 +126,7 @@ extension ServeSettings {
 }
 
 extension ServeSettings {
-    /// The settings for the apps whose devices may be registered through the forms of older systems.
+    /// The settings for the apps whose devices may be registered with the registration forms of older systems.
     enum Compatibility: SettingSection {
         private typealias FormAccess = CompatibilityConfiguration.FormAccess
 
@@ -145,7 +145,7 @@ extension ServeSettings {
 
         static let settings = [doors, accounts]
 
-        /// Returns the configuration of the compatibility forms.
+        /// Creates the configuration for the registration forms of older systems.
         /// - Throws: ``SettingsError`` that names the setting, never a key.
         static func configuration(_ settings: SettingsReader) throws -> CompatibilityConfiguration {
             let keys = try self.pairs(self.doors, settings)
@@ -171,7 +171,7 @@ extension ServeSettings {
             return configuration
         }
 
-        /// Parses the texts `APP=VALUE` of a setting, and returns the values by app.
+        /// Parses the values of a setting, each in the form `APP=VALUE`, and returns them by app.
         private static func pairs(_ setting: Setting, _ settings: SettingsReader) throws -> [String: [String]] {
             var pairs: [String: [String]] = [:]
             for text in settings.strings(setting) ?? [] {

@@ -34,7 +34,7 @@ enum ServeSettings {
 
         static let settings = [dataDirectory, masterKey]
 
-        /// Returns a configuration with the paths of the data directory and the master key.
+        /// Creates a configuration that has only the paths of the data directory and the master key.
         static func configuration(_ settings: SettingsReader) -> ProviderConfiguration {
             ProviderConfiguration(
                 dataDirectory: settings.text(self.dataDirectory),
@@ -45,7 +45,7 @@ enum ServeSettings {
 
     /// The settings for the API's address and the push services.
     enum General: ConfigurationSection {
-        /// The value of a setting that stands for Apple's push service.
+        /// The value of a setting that selects Apple's push service.
         static let apple = "apple"
 
         static let sandboxService = Setting("serve.sandboxService", flag: "sandbox-service", default: "Apple's")
@@ -79,7 +79,7 @@ enum ServeSettings {
             .detail("Timelines then show its events, and its deliveries come in as receipts.")
             .detail("A gateway that does not respond delays nothing by more than 2 s.")
 
-        /// Returns the client that reads the gateway's events; `nil` if the setting is absent.
+        /// Creates the client that reads the gateway's events; `nil` if the setting is absent.
         static func gateway(_ settings: SettingsReader) -> GatewayEventClient? {
             guard let url = settings.string(self.gatewayEvents) else { return nil }
             let gateway = GatewayEventClient(url: url)
@@ -113,7 +113,7 @@ enum ServeSettings {
             .help("PEM file with the private key of that certificate, without a passphrase")
 
         /// Returns the files of the API's certificate and its key; `nil` for an API without TLS.
-        /// - Throws: ``SettingsError`` if only one of the two files is named.
+        /// - Throws: ``SettingsError`` if only one of the two files is specified.
         static func tls(_ settings: SettingsReader) throws -> TLSFiles? {
             switch (settings.string(self.certificate), settings.string(self.key)) {
             case (nil, nil): nil
@@ -156,7 +156,7 @@ enum ServeSettings {
         ]
     }
 
-    /// The settings for concurrent work, for the retention of records, and for the permitted addresses of webhooks.
+    /// The settings for concurrent work, the retention of records, and the permitted addresses of webhooks.
     enum Limits: ConfigurationSection {
         static let rows: [SettingRow<ProviderConfiguration>] = [
             .integer("serve.dispatch.page", flag: "page", 1...4096, \.dispatch.page)
@@ -225,7 +225,7 @@ enum ServeSettings {
         ]
     }
 
-    /// The settings for the shares of rejected tokens at which the circuit breaker stops deactivating tokens.
+    /// The settings for the percentages of rejected tokens at which the circuit breaker stops deactivating tokens.
     enum Breaker: ConfigurationSection {
         static let rows: [SettingRow<ProviderConfiguration>] = [
             .integer("serve.breaker.minimum", flag: "breaker-minimum", 1...1_000_000, \.breaker.minimum)
@@ -240,7 +240,7 @@ enum ServeSettings {
                 .detail("At least `serve.breaker.minimum`."),
         ]
 
-        /// - Throws: ``SettingsError`` for limits with which the breaker could never open.
+        /// - Throws: ``SettingsError`` for limits at which the breaker could never open.
         static func check(_ limits: CircuitBreaker.Limits) throws {
             guard limits.memory >= limits.minimum else {
                 let fault = "\(limits.memory) is less than serve.breaker.minimum, \(limits.minimum)"
@@ -282,7 +282,7 @@ extension ServeSettings {
 }
 
 extension ServeSettings {
-    /// The settings for the entitlement to retail issues.
+    /// The settings for deciding about the entitlement to retail issues.
     enum Entitlement: ConfigurationSection {
         private static let appStoreRoot = Setting("serve.publishing.appStoreRoot", flag: "app-store-root")
             .help("File with Apple's root certificate, DER or PEM, to which purchases must lead")
@@ -309,7 +309,7 @@ extension ServeSettings {
                 .detail("For apps whose `whenDown` is `allowKnown`. Grants are kept in memory only."),
         ]
 
-        /// Returns the root certificates for signed purchases; `nil` if the setting is absent.
+        /// Returns the root certificates that verify signed purchases; `nil` if the setting is absent.
         /// - Throws: ``SettingsError`` for a file without certificates.
         static func roots(_ settings: SettingsReader) throws -> AppStoreRoots? {
             guard let path = settings.string(self.appStoreRoot) else { return nil }

@@ -4,9 +4,9 @@ import PushTypes
 
 /// The address of a push service in an option: a name, or HOST:PORT with an IPv6 address in brackets.
 struct ServiceAddress {
-    /// The name, host name or IP address, without brackets.
+    /// The name, the host name, or the IP address without brackets.
     let host: String
-    /// The port; `nil` if the text has none.
+    /// The port; `nil` if the option contains none.
     let port: Int?
 
     /// Returns `nil` for an empty host, a URL, or a port that is not a number from 1 to 65,535.
@@ -33,10 +33,10 @@ extension SettingsReader {
     /// The default port of a proxy.
     private static let usualProxyPort = 3128
 
-    /// Returns the proxy that a setting names; `nil` if it is absent.
+    /// Creates the proxy that a setting specifies; returns `nil` if the setting is absent.
     ///
-    /// - Parameter passwordFile: A setting that may name a file with the password.
-    /// - Throws: ``SettingsError``, whose text never contains the URL, because it may contain a password.
+    /// - Parameter passwordFile: A setting that may specify a file with the password.
+    /// - Throws: ``SettingsError``, which never contains the URL, because the URL may contain a password.
     func proxy(_ setting: Setting, passwordFile: Setting? = nil) throws -> ProxyEndpoint? {
         let file = passwordFile.flatMap { setting in self.string(setting).map { (setting.key, $0) } }
         guard let text = self.string(setting), !text.isEmpty else {

@@ -1,25 +1,25 @@
 /// A setting of the program. Its flag, its environment variable, its member in the settings file and its documentation
-/// all derive from this value, which is a row of ``SettingTable``.
+/// are all derived from this value, which is a row of ``SettingTable``.
 struct Setting: Sendable {
     /// The type of a value and the values that are allowed.
     enum Kind: Sendable, Equatable {
-        /// Any text.
+        /// Any string.
         case text
-        /// A text that is never printed or logged.
+        /// A string that is never printed or logged.
         case secret
-        /// Several texts: the flag is repeated, the environment variable has commas between them, the file has an
+        /// Several strings: the flag is repeated, commas separate them in the environment variable, and the file has an
         /// array.
         case list
-        /// A Boolean, which the flag turns on.
+        /// A Boolean, which the flag sets to true.
         case toggle
-        /// A whole number in a range.
+        /// A whole number within a range.
         case integer(ClosedRange<Int>)
-        /// One of a few whole numbers.
+        /// One of several whole numbers.
         case number(among: [Int])
-        /// One of a few words.
+        /// One of several words.
         case choice([String])
 
-        /// The expected form of a value, for error messages.
+        /// The description of the expected value, for error messages.
         var form: String {
             switch self {
             case .text, .secret: "a text"
@@ -40,20 +40,20 @@ struct Setting: Sendable {
     let flag: String?
     /// The type of the value and the values that are allowed.
     let kind: Kind
-    /// The text of the default value in help and documentation; `nil` if there is none.
+    /// The default value as help and documentation show it; `nil` if there is none.
     let defaultText: String?
     /// The sentence for `--help` and the documentation, without its full stop.
     private(set) var summary = ""
-    /// The further sentences for the documentation; `nil` if there are none.
+    /// Further sentences for the documentation; `nil` if there are none.
     private(set) var discussion: String?
-    /// The keys of the setting in the previous version, which still work, with a warning.
+    /// The keys that the setting had in the previous version. They still work, with a warning.
     private(set) var formerKeys: [String] = []
     /// Indicates that the values are secrets.
     private(set) var isSecret: Bool
     /// The character between the elements of a list in an environment variable.
     private(set) var separator: Character = ","
 
-    /// - Parameter defaultText: The text of the default value; `nil` if there is none.
+    /// - Parameter defaultText: The default value as help shows it; `nil` if there is none.
     init(_ key: String, flag: String? = nil, kind: Kind = .text, default defaultText: String? = nil) {
         (self.key, self.flag, self.kind) = (key, flag, kind)
         self.isSecret = kind == .secret
@@ -77,13 +77,13 @@ struct Setting: Sendable {
         changed(self) { $0.discussion = self.discussion.map { "\($0) \(sentence)" } ?? sentence }
     }
 
-    /// Returns the setting with a key that it had in the previous version.
+    /// Returns the setting with a former key, which it had in the previous version.
     func formerly(_ key: String) -> Setting { changed(self) { $0.formerKeys.append(key) } }
 
     /// Returns the setting with its values marked as secrets.
     func secret() -> Setting { changed(self) { $0.isSecret = true } }
 
-    /// Returns the setting with another character between the elements of a list in its environment variable.
+    /// Returns the setting with another separator for the elements of a list in its environment variable.
     func separated(by separator: Character) -> Setting { changed(self) { $0.separator = separator } }
 
     /// The prefix of all environment variables.
@@ -105,7 +105,7 @@ struct Setting: Sendable {
         return name
     }
 
-    /// The text about the allowed values; `nil` if all values of the type are allowed.
+    /// The description of the allowed values; `nil` if all values of the type are allowed.
     var range: String? {
         switch self.kind {
         case .text, .secret, .list, .toggle: nil
@@ -115,7 +115,7 @@ struct Setting: Sendable {
         }
     }
 
-    /// The text that `--help` shows: the sentence, followed by the key, the range and the default.
+    /// The text for `--help`: the sentence, followed by the key, the range and the default.
     var argumentHelp: String {
         let range = self.kind == Self.ports ? nil : self.range
         let value = self.kind == .toggle ? nil : self.defaultText.map { "default: \($0)" }

@@ -19,17 +19,17 @@ protocol ConfigurationSection: SettingSection {
 extension ConfigurationSection {
     static var settings: [Setting] { self.rows.map(\.setting) }
 
-    /// Copies all given values to a configuration. Call ``SettingsReader/check()`` afterwards.
+    /// Copies all values that were given to a configuration. ``SettingsReader/check()`` must be called afterwards.
     static func apply(_ settings: SettingsReader, to target: inout Target) {
         for row in self.rows { row.apply(settings, &target) }
     }
 }
 
-/// The values of the flags on the command line.
+/// The flags that were given on the command line, with their values.
 protocol FlagValues {
-    /// The values of the given flags, by the key of the setting.
+    /// The values of the flags that were given, by the keys of their settings.
     var values: [String: ConfigValue] { get }
-    /// The settings whose given flags contain secrets, which other users can see in the list of processes.
+    /// The settings whose flags were given with secrets, which other users can see in the process list.
     var exposed: [Setting] { get }
 }
 
@@ -88,7 +88,7 @@ struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, Cus
     }
 }
 
-/// The name of a flag as the key under which ArgumentParser keeps its value.
+/// The key under which ArgumentParser stores the value of a flag.
 private struct FlagName: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -99,7 +99,7 @@ private struct FlagName: CodingKey {
 }
 
 extension Setting {
-    /// Returns `true` if the value of the flag contains a secret. The URL of a proxy counts only if it contains a user.
+    /// Returns `true` if the value of the flag contains a secret. The URL of a proxy is one only if it contains a user.
     fileprivate func holdsSecret(_ value: ConfigValue?) -> Bool {
         guard self.isSecret, let value else { return false }
         guard self.flag == "proxy", case .string(let address) = value.content else { return true }
@@ -121,7 +121,7 @@ struct CommonOptions: ParsableArguments {
     var config: String?
     @OptionGroup var log: SettingFlags<LogSettings>
 
-    /// Returns the settings of this run. Flags override the environment, which overrides the file.
+    /// Returns the settings with which the command was run. Flags override the environment, which overrides the file.
     /// - Parameter flags: The command's own flags.
     func settings(_ flags: [any FlagValues] = []) async throws -> SettingsReader {
         for setting in flags.flatMap({ $0.exposed }) {

@@ -3,9 +3,9 @@ struct SettingNames: Sendable {
     /// The names of all settings in the table.
     static let all = SettingNames(SettingTable.all.flatMap(\.settings))
 
-    /// The settings by their keys, former keys included.
+    /// The settings by their keys, including former keys.
     let byKey: [String: Setting]
-    /// The settings by their environment variables, former variables included.
+    /// The settings by their environment variables, including former variables.
     let byVariable: [String: Setting]
     /// The prefixes of keys that are objects in the settings file, such as `serve` and `serve.dispatch`.
     let groups: Set<String>
@@ -23,21 +23,21 @@ struct SettingNames: Sendable {
         (self.byKey, self.byVariable, self.groups) = (byKey, byVariable, groups)
     }
 
-    /// Returns the key that an unknown key was probably meant to be; `nil` if none is similar.
-    /// - Parameter isGroup: `true` if the value of the unknown key is an object, so that a group must be meant.
+    /// Returns the known key that is most similar to an unknown one; `nil` if none is similar.
+    /// - Parameter isGroup: `true` if the value of the unknown key is an object, so that only groups are candidates.
     func nearestKey(to key: String, isGroup: Bool = false) -> String? {
         let keys = self.byKey.filter { $0.key == $0.value.key }.map(\.key)
         return SpellingDistance.nearest(to: key, among: isGroup ? Array(self.groups) : keys)
     }
 
-    /// Returns the environment variable that an unknown one was probably meant to be; `nil` if none is similar.
+    /// Returns the known environment variable that is most similar to an unknown one; `nil` if none is similar.
     func nearestVariable(to variable: String) -> String? {
         let names = self.byVariable.values.map(\.environmentVariable)
         return SpellingDistance.nearest(to: variable, among: names, after: Setting.variablePrefix.count)
     }
 }
 
-/// The similarity of names.
+/// Measures the similarity of names.
 enum SpellingDistance {
     /// Returns the candidate with the smallest distance; `nil` if no name is similar.
     /// - Parameter prefix: The number of leading characters that all names share, which are not compared.
@@ -50,8 +50,8 @@ enum SpellingDistance {
         return best.0
     }
 
-    /// Returns the distance of two names. If they end with the same word, it is reduced to a quarter, because users
-    /// often forget the group of a setting.
+    /// Returns the distance of two names, reduced to a quarter if they end with the same word, because users often omit
+    /// the group of a setting.
     private static func score(_ wanted: [Character], _ candidate: [Character]) -> Int {
         let distance = Self.between(wanted, candidate)
         let separators: Set<Character> = [".", "_"]
@@ -61,7 +61,7 @@ enum SpellingDistance {
         return (distance + 3) / 4
     }
 
-    /// Returns the minimum number of characters to insert, delete, replace or swap to turn one text into the other.
+    /// Returns the minimum number of characters to insert, delete, replace or swap to convert one name to the other.
     static func between(_ first: [Character], _ second: [Character]) -> Int {
         var (beforeLast, last) = ([Int](), Array(0...second.count))
         for (row, character) in first.enumerated() {

@@ -6,7 +6,7 @@ protocol SettingTarget: SendableMetatype {
     static var defaults: Self { get }
 }
 
-/// A setting together with the part of a configuration that it sets.
+/// A setting together with the value of a configuration that it sets.
 struct SettingRow<Target: SettingTarget>: Sendable {
     let setting: Setting
     /// The closure that copies the value to the configuration, if a value is given.
@@ -25,25 +25,25 @@ extension SettingRow {
     /// Returns the row with a further sentence for the documentation.
     func detail(_ discussion: String) -> Self { Self(self.setting.detail(discussion), apply: self.apply) }
 
-    /// Returns the row with another character between the elements of a list in its environment variable.
+    /// Returns the row with another separator for the elements of a list in its environment variable.
     func separated(by separator: Character) -> Self { Self(self.setting.separated(by: separator), apply: self.apply) }
 
     /// A path from a configuration to one of its values.
     typealias Path<Value> = any WritableKeyPath<Target, Value> & Sendable
 
-    /// Returns a row for a text with a default.
+    /// Creates a row for a string with a default.
     static func text(_ key: String, flag: String, _ path: Path<String>) -> Self {
         let setting = Setting(key, flag: flag, default: Target.defaults[keyPath: path])
         return Self(setting) { $1[keyPath: path] = $0.text(setting) }
     }
 
-    /// Returns a row for a text that may be absent.
+    /// Creates a row for a string that may be absent.
     static func text(_ key: String, flag: String, _ path: Path<String?>) -> Self {
         let setting = Setting(key, flag: flag, default: Target.defaults[keyPath: path])
         return Self(setting) { $1[keyPath: path] = $0.string(setting) }
     }
 
-    /// Returns a row for a list of texts.
+    /// Creates a row for a list of strings.
     static func list(_ key: String, flag: String, _ path: Path<[String]>) -> Self {
         let texts = Target.defaults[keyPath: path]
         let text = texts.isEmpty ? nil : texts.joined(separator: ", ")
@@ -51,7 +51,7 @@ extension SettingRow {
         return Self(setting) { $1[keyPath: path] = $0.strings(setting) ?? texts }
     }
 
-    /// Returns a row for one of the raw values of an enumeration.
+    /// Creates a row for one of the raw values of an enumeration.
     static func choice<Choice: RawRepresentable<String> & CaseIterable & SendableMetatype>(
         _ key: String,
         flag: String,
@@ -61,38 +61,38 @@ extension SettingRow {
         return Self(setting) { $1[keyPath: path] = $0.choice(setting, default: $1[keyPath: path]) }
     }
 
-    /// Returns a row for a toggle that is off by default.
+    /// Creates a row for a toggle that is off by default.
     static func toggle(_ key: String, flag: String, _ path: Path<Bool>) -> Self {
         let setting = Setting(key, flag: flag, kind: .toggle)
         return Self(setting) { $1[keyPath: path] = $0.isOn(setting) }
     }
 
-    /// Returns a row for a whole number in a range.
+    /// Creates a row for a whole number within a range.
     static func integer(_ key: String, flag: String, _ range: ClosedRange<Int>, _ path: Path<Int>) -> Self {
         self.number(key, flag, .integer(range), default: Target.defaults[keyPath: path]) { $0[keyPath: path] = $1 }
     }
 
-    /// Returns a row for one of a few whole numbers.
+    /// Creates a row for one of several whole numbers.
     static func integer(_ key: String, flag: String, among numbers: [Int], _ path: Path<Int>) -> Self {
         let value = Target.defaults[keyPath: path]
         return self.number(key, flag, .number(among: numbers), default: value) { $0[keyPath: path] = $1 }
     }
 
-    /// Returns a row for a port.
-    /// - Parameter text: The text of the default; `nil` to use the port in the default configuration.
+    /// Creates a row for a port.
+    /// - Parameter text: The default as help shows it; `nil` for the port in the default configuration.
     static func port(_ key: String, flag: String, _ path: Path<Int>, default text: String? = nil) -> Self {
         let text = text ?? "\(Target.defaults[keyPath: path])"
         let setting = Setting(key, flag: flag, kind: Setting.ports, default: text)
         return Self(setting) { if let port = $0.integer(setting) { $1[keyPath: path] = port } }
     }
 
-    /// Returns a row for a fraction that is given in percent, from 1 to 100.
+    /// Creates a row for a fraction that is given as a percentage from 1 to 100.
     static func percent(_ key: String, flag: String, _ path: Path<Double>) -> Self {
         let value = Int((Target.defaults[keyPath: path] * 100).rounded())
         return self.number(key, flag, .integer(1...100), default: value) { $0[keyPath: path] = Double($1) / 100 }
     }
 
-    /// Returns a row for a duration that is given as a whole number of units.
+    /// Creates a row for a duration that is given as a whole number of units.
     /// - Parameter unit: The length of a unit in seconds, such as 86,400 for days.
     static func time(
         _ key: String,
@@ -105,7 +105,7 @@ extension SettingRow {
         return self.number(key, flag, .integer(range), default: value) { $0[keyPath: path] = .seconds($1 * unit) }
     }
 
-    /// Returns a row for a whole number that a closure copies to the configuration.
+    /// Creates a row for a whole number that a closure copies to the configuration.
     private static func number(
         _ key: String,
         _ flag: String,

@@ -2,9 +2,9 @@ import PushSupport
 
 /// The table of all settings, which `martlet help settings` and `docs/settings.md` show.
 enum SettingTable {
-    /// One part of the table, which has a heading of its own.
+    /// A section of the table with its own heading.
     struct Part: Sendable {
-        /// The first component of the keys.
+        /// The first component of the keys in this section.
         let name: String
         /// The commands that read these settings.
         let commands: String
@@ -15,7 +15,7 @@ enum SettingTable {
         }
     }
 
-    /// The parts in the order of the documentation.
+    /// The sections in the order of the documentation.
     static let all = [
         Part(
             "serve",
@@ -45,7 +45,7 @@ enum SettingTable {
         Part("log", "every command", LogSettings.settings),
     ]
 
-    /// Returns the settings whose keys begin with a prefix, such as `serve` or `gateway.rules`, in their parts.
+    /// Returns the settings whose keys begin with a prefix, such as `serve` or `gateway.rules`, by section.
     static func parts(matching prefix: String?) -> [Part] {
         guard let prefix else { return self.all }
         return self.all.compactMap { part in
@@ -56,7 +56,7 @@ enum SettingTable {
     }
 }
 
-/// The table of settings as text.
+/// Formats the table of settings.
 enum SettingTableText {
     /// Returns an aligned table for terminals.
     static func plain(_ parts: [SettingTable.Part]) -> String {
@@ -71,7 +71,7 @@ enum SettingTableText {
         return columns.text(of: rows)
     }
 
-    /// Returns the content of `docs/settings.md`.
+    /// Returns the contents of `docs/settings.md`.
     static func markdown(_ parts: [SettingTable.Part]) -> String {
         var text = """
             # Settings
@@ -108,7 +108,7 @@ enum SettingTableText {
         return text
     }
 
-    /// Returns the sentence of a setting with its range.
+    /// Returns the sentence that describes a setting, with the range of its values.
     private static func meaning(_ setting: Setting, hasDetail: Bool) -> String {
         let range = setting.kind == Setting.ports ? nil : setting.range
         var text = "\(setting.summary)\(range.map { " (\($0))" } ?? "")."

@@ -10,14 +10,14 @@ struct SettingsFile {
     /// The path of the file, for error messages.
     private let path: String
     private let names: SettingNames
-    /// The values by the present key of the setting.
+    /// The values by the current keys of their settings.
     private(set) var values: [String: ConfigValue] = [:]
-    /// The errors, one for each unknown key and each value of a wrong form.
+    /// The errors, one for each unknown key and each value of the wrong form.
     private(set) var errors: [String] = []
     /// The warnings, one for each former key.
     private(set) var warnings: [String] = []
 
-    /// Reads the settings in a file.
+    /// Parses a settings file.
     /// - Throws: ``SettingsError`` for a file that cannot be read or is not a JSON object.
     init(path: String, names: SettingNames = .all) throws {
         (self.path, self.names) = (path, names)
@@ -29,8 +29,8 @@ struct SettingsFile {
         }
     }
 
-    /// Reads the members of an object.
-    /// - Parameter group: The names of the members that lead to the object.
+    /// Reads the members of an object in the file.
+    /// - Parameter group: The names of the members that lead to the object; empty for the outermost one.
     private mutating func read(_ members: [String: JSONValue], of group: [String]) {
         for (name, value) in members.sorted(by: { $0.key < $1.key }) where value != .null {
             let parts = group + [name]
@@ -63,7 +63,7 @@ struct SettingsFile {
         self.values[setting.key] = ConfigValue(content, isSecret: setting.kind == .secret)
     }
 
-    /// Converts a value to swift-configuration's type; `nil` for an object, or an array with other elements than texts.
+    /// Converts a value to swift-configuration's type; `nil` for null, an object, or an array with non-string elements.
     private static func content(_ value: JSONValue) -> ConfigContent? {
         switch value {
         case .string(let text): return .string(text)

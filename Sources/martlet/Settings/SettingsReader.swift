@@ -5,13 +5,13 @@ import Synchronization
 
 /// The settings of one run. Flags override environment variables (`MARTLET_…`), which override the JSON file.
 ///
-/// A command reads all settings that it needs, and then calls ``check()``. A value of the wrong type or out of its range is
-/// an error that names its key, and does not silently become the default.
+/// A command reads all settings that it needs, and then calls ``check()``. A value of the wrong type or out of its
+/// range is an error that names its key, and is not silently replaced with the default.
 struct SettingsReader: Sendable {
-    /// The settings file that is read if no other is named.
+    /// The name of the settings file that is read if no other is specified.
     static let defaultFile = "martlet.json"
 
-    /// The reader of flags, environment and file, in this order of precedence.
+    /// Reads flags, environment and file, in this order of precedence.
     private let reader: ConfigReader
     /// The errors that ``check()`` throws.
     private let errors = SettingErrorCollector()
@@ -19,10 +19,10 @@ struct SettingsReader: Sendable {
     /// The path of the settings file that was read; `nil` for none.
     let file: String?
 
-    /// Reads flags, environment variables and file. Former names are reported to standard error.
+    /// Reads flags, environment variables and file. Prints a warning to standard error for each former name.
     /// - Parameters:
     ///   - flags: The values of flags by key.
-    ///   - file: The settings file; `nil` for ``defaultFile``, if there is one.
+    ///   - file: The settings file; `nil` for ``defaultFile``, if it exists.
     /// - Throws: ``SettingsError`` for a file that cannot be read, and for names that no setting has.
     init(
         flags: [String: ConfigValue] = [:],
@@ -49,7 +49,7 @@ struct SettingsReader: Sendable {
         return InMemoryProvider(name: name, values: Dictionary(values) { $1 })
     }
 
-    /// Returns the lists with a separator of their own, whose elements swift-configuration would split at commas.
+    /// Returns the lists that have another separator than the comma, at which swift-configuration would split them.
     private static func lists(in variables: [String: String]) -> [String: ConfigValue] {
         var lists: [String: ConfigValue] = [:]
         for setting in SettingNames.all.byKey.values where setting.kind == .list && setting.separator != "," {
@@ -60,22 +60,22 @@ struct SettingsReader: Sendable {
         return lists
     }
 
-    /// Returns the text of a setting; `nil` if it is absent.
+    /// Returns the value of a setting as a string; `nil` if it is absent.
     func string(_ setting: Setting) -> String? {
         self.reader.string(forKey: ConfigKey(setting.key), isSecret: setting.kind == .secret)
     }
 
-    /// Returns the text of a setting, or the default of the table.
+    /// Returns the value of a setting as a string, or its default in the table of settings.
     func text(_ setting: Setting) -> String { self.string(setting) ?? setting.defaultText ?? "" }
 
-    /// Returns the texts of a list; `nil` if it is absent.
+    /// Returns the strings of a list; `nil` if the setting is absent.
     func strings(_ setting: Setting) -> [String]? { self.reader.stringArray(forKey: ConfigKey(setting.key)) }
 
     /// Returns `true` if a toggle is on; an absent toggle is off.
     func isOn(_ setting: Setting) -> Bool { self.reader.bool(forKey: ConfigKey(setting.key), default: false) }
 
-    /// Returns a whole number; `nil` if it is absent or not allowed. For a number out of range, ``check()`` throws, and
-    /// the nearest number in the range is returned.
+    /// Returns a whole number; `nil` if the setting is absent or not allowed. For a number out of range, returns the
+    /// nearest number in the range, and ``check()`` throws.
     func integer(_ setting: Setting) -> Int? {
         guard let number = self.reader.int(forKey: ConfigKey(setting.key)) else { return nil }
         switch setting.kind {
@@ -89,7 +89,7 @@ struct SettingsReader: Sendable {
         }
     }
 
-    /// Returns the value of an enumeration. For an unknown word, ``check()`` throws, and the default is returned.
+    /// Returns the value of an enumeration. For an unknown word, returns the default, and ``check()`` throws.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ setting: Setting, default value: Choice) -> Choice {
         guard let text = self.string(setting) else { return value }
         if let choice = Choice(rawValue: text) { return choice }
@@ -98,7 +98,7 @@ struct SettingsReader: Sendable {
         return value
     }
 
-    /// Records an error about a value or a combination of values, which ``check()`` throws.
+    /// Records an error, which ``check()`` throws, about a value or a combination of values.
     func reject(_ setting: Setting, _ message: String) { self.errors.add("\(setting.key): \(message)") }
 
     /// Indicates that ``check()`` will throw for the values that were read so far.
@@ -111,7 +111,7 @@ struct SettingsReader: Sendable {
     }
 }
 
-/// The errors in values of settings, including those that swift-configuration reports.
+/// Collects the errors in values of settings, including those that swift-configuration reports.
 private final class SettingErrorCollector: AccessReporter {
     private let errors = Mutex<[String]>([])
 
@@ -134,14 +134,14 @@ private final class SettingErrorCollector: AccessReporter {
 
 /// The settings in environment variables.
 struct SettingsEnvironment {
-    /// The environment variables of the build, its scripts and packaging/compose.yml, which are not settings.
+    /// The variables of the build, its scripts and packaging/compose.yml, which have the prefix but are not settings.
     private static let ofTheBuild: Set<String> = [
         "MARTLET_COMMIT", "MARTLET_IMAGE", "MARTLET_SHARED_BUILD", "MARTLET_VERSION",
     ]
 
-    /// The values by the present variable of the setting.
+    /// The values by the current environment variables of their settings.
     private(set) var values: [String: String] = [:]
-    /// The errors, one for each variable that belongs to no setting.
+    /// The errors, one for each variable that has the prefix and belongs to no setting.
     private(set) var errors: [String] = []
     /// The warnings, one for each former variable.
     private(set) var warnings: [String] = []
@@ -165,7 +165,7 @@ struct SettingsEnvironment {
         }
     }
 
-    /// Returns `true` if Kubernetes or Docker has set the variable for another service with a name such as `martlet…`.
+    /// Returns `true` if Kubernetes or Docker has set the variable for a service whose name is like `martlet…`.
     private static func isServiceLink(_ variable: String, _ value: String) -> Bool {
         if variable.hasSuffix("_SERVICE_HOST") || variable.contains("_SERVICE_PORT") { return true }
         if variable.contains(#/_PORT_[0-9]+_(TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?$/#) { return true }

@@ -23,8 +23,8 @@ enum SimulatorSettings: SettingSection {
 
     static let settings = phone.all + [userProof, routes, categories, locale, timeZone, appVersion]
 
-    /// Reads the configuration of a simulator.
-    /// - Throws: ``SettingsError`` that names the settings at fault.
+    /// Creates the configuration of a simulator from the settings.
+    /// - Throws: ``SettingsError`` that names the invalid settings.
     static func configuration(_ settings: SettingsReader) throws -> SimulatorConfiguration {
         let zone = settings.string(self.timeZone)
         if let zone, TimeZone(identifier: zone) == nil {
@@ -46,7 +46,7 @@ enum SimulatorSettings: SettingSection {
         return configuration
     }
 
-    /// Reads the files that the settings name.
+    /// Reads the files that the settings specify.
     private static func readFiles(_ settings: SettingsReader, _ configuration: inout SimulatorConfiguration) throws {
         if let path = settings.string(self.categories) {
             let data = try InputFile.data(path, for: self.categories.key, maximum: 1024 * 1024)
@@ -59,7 +59,7 @@ enum SimulatorSettings: SettingSection {
         }
     }
 
-    /// Adds the key of a setting to the error about its file.
+    /// Performs `body`, and adds the key of the setting to an error that it throws.
     private static func naming<Value>(_ setting: Setting, _ body: () throws -> Value) throws -> Value {
         do {
             return try body()

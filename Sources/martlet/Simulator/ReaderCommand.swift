@@ -71,7 +71,7 @@ struct ReaderCommand: AsyncParsableCommand {
         try await ServiceRunner.run([reader], until: console, logger: log.logger("martlet"))
     }
 
-    /// Creates the reader whose state is in a folder. For an empty folder, a new device is activated.
+    /// Creates the reader whose state is stored in a folder. If the folder is empty, a new device is activated.
     static func reader(
         _ configuration: ReaderConfiguration,
         directory: String,
@@ -98,7 +98,7 @@ struct ReaderCommand: AsyncParsableCommand {
         }
     }
 
-    /// The maximum number of concurrent activations.
+    /// The maximum number of concurrent device activations.
     private static let activations = 8
 
     /// Creates many readers, one for each identity file.

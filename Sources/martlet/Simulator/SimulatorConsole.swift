@@ -5,10 +5,10 @@ import MartletKit
 import PushSupport
 import ServiceLifecycle
 
-/// Carries out commands one after the other, and at the end sends pending receipts.
+/// Executes commands one after the other, and sends pending receipts when it stops.
 struct SimulatorConsole<Phone: PhoneCommandHandler>: Service {
     let simulator: Phone
-    /// The commands to carry out; `nil` to read them from standard input.
+    /// The commands to execute; `nil` to read them from standard input.
     let input: [Phone.Command]?
     let printer: SimulatorPrinter
 
@@ -66,7 +66,7 @@ struct SimulatorConsole<Phone: PhoneCommandHandler>: Service {
         }
     }
 
-    /// Sends pending receipts, and prints the number of receipts that remain for the next run.
+    /// Sends pending receipts, and prints the number of receipts that are left for the next run.
     private func flush() async {
         let note = Task {
             try await Task.sleep(for: .seconds(1))
@@ -89,7 +89,7 @@ struct ConsoleOptions: ParsableArguments {
     var printer: SimulatorPrinter { SimulatorPrinter(asJSON: self.json) }
 
     /// Returns the commands in the script or the arguments; `nil` to read them from standard input.
-    /// - Throws: `ValidationError` if both are given, and ``SettingsError`` that names the faulty line.
+    /// - Throws: `ValidationError` if both are given, and ``SettingsError`` that names the invalid line.
     func input<Command: TypedCommand>() throws -> [Command]? {
         guard self.script == nil || self.commands.isEmpty else {
             throw ValidationError("Give commands after -- or in a --script, not both.")
@@ -104,10 +104,10 @@ struct ConsoleOptions: ParsableArguments {
 
 /// The commands to the simulator from arguments, a script or standard input.
 private enum SimulatorInput {
-    /// Parses all commands of a script or of the arguments, so that a mistake is found before any is carried out.
+    /// Parses all commands of a script or of the arguments, so that a mistake is found before any command is executed.
     /// - Parameters:
     ///   - source: The name of the source in error messages.
-    ///   - unit: The word in front of the number of a command in error messages.
+    ///   - unit: The word that precedes the number of a command in error messages.
     /// - Throws: ``SettingsError`` that names the line.
     static func commands<Command: TypedCommand>(
         _ lines: [String],
@@ -133,7 +133,7 @@ private enum SimulatorInput {
 
     /// Returns the lines of standard input as they arrive.
     ///
-    /// A thread reads the lines, because reading blocks. It ends with the process.
+    /// A thread reads the lines, because reading blocks. The thread exits with the process.
     static func lines() -> AsyncStream<String> {
         let (lines, continuation) = AsyncStream<String>.makeStream()
         let thread = Thread {
@@ -147,7 +147,7 @@ private enum SimulatorInput {
 
 /// Prints a simulator's events and responses to standard output.
 struct SimulatorPrinter: Sendable {
-    /// The width of the column with the names of events.
+    /// The width, in characters, of the column with the names of events.
     private static let width = 12
 
     /// Indicates that one line of JSON is printed per event.
@@ -159,7 +159,7 @@ struct SimulatorPrinter: Sendable {
         StandardOutput.line(Self.text(event))
     }
 
-    /// Prints the response to a command. A response without a JSON form, such as help, is left out as JSON.
+    /// Prints the response to a command. In JSON mode, a response without a JSON form, such as help, is not printed.
     func print(_ answer: SimulatorResponse) {
         if !self.asJSON {
             StandardOutput.line(answer.lines.map(\.printable).joined(separator: "\n"))

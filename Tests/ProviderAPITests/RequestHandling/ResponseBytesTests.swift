@@ -53,14 +53,21 @@ import Testing
             let slow = try await RawConnection.open(port: port, isReading: false)
             let key = provider.api.apiKey ?? ""
             let request = "GET \(Self.list) HTTP/1.1\r\nhost: a\r\nauthorization: Bearer \(key)\r\n\r\n"
-            var (refused, refusals) = (list, 0)
-            while refusals < 100 {
-                try Task.checkCancellation()
-                // The system takes the first ones, in the buffers of the sockets. Those that come beside another are refused.
-                if refusals == 0 { slow.write(request.utf8) }
-                refused = try await provider.api.get(Self.list)
-                refusals = refused.status == 503 && bytes.usage.held == list.body.count ? refusals + 1 : 0
+            // The system takes the first responses, in the buffers of the sockets. Each is made before other lists are asked
+            // for, because it would be refused beside one of them.
+            var refusals: [JSONClient.Response] = []
+            while refusals.count < 100 {
+                let made = try await provider.madeLists()
+                slow.write(request.utf8)
+                try await eventually { try await provider.madeLists() > made }
+                refusals = []
+                while refusals.count < 100, let refused = try await provider.refusal(of: Self.list),
+                    bytes.usage.held == list.body.count
+                {
+                    refusals.append(refused)
+                }
             }
+            let refused = try #require(refusals.last)
             #expect(refused.code == "too_many_bytes")
             #expect(refused.headers["retry-after"] != nil)
             #expect(try await provider.api.get("/v1/apps").status == 200, "a short response needs none")
@@ -169,6 +176,22 @@ import Testing
                 #expect(all.count == 20 && Set(all.map { $0[member] }).count == 20)
             }
         }
+    }
+}
+
+extension RunningProvider {
+    /// Returns the number of lists that were made, as the metrics have it.
+    fileprivate func madeLists() async throws -> Int {
+        let metrics = String(decoding: try await self.api.get("/metrics").body, as: UTF8.self)
+        let name = #"martlet_api_requests_total{operation="listTemplates",status="200"} "#
+        let line = metrics.split(separator: "\n").first { $0.hasPrefix(name) }
+        return try #require(line.flatMap { Int($0.dropFirst(name.count)) })
+    }
+
+    /// Returns the response to a request that is refused; `nil` if it is not.
+    fileprivate func refusal(of path: String) async throws -> JSONClient.Response? {
+        let response = try await self.api.get(path)
+        return response.status == 503 ? response : nil
     }
 }
 

@@ -27,7 +27,7 @@ package struct PublisherRegistrationForm: Hashable, Sendable {
         (self.capabilities, self.screenSize, self.environment) = (capabilities, screenSize, environment)
     }
 
-    /// The fields in the order of reference 10.1. A granted permission has the value of its bit in iOS, others have 0.
+    /// The form fields in the order of reference 10.1. A granted permission has the value of its iOS bit, others 0.
     var fields: [(name: String, value: String)] {
         func bit(_ capability: Capabilities, _ value: Int) -> String {
             self.capabilities.contains(capability) ? "\(value)" : "0"

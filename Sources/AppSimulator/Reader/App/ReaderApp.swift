@@ -6,14 +6,14 @@ import Synchronization
 
 /// The publisher's app of one reader, which performs the actions of ``ReaderStateMachine``.
 package actor ReaderApp {
-    /// The progress of the current download, as the transport reports it.
+    /// The progress of the current download, which the transport updates.
     private final class Progress: Sendable {
         private let time: any TimeSource
         private let state = Mutex<(bytes: Int64, since: ClockReading?)>((0, nil))
 
         init(_ time: any TimeSource) { self.time = time }
 
-        /// The number of received bytes, and the time at which the first arrived; `nil` before any has arrived.
+        /// The number of received bytes, and the time at which the first arrived; `nil` before the first.
         var received: (bytes: Int64, since: ClockReading)? {
             self.state.withLock { state in state.since.map { (state.bytes, $0) } }
         }
@@ -29,17 +29,18 @@ package actor ReaderApp {
     private let report: @Sendable (ReaderEvent) -> Void
 
     private var machine: ReaderStateMachine
-    /// The task of the current step or of the last one, which may still run after it was stopped.
+    /// The task of the last step that was started. It may still run after the step was stopped.
     private var step: Task<Void, Never>?
-    /// The number of steps and stops so far, by which the result of a stopped step is recognized and ignored.
+    /// The number of steps and stops so far. By it, the result of a stopped step is recognized and ignored.
     private var steps = 0
     private var timer: Task<Void, any Error>?
     private var progress: (product: String, Progress)?
     private var hasEnded = false
 
+    /// Creates the app, with the state from its storage.
     /// - Parameters:
-    ///   - report: A closure that receives each event.
     ///   - sleep: A closure that waits before a step is repeated, which tests replace.
+    ///   - report: A closure that receives each event.
     /// - Throws: ``PhoneError`` for a storage that cannot be read.
     package init(
         _ configuration: ReaderConfiguration,
@@ -61,7 +62,7 @@ package actor ReaderApp {
         self.timer?.cancel()
     }
 
-    /// The state, with the progress of the current download.
+    /// The reader's state, including the progress of the current download.
     package var state: ReaderState {
         self.noteProgress()
         return self.machine.state
@@ -75,7 +76,7 @@ package actor ReaderApp {
     /// Handles a push that has woken the app.
     package func wake(_ push: IssuePush) { self.perform(self.machine.pushed(push, now: self.time.reading)) }
 
-    /// Waits until no step is running: the work has ended, or waits for a retry or for Wi-Fi.
+    /// Waits until no step is running: the work has finished, or waits for a retry or for Wi-Fi.
     package func settle() async {
         while self.machine.hasStep, !self.hasEnded, let step = self.step { await step.value }
     }
@@ -95,13 +96,13 @@ package actor ReaderApp {
     }
 
     /// Loads the catalogue into the library without starting a download.
-    /// - Throws: ``NewsstandError``
+    /// - Throws: ``NewsstandError`` if the provider cannot be reached or refuses the request.
     package func refresh() async throws {
         let catalogue = try await self.catalogue(ifChangedFrom: self.machine.state.entityTag)
         self.perform(self.machine.catalogueLoaded(catalogue, now: self.time.reading))
     }
 
-    /// Loads as many issues of the catalogue as the library can contain.
+    /// Loads the catalogue, up to the maximum number of issues in the library. Returns `nil` if it has not changed.
     private func catalogue(ifChangedFrom tag: String?) async throws(NewsstandError) -> IssueCatalogue? {
         try await self.newsstand.issues(
             account: self.configuration.account,
@@ -111,7 +112,7 @@ package actor ReaderApp {
     }
 
     /// Registers the device with the publisher's form.
-    /// - Throws: ``NewsstandError``
+    /// - Throws: ``NewsstandError`` if the provider cannot be reached or refuses the form.
     package func register(token: [UInt8], capabilities: Capabilities) async throws {
         let id = self.machine.state.deviceID
         let request = self.configuration.registration(deviceID: id, token: token, capabilities: capabilities)
@@ -185,7 +186,7 @@ package actor ReaderApp {
 
     private func timeReached() { self.perform(self.machine.timeReached(self.time.steady)) }
 
-    /// Begins a step after the previous one has ended.
+    /// Begins a step once the previous one has finished.
     private func begin(_ action: ReaderAction) {
         self.steps += 1
         let (number, before) = (self.steps, self.step)

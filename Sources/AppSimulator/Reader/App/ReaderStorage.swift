@@ -6,30 +6,31 @@ import Synchronization
 
 /// A storage for a reader's state and its downloaded files.
 package protocol ReaderStorage: Sendable {
-    /// Returns the state of the last run; `nil` before the first.
-    /// - Throws: ``PhoneError``
+    /// Returns the stored state; `nil` if none was stored yet.
+    /// - Throws: ``PhoneError`` if the state cannot be read.
     func load() throws -> ReaderState?
-    /// - Throws: ``PhoneError``
+    /// Stores the state in place of the earlier one.
+    /// - Throws: ``PhoneError`` if it cannot be written.
     func save(_ state: ReaderState) throws
-    /// Opens the received part of a file, or creates an empty one.
+    /// Opens the part of a file that was received so far, or creates an empty part.
     func part(of file: PublishedFile) throws -> any StoredPart
-    /// Removes the received part of a file.
+    /// Removes the received bytes of a file.
     func removePart(of file: PublishedFile)
 }
 
-/// The received part of a file in a reader's storage.
+/// The received bytes of a file in a reader's storage.
 package protocol StoredPart: Sendable {
     var content: any PartialContent { get }
     /// Stores the complete file, whose hash has been verified.
     func keep() throws
 }
 
-/// The folder of a reader: `reader.json`, and a file for each cover and issue below `files`, by their SHA-256.
+/// The folder of a reader: `reader.json`, and a file for each cover and issue in `files`, named by its SHA-256.
 package struct ReaderFolder: ReaderStorage {
     private let path: String
 
     /// Creates the folder if it is missing.
-    /// - Throws: ``PhoneError``
+    /// - Throws: ``PhoneError`` if it cannot be created.
     package init(_ path: String) throws {
         guard DurableFile.makePrivateFolder("\(path)/files") else {
             throw PhoneError("the folder \(path) cannot be made: \(DurableFile.lastError)")
@@ -39,7 +40,7 @@ package struct ReaderFolder: ReaderStorage {
 
     private var stateFile: String { "\(self.path)/reader.json" }
 
-    /// Returns the location of a cover or an issue, where a file exists once it is complete.
+    /// Returns the location of a cover or an issue. A file exists there once it is complete.
     package func file(_ file: PublishedFile) -> URL { URL(filePath: "\(self.path)/files/\(file.sha256)") }
 
     package func load() throws -> ReaderState? {
@@ -78,7 +79,7 @@ package struct ReaderFolder: ReaderStorage {
     }
 }
 
-/// The storage in memory for one of many readers. It stores the state, but only the size and the hash of each file.
+/// The in-memory storage of one of many readers. It stores the state, but only the size and the hash of each file.
 package final class ReaderMemory: ReaderStorage {
     private struct Kept {
         var state: ReaderState?

@@ -3,23 +3,23 @@ import Synchronization
 
 /// The counts of the events of a fleet's readers.
 package final class FleetTally: Sendable {
-    /// The numbers of events since the start.
+    /// The number of events of each kind since the start.
     package struct Counts: Hashable, Sendable {
         package var registered = 0
         package var woken = 0
-        /// The numbers of shown notifications, of badge changes and of sounds.
+        /// The number of shown notifications, of badge changes and of sounds.
         package var shown = 0, badges = 0, sounds = 0
-        /// The numbers of pushes without effect, by the code of the reason.
+        /// The number of pushes that did not lead to a download, by the code of the reason, see ``IgnoredPushReason``.
         package var skipped: [String: Int] = [:]
         /// The number of readers with a download in progress.
         package var downloading = 0
         package var downloaded = 0
         /// The total size of the completely downloaded files, in bytes.
         package var bytes: Int64 = 0
-        /// The number of downloads that were resumed from a received part.
+        /// The number of downloads that were resumed after an interruption.
         package var resumed = 0
         package var failed = 0
-        /// The number of failed steps that are repeated.
+        /// The number of failed steps that will be repeated.
         package var retried = 0
 
         package init() {}
@@ -48,7 +48,7 @@ package final class FleetTally: Sendable {
 
     private struct State {
         var counts = Counts()
-        /// The numbers of the readers with a download in progress.
+        /// The numbers that identify the readers with a download in progress.
         var downloading: Set<Int> = []
     }
 
@@ -64,13 +64,14 @@ package final class FleetTally: Sendable {
         }
     }
 
-    /// Counts a registration.
+    /// Counts the registration of a reader with the provider.
     package func registered() { self.state.withLock { $0.counts.registered += 1 } }
 
     /// Counts a push that has woken a reader.
     package func woken() { self.state.withLock { $0.counts.woken += 1 } }
 
-    /// Counts an event of a reader's phone. The reader's own steps are counted by ``record(_:reader:)``.
+    /// Counts an event of a reader's phone, such as a shown notification. ``record(_:reader:)`` counts the reader's own
+    /// steps.
     func record(_ event: SimulatorEvent) {
         self.state.withLock { state in
             switch event.name {
@@ -86,7 +87,7 @@ package final class FleetTally: Sendable {
         }
     }
 
-    /// Counts a step of a reader.
+    /// Counts a step of a reader's app. `reader` is the number that identifies the reader in the fleet.
     package func record(_ event: ReaderEvent, reader: Int) {
         self.state.withLock { state in
             switch event {

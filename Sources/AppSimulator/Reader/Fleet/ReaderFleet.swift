@@ -5,7 +5,7 @@ import ServiceLifecycle
 
 /// Many readers in one process, which store everything in memory and share connections. Each has its own device.
 ///
-/// The fleet is a `Service`, which reports its counts every second and at the end.
+/// The fleet is a `Service`, which reports its counts every second and when it stops.
 package final class ReaderFleet: Service {
     /// The counts of the readers' events.
     package let counts = FleetTally()
@@ -14,13 +14,14 @@ package final class ReaderFleet: Service {
     private let log: SimulatorEventLog
     private let print: @Sendable (FleetTally.Counts) -> Void
 
+    /// Creates the readers of a fleet, one for each identity.
     /// - Parameters:
     ///   - configuration: The configuration of each reader. Its transport is replaced by one that all readers share.
     ///   - connections: The maximum number of concurrent requests, and also of readers that work at the same time.
     ///   - link: The address of the device link.
     ///   - identities: The identity of each reader's device.
     ///   - print: A closure that receives the counts, for example to print them.
-    /// - Throws: ``PhoneError``
+    /// - Throws: ``PhoneError`` for a configuration that cannot be used.
     package init(
         _ configuration: ReaderConfiguration,
         connections: Int,
@@ -57,7 +58,7 @@ package final class ReaderFleet: Service {
         try await self.client.close()
     }
 
-    /// Carries out a command for all readers.
+    /// Executes a command for all readers. Errors of single readers are ignored.
     package func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {
         case .library, .list:

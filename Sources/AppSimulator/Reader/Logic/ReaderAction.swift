@@ -2,11 +2,11 @@ package import MartletKit
 import PushSupport
 package import PushTypes
 
-/// An action that ``ReaderStateMachine`` requests.
+/// An action that ``ReaderStateMachine`` requests, and that ``ReaderApp`` performs.
 package enum ReaderAction: Hashable, Sendable {
-    /// Load the catalogue, unless it still has this entity tag.
+    /// Load the catalogue, unless it still has this entity tag; `nil` to load it in any case.
     case loadCatalogue(ifChangedFrom: String?)
-    /// Request the provider's decision whether the reader is entitled to the product.
+    /// Request the provider's decision about the reader's entitlement to the product.
     case checkEntitlement(product: String)
     case loadCover(product: String, PublishedFile)
     /// Request the signed URL of the issue's file.
@@ -15,7 +15,7 @@ package enum ReaderAction: Hashable, Sendable {
     case download(product: String, PublishedFile)
     /// Cancel the running step, whose result is then ignored.
     case stop
-    /// Remove the received part of a file.
+    /// Remove the received bytes of a file.
     case removePart(PublishedFile)
     /// Call ``ReaderStateMachine/timeReached(_:)`` at this time of the steady clock.
     case wake(at: Timestamp)
@@ -33,14 +33,14 @@ package enum ReaderNetwork: String, Hashable, Sendable, CaseIterable {
 
 /// A push that announces an issue.
 package struct IssuePush: Hashable, Sendable {
-    /// The product id.
+    /// The product id of the issue.
     package var product: String
-    /// The id of the push, a time in milliseconds; `nil` for none.
+    /// The id of the push, a time in milliseconds, by which a repeated push is recognized; `nil` if it has none.
     package var id: Int64?
 
     package init(product: String, id: Int64? = nil) { (self.product, self.id) = (product, id) }
 
-    /// Reads the issue in a push; `nil` if it names none. The member has two spellings (reference 10.1).
+    /// Parses the issue in a push; returns `nil` if there is none. The member has two spellings (reference 10.1).
     package init?(_ content: PushContent) {
         guard content.wakesApp else { return nil }
         let names = ["productId", "productID"]
@@ -58,11 +58,12 @@ package struct ReaderRules: Hashable, Sendable {
 
     /// The minimum time between two background downloads. Default 24 h.
     package var interval: Duration = .seconds(24 * 3600)
-    /// The time by which the actual interval may be shorter than ``interval``. Default 1 h.
+    /// The time by which an interval may be shorter than ``interval``. Default 1 h.
     package var tolerance: Duration = .seconds(3600)
-    /// Indicates that the app is a development build. Default false.
+    /// A Boolean value that indicates whether the app is a development build, which may fetch development products.
+    /// Default false.
     package var isDevelopment = false
-    /// The maximum number of consecutive failures. After one more, the issue is given up. Default 8.
+    /// The maximum number of consecutive failures. After one more, the issue is abandoned. Default 8.
     package var maximumFailures = 8
     /// The delay after the first failure, which doubles with each further failure. Default 2 s.
     package var firstWait: Duration = .seconds(2)
@@ -74,6 +75,6 @@ package struct ReaderRules: Hashable, Sendable {
 
     package init() {}
 
-    /// Returns `true` if the app's build may fetch the product: development products need a development build.
+    /// Returns `true` if this build of the app may fetch the product: development products need a development build.
     func allows(_ product: String) -> Bool { self.isDevelopment || !product.hasPrefix(Self.developmentPrefix) }
 }

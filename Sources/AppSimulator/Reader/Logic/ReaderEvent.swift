@@ -1,4 +1,4 @@
-/// An event of a reader's work, which is printed for its user or counted for a fleet.
+/// An event of a reader's work, which is printed, or counted for a fleet.
 package enum ReaderEvent: Hashable, Sendable {
     /// The catalogue was loaded. `isNew` is `false` if it has not changed.
     case catalogue(issues: Int, isNew: Bool)
@@ -8,36 +8,36 @@ package enum ReaderEvent: Hashable, Sendable {
     case downloading(product: String, from: Int64, of: Int64)
     /// The work is paused because the network is not Wi-Fi, or resumed on Wi-Fi.
     case paused(product: String), resumed(product: String)
-    /// A step has failed, and is repeated after a delay.
+    /// A step has failed, and will be repeated after a delay.
     case waiting(product: String, seconds: Int64, reason: String)
     /// The file is complete, and the issue is marked as new.
     case downloaded(product: String, bytes: Int64)
-    /// The push for this product has no effect.
+    /// The push for this product was ignored.
     case skipped(product: String, IgnoredPushReason)
-    /// The issue is given up.
+    /// The work on the issue was abandoned after too many failures, or a failure that cannot be repaired.
     case failed(product: String, reason: String)
-    /// The user has opened the issue, whose mark is removed.
+    /// The user has opened the issue, which is no longer marked as new.
     case opened(product: String)
-    /// An error has occurred after which the reader continues.
+    /// An error has occurred after which the reader continues, such as a state that could not be stored.
     case problem(String)
 }
 
-/// The reason why a push has no effect.
+/// The reason why a reader ignores a push, or stops the work on its issue.
 package enum IgnoredPushReason: Hashable, Sendable {
-    /// The network is not Wi-Fi, and the push is lost.
+    /// The push arrived while the network was not Wi-Fi. It is lost.
     case notOnWiFi
-    /// The product is for development builds only.
+    /// The product is for development builds only, and this app is another build.
     case developmentOnly
     /// A push with this id has arrived before.
     case repeated
     case alreadyDownloaded, underWay
-    /// The maximum number of waiting pushes is reached.
+    /// The push arrived while the maximum number of other pushes waited.
     case busy
     /// The last download was less than a day ago. The next one may begin after this number of seconds.
     case onceADay(seconds: Int64)
-    /// The catalogue does not contain the issue, which was withdrawn.
+    /// The issue is no longer in the catalogue, because it was withdrawn.
     case withdrawn
-    /// The publication has a newer issue.
+    /// The publication has a newer issue than this one.
     case notNewest
     case notEntitled(code: String)
 

@@ -6,18 +6,18 @@ import PushTypes
 package struct ReaderState: Codable, Hashable, Sendable {
     /// The maximum number of issues in the library. The oldest ones that are not downloaded are dropped first.
     package static let maximumIssues = 1000
-    /// The maximum number of remembered pushes, by which a repeated push is recognized.
+    /// The maximum number of remembered pushes, by which a repeated push is recognized; the oldest are forgotten.
     static let rememberedPushes = 100
 
     /// The id of the device for this app, which its registration contains.
     package let deviceID: UUID
     /// The issues, the newest first.
     package internal(set) var library: [LibraryIssue] = []
-    /// The entity tag of the catalogue from which the library was built; `nil` before the first.
+    /// The entity tag of the catalogue from which the library was created; `nil` before the first catalogue.
     var entityTag: String?
     /// The time at which the last background download began, in milliseconds since 1970 by the wall clock.
     var lastDownloadMs: Int64?
-    /// The ids of the last pushes, the oldest first.
+    /// The ids of the last pushes, the oldest first, by which a repeated push is recognized.
     var handled: [Int64] = []
     /// The work on the issue that is being fetched; `nil` if there is none.
     package internal(set) var work: ReaderWork?
@@ -40,24 +40,25 @@ package struct LibraryIssue: Codable, Hashable, Sendable {
         /// The issue is in the catalogue, and its download has not begun.
         case listed
         case downloading, downloaded
-        /// The download of the issue was given up.
+        /// The download of the issue was abandoned.
         case failed
     }
 
     /// The entry of the issue in the last catalogue that contained it.
     package internal(set) var issue: CatalogueIssue
     package internal(set) var status = Status.listed
-    /// The number of received bytes of the file.
+    /// The number of bytes of the file that were received.
     package internal(set) var received: Int64 = 0
     /// The file that is or was downloaded; `nil` before the provider has granted a download.
     package internal(set) var file: PublishedFile?
-    /// The grounds of the entitlement; `nil` before the provider has decided.
+    /// The provider's grounds for the entitlement, such as `publisher`; `nil` before the provider has decided.
     package internal(set) var entitledBy: String?
-    /// Indicates that the issue was downloaded and not opened yet, which the library shows with a mark.
+    /// A Boolean value that indicates whether the issue was downloaded and not opened yet, which the library shows with
+    /// a mark.
     package internal(set) var isMarked = false
     /// The SHA-256 of the loaded cover; `nil` if none is loaded.
     package internal(set) var coverSHA256: String?
-    /// Indicates that the catalogue does not contain the issue any more.
+    /// A Boolean value that indicates whether the catalogue no longer contains the issue.
     package internal(set) var isWithdrawn = false
 
     init(_ issue: CatalogueIssue) { self.issue = issue }
@@ -76,12 +77,14 @@ package struct ReaderWork: Codable, Hashable, Sendable {
 
     package let product: String
     package internal(set) var step = Step.catalogue
-    /// The number of consecutive failures.
+    /// The number of consecutive failures, which determines the delay before the next attempt.
     var failures = 0
     /// The total of the delays that the provider has requested, in milliseconds; `nil` for none.
     var waitedMs: Int64?
-    /// Indicates that the download has begun, and thereby the interval until the next download.
+    /// A Boolean value that indicates whether the first byte has arrived, which starts the interval until the next
+    /// download.
     var hasBegun = false
-    /// Indicates that a file with a wrong hash was removed and is being downloaded a second time.
+    /// A Boolean value that indicates whether a file with a wrong hash was removed and is being downloaded a second
+    /// time.
     var isSecondTry = false
 }

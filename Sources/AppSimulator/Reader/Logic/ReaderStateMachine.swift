@@ -3,22 +3,21 @@ package import MartletKit
 package import PushSupport
 package import PushTypes
 
-/// The state machine of a reader, which decides on the effect of pushes, the steps to the issue's file, and retries.
+/// The state machine of a reader. It decides the effect of pushes, the steps towards the issue's file, and retries.
 ///
-/// It works on one issue at a time, and ignores the results of steps that are not running any more. The rules are those
-/// of reference 10.1.
+/// It works on one issue at a time, and ignores the results of steps that are no longer running. The rules are those of
+/// reference 10.1.
 package struct ReaderStateMachine: Sendable {
-    /// The maximum number of pushes that may wait for the end of the work on another issue.
+    /// The maximum number of pushes that wait until the work on another issue has finished. Further pushes are ignored.
     private static let maximumWaiting = 8
 
-    /// The state of the current step.
     private enum Phase: Hashable {
-        /// There is no work.
+        /// There is no issue to work on.
         case idle
         case running
-        /// The step is repeated at this time of the steady clock.
+        /// The step will be repeated at this time of the steady clock.
         case waiting(Timestamp)
-        /// The step is repeated once the network is Wi-Fi.
+        /// The step will be repeated once the network is Wi-Fi.
         case paused
     }
 
@@ -26,7 +25,7 @@ package struct ReaderStateMachine: Sendable {
     private let rules: ReaderRules
     package private(set) var network: ReaderNetwork
     private var phase = Phase.idle
-    /// The pushes that wait for the end of the current work.
+    /// The pushes that wait until the current work has finished.
     private var waiting: [IssuePush] = []
     /// The file that is being downloaded; `nil` before the provider has granted the download.
     private var file: PublishedFile?
@@ -37,7 +36,7 @@ package struct ReaderStateMachine: Sendable {
         (self.state, self.rules, self.network) = (state, rules, network)
     }
 
-    /// Indicates that a step is running, and does not wait for a retry or for Wi-Fi.
+    /// A Boolean value that indicates whether a step is running, and does not wait for a retry or for Wi-Fi.
     package var hasStep: Bool { self.phase == .running }
 
     // MARK: - What happens
@@ -54,7 +53,7 @@ package struct ReaderStateMachine: Sendable {
         return self.take()
     }
 
-    /// Processes a push that has woken the app.
+    /// Processes a push that has woken the app: begins work on its issue, or lets it wait, or ignores it.
     package mutating func pushed(_ push: IssuePush, now: ClockReading) -> [ReaderAction] {
         if let id = push.id, self.state.handled.contains(id) { return self.skip(push.product, .repeated) }
         guard self.rules.allows(push.product) else { return self.skip(push.product, .developmentOnly) }
@@ -82,7 +81,7 @@ package struct ReaderStateMachine: Sendable {
         return [.stop, .report(.paused(product: work.product))]
     }
 
-    /// Processes the arrival of a time of the steady clock that ``ReaderAction/wake(at:)`` requested.
+    /// Processes a time of the steady clock that ``ReaderAction/wake(at:)`` requested and that has been reached.
     package mutating func timeReached(_ now: Timestamp) -> [ReaderAction] {
         guard case .waiting(let until) = self.phase, self.state.work != nil else { return [] }
         return until <= now ? self.take() : [.wake(at: until)]
@@ -98,7 +97,7 @@ package struct ReaderStateMachine: Sendable {
 
     // MARK: - Rules
 
-    /// Returns the reason why a push for this product has no effect; `nil` if it may be fetched.
+    /// Returns the reason why a push for this product has no effect; `nil` if the product may be fetched.
     private mutating func refusal(of product: String, now: ClockReading) -> IgnoredPushReason? {
         if self.state.issue(product)?.status == .downloaded { return .alreadyDownloaded }
         if self.state.work?.product == product { return .underWay }
@@ -109,8 +108,8 @@ package struct ReaderStateMachine: Sendable {
     /// Returns the time until the next background download may begin.
     ///
     /// The interval must have passed by both clocks, so that an adjustment of the wall clock does not shorten it. If
-    /// the last download is in the future, the clock was set back since: the download then counts as one of now, so
-    /// that the wait ends.
+    /// the last download is in the future, the clock was set back since. The download is then treated as one at `now`,
+    /// so that the wait is finite.
     private mutating func waitOfTheDay(_ now: ClockReading) -> Duration {
         guard let last = self.state.lastDownload else { return .zero }
         if last > now.wall { self.state.lastDownload = now.wall }
@@ -155,20 +154,20 @@ package struct ReaderStateMachine: Sendable {
         }
     }
 
-    /// Proceeds to another step, and starts it.
+    /// Continues with another step, and starts it.
     private mutating func go(to step: ReaderWork.Step) -> [ReaderAction] {
         self.state.work?.step = step
         self.state.work?.failures = 0
         return self.take()
     }
 
-    /// Returns `true` if a step of an issue is running, so that its result is used.
+    /// Returns `true` if this step is running and its result must be used.
     private func isRunning(_ step: ReaderWork.Step, of product: String? = nil) -> Bool {
         guard self.phase == .running, let work = self.state.work, work.step == step else { return false }
         return product == nil || work.product == product
     }
 
-    /// Ends the work on the issue, and begins with the next waiting push that may be fetched.
+    /// Finishes the work on the issue, and begins with the next waiting push that may be fetched.
     private mutating func end(with event: ReaderEvent, now: ClockReading) -> [ReaderAction] {
         (self.state.work, self.file, self.phase) = (nil, nil, .idle)
         var actions: [ReaderAction] = [.report(event), .save]
@@ -183,9 +182,9 @@ package struct ReaderStateMachine: Sendable {
         return actions
     }
 
-    /// Schedules a repetition of the step, or gives the issue up.
-    /// - Parameter delay: The delay that the provider requests. It is no failure as long as the total for the issue
-    ///   does not exceed ``ReaderRules/maximumRequestedWait``.
+    /// Schedules a repetition of the step, or abandons the issue.
+    /// - Parameter delay: The delay that the provider requests; `nil` for none. It is no failure as long as the total
+    ///   for the issue does not exceed ``ReaderRules/maximumRequestedWait``.
     private mutating func fail(_ reason: String, after delay: Duration?, now: ClockReading) -> [ReaderAction] {
         guard var work = self.state.work else { return [] }
         let requested = max(.zero, delay ?? .zero)
@@ -205,7 +204,7 @@ package struct ReaderStateMachine: Sendable {
         return [.report(.waiting(product: work.product, seconds: seconds, reason: reason)), .save, .wake(at: until)]
     }
 
-    /// Ends the work on the issue with a failure, and removes the received part of its file.
+    /// Abandons the issue after a failure, and removes the received bytes of its file.
     private mutating func giveUp(_ reason: String, now: ClockReading) -> [ReaderAction] {
         guard let work = self.state.work else { return [] }
         let part = self.file.map { [ReaderAction.removePart($0)] } ?? []
@@ -222,7 +221,7 @@ package struct ReaderStateMachine: Sendable {
 
 /// The processing of the steps' results.
 extension ReaderStateMachine {
-    /// Processes the loaded catalogue; `nil` if it has not changed.
+    /// Processes a catalogue that was loaded; `nil` if the catalogue has not changed.
     package mutating func catalogueLoaded(_ catalogue: IssueCatalogue?, now: ClockReading) -> [ReaderAction] {
         if let catalogue { self.replaceLibrary(catalogue) }
         let listed = self.state.library.filter { !$0.isWithdrawn }
@@ -254,14 +253,14 @@ extension ReaderStateMachine {
         }
     }
 
-    /// Processes the end of the download of a cover.
+    /// Processes a cover that was downloaded.
     package mutating func coverLoaded(_ product: String, _ cover: PublishedFile) -> [ReaderAction] {
         self.change(product) { $0.coverSHA256 = cover.sha256 }
         guard self.isRunning(.cover, of: product) else { return [.save] }
         return [.report(.coverLoaded(product: product)), .save] + self.go(to: .grant)
     }
 
-    /// Processes the grant of a download. The interval until the next download begins with its first byte.
+    /// Processes the grant of a download. The interval until the next download begins with the first byte of this one.
     package mutating func granted(_ product: String, _ grant: DownloadGrant) -> [ReaderAction] {
         guard self.isRunning(.grant, of: product) else { return [] }
         // The received bytes of an earlier file are not part of this one.
@@ -285,14 +284,14 @@ extension ReaderStateMachine {
         self.change(product) { $0.received = bytes }
     }
 
-    /// Records the start of the download, unless an earlier byte of the same work has done so.
+    /// Starts the interval until the next background download, unless the same work has started it already.
     private mutating func beginDay(at time: ClockReading) {
         guard self.state.work?.hasBegun == false else { return }
         self.state.work?.hasBegun = true
         (self.state.lastDownload, self.lastSteady) = (time.wall, time.steady)
     }
 
-    /// Processes the end of the download of a file whose hash was verified.
+    /// Processes the downloaded file of an issue, whose hash was verified.
     package mutating func downloaded(_ product: String, now: ClockReading) -> [ReaderAction] {
         guard self.isRunning(.download, of: product), let file = self.file else { return [] }
         self.beginDay(at: now)
@@ -369,7 +368,7 @@ extension ReaderStateMachine {
         self.state.entityTag = catalogue.entityTag
     }
 
-    /// Drops issues in excess of the maximum: first those that are not downloaded, the oldest first.
+    /// Drops issues that exceed the maximum: first those that are not downloaded, oldest first.
     private static func bounded(_ library: [LibraryIssue]) -> [LibraryIssue] {
         var excess = library.count - ReaderState.maximumIssues
         guard excess > 0 else { return library }

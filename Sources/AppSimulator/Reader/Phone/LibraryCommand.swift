@@ -2,7 +2,7 @@
 package enum LibraryCommand: TypedCommand {
     /// Prints the library.
     case library
-    /// Prints the notifications that the app has shown, and its badge.
+    /// Prints the notifications that the phone has shown, and the app's badge.
     case list
     /// Opens an issue; `nil` for the newest one that is marked as not opened.
     case open(product: String?)
@@ -30,7 +30,7 @@ package enum LibraryCommand: TypedCommand {
         .init(words: "quit", meaning: "ends; what is under way continues with the next run"),
     ]
 
-    /// The text of `help`.
+    /// The output of `help`.
     package static var helpText: String {
         CommandScanner.helpText(of: self.usage, events: SimulatorEvent.Name.ofReaders)
     }
@@ -64,7 +64,7 @@ package enum LibraryCommand: TypedCommand {
 }
 
 extension SimulatorEventLog {
-    /// Carries out a command that needs only the events of a reader: `wait`, `stay` or `help`.
+    /// Executes a command that needs only the events of a reader: `wait`, `stay` or `help`.
     /// - Throws: ``WaitError``, and `CancellationError`.
     func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {

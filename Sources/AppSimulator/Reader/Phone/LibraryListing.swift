@@ -1,10 +1,10 @@
 import MartletKit
 package import PushSupport
 
-/// The library of a reader as a table of text and as JSON.
+/// The library of a reader, as a text table and as JSON.
 package struct LibraryListing: Sendable {
     private static let heading = ["", "No.", "Title", "Date", "State", "Size", "Entitled by"]
-    /// The mark of an issue that was downloaded and not opened yet.
+    /// The mark for an issue that was downloaded and not opened yet.
     package static let mark = "●"
 
     private let issues: [LibraryIssue]
@@ -40,7 +40,8 @@ package struct LibraryListing: Sendable {
         }
     }
 
-    /// Returns the size of the file in bytes; before a download is granted, that of the largest rendition.
+    /// Returns the size of the file in bytes; before a download is granted, the size of the largest rendition; `nil` if
+    /// the issue has none.
     private static func size(_ issue: LibraryIssue) -> Int64? {
         issue.file?.size ?? issue.issue.renditions.map(\.size).max()
     }

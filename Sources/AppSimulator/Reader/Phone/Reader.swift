@@ -8,7 +8,7 @@ import ServiceLifecycle
 
 /// A phone with the publisher's app: a device of the push service, its notification centre, and the app.
 ///
-/// The reader is a `Service`, which accepts the user's commands while it runs.
+/// The reader is a `Service`, which executes the user's commands while it runs.
 package actor Reader: Service {
     /// The delays before the registration is repeated.
     private static let backOff = Backoff(base: .seconds(1), maximum: .seconds(60))
@@ -56,8 +56,8 @@ package actor Reader: Service {
     /// - Parameters:
     ///   - link: The address of the device link.
     ///   - identity: The identity of the device.
-    ///   - turns: The semaphore that limits how many readers work at the same time. Each holds it from the push to the
-    ///     file, so that a waiting reader needs memory only for the push.
+    ///   - turns: The semaphore that limits how many readers work at the same time. Each occupies it from the push to
+    ///     the file, so that a waiting reader needs memory only for the push.
     ///   - log: The log that all readers share.
     ///   - report: A closure that receives each step of the app, in addition to the log.
     init(
@@ -174,7 +174,7 @@ package actor Reader: Service {
 
     // MARK: - The user
 
-    /// Carries out a command of the user.
+    /// Executes a command of the user.
     /// - Returns: The response as text and as JSON; `nil` for a command without a response.
     /// - Throws: ``PhoneError`` for a command that is not possible at present, ``WaitError`` for a wait that timed out.
     package func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {

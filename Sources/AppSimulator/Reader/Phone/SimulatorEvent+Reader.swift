@@ -1,7 +1,7 @@
 import PushSupport
 
 extension SimulatorEvent {
-    /// Creates the event of a reader's step.
+    /// Creates the event for a step of a reader.
     package init(_ event: ReaderEvent) {
         func issue(_ name: Name, _ product: String, _ text: String, _ more: [String: JSONValue?] = [:])
             -> SimulatorEvent
@@ -39,9 +39,9 @@ extension SimulatorEvent {
     }
 }
 
-/// The human-readable text of a number of bytes.
+/// Formats a number of bytes as human-readable text.
 package enum ByteText {
-    /// Returns a text such as `734.0 MB`.
+    /// Returns a string such as `734.0 MB`.
     package static func of(_ bytes: Int64) -> String {
         var (value, unit) = (Double(bytes), "B")
         for next in ["kB", "MB", "GB", "TB"] where value >= 1000 { (value, unit) = (value / 1000, next) }

@@ -5,7 +5,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The page of the signed-in caller, with the password, the language and the sessions.
+/// The page of the signed-in caller, with the caller's password, language and sessions.
 struct AccountPages: PageArea {
     var routes: [PageRoute] {
         [
@@ -51,7 +51,9 @@ struct AccountPages: PageArea {
         return request.page("account", title: "account.title", model, error: error)
     }
 
-    /// - Parameter member: The member that the field repeats; `nil` for the member of its own name.
+    /// Returns a password field.
+    /// - Parameter member: The API member whose bounds the field has, for a password entered again; `nil` for the
+    ///   member with the name of the field.
     private static func password(
         _ name: String,
         _ label: String,
@@ -80,7 +82,7 @@ struct AccountPages: PageArea {
         }
     }
 
-    /// Changes the password. This ends all sessions of the person, including the current one.
+    /// Changes the password, which ends all sessions of the person, including the current one.
     private func setPassword(_ request: PageRequest) async throws -> Response {
         do {
             let (new, again) = (request.form["password"] ?? "", request.form["again"] ?? "")
@@ -110,7 +112,7 @@ struct AccountPages: PageArea {
         return Self.signedOut(request)
     }
 
-    /// Redirects the browser to the sign-in page, and removes its cookie.
+    /// Redirects the browser to the sign-in page, and removes the session cookie.
     private static func signedOut(_ request: PageRequest) -> Response {
         var response = Response.redirect(to: "\(Dashboard.root)/sign-in")
         response.headers[values: .setCookie] = [request.visitor.renderer.cookie.clearing]

@@ -4,22 +4,22 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The apps that a person or an API key is limited to, in pages and in forms.
+/// The apps to which a person or an API key is limited, as pages and forms show them.
 ///
-/// Without the member `apps` of the API there is no limit. An empty list allows no app; it remains when the last of the
-/// apps is erased.
+/// Without the API member `apps`, there is no limit. An empty list allows no app. It is what remains after the last app
+/// of the list is erased.
 enum AppLimit {
-    /// Returns the limit in words.
+    /// Returns a localized description of the limit: all apps for `nil`, none for an empty list, else the bundle ids.
     static func text(_ apps: [Topic]?, _ texts: LocalizedTexts) -> String {
         guard let apps else { return texts["keys.allApps"] }
         return apps.isEmpty ? texts["keys.noApps"] : apps.map(\.name).joined(separator: ", ")
     }
 
-    /// Returns the limit as a member of a request; `null` for all apps.
+    /// Returns the limit as an API member; `null` allows all apps.
     static func member(_ apps: [Topic]?) -> JSONValue { apps?.json ?? .null }
 
-    /// Returns the fields that choose all apps or some. They show the posted values if there are any, else the stored
-    /// limit.
+    /// Returns the fields that choose all apps or some. They show the posted values if `isTyped` is `true`, otherwise
+    /// the stored limit `set`, in which `nil` allows all apps.
     static func fields(_ request: PageRequest, set: [Topic]?, isTyped: Bool) async throws -> [FormField] {
         let texts = request.texts
         let apps = try await request.list("/v1/apps", of: AppResponse.self).entries.map(\.app.bundleID.name)
@@ -41,9 +41,9 @@ enum AppLimit {
         ]
     }
 
-    /// Returns the limit that a form chooses; `null` for all apps, which have to be chosen explicitly.
-    ///
-    /// - Throws: ``RequestError`` for a form that chooses all apps and some of them.
+    /// Returns the limit that a form chooses, as an API member. It is `null` for all apps, which must be chosen
+    /// explicitly, and an empty array if no app is chosen.
+    /// - Throws: ``RequestError`` for a form that chooses both all apps and some of them.
     static func chosen(_ form: FormData, _ texts: LocalizedTexts) throws(RequestError) -> JSONValue {
         let apps = form.values("apps").sorted()
         guard form["reach"] == "all" else { return .array(apps.map(JSONValue.string)) }

@@ -7,7 +7,7 @@ import PushSupport
 
 /// The page of one API key, on which its name, scopes, apps, expiry and rate can be changed.
 struct KeyDetailPages: PageArea {
-    /// The value of the field `days` that leaves the expiry as it is.
+    /// The value of the field `days` that leaves the expiry unchanged.
     private static let keeps = "keep"
 
     var routes: [PageRoute] {
@@ -31,8 +31,8 @@ struct KeyDetailPages: PageArea {
         return request.page("key", title: key.record.name, model, error: error)
     }
 
-    /// Returns the stored values of the members that the form can change. The expiry is not among them, because the
-    /// form has a choice of lifetimes instead.
+    /// Returns the stored values of the members that the form can change. The expiry is not included, because the form
+    /// offers a choice of lifetimes instead.
     private static func stored(_ key: KeyResponse) -> [String: JSONValue] {
         [
             "name": .string(key.record.name), "scopes": key.scopes.json, "apps": AppLimit.member(key.apps),
@@ -42,7 +42,7 @@ struct KeyDetailPages: PageArea {
 
     private static func sorted(_ scopes: [String]) -> JSONValue { .array(scopes.sorted().map(JSONValue.string)) }
 
-    /// Returns the fields. They have the posted values if there are any, else the stored ones.
+    /// Returns the fields of the form. They show the posted values if there are any, otherwise the stored ones.
     private func fields(_ key: KeyResponse, _ request: PageRequest) async throws -> [FormField] {
         let isTyped = request.form["name"] != nil
         return KeyListPages.fields(

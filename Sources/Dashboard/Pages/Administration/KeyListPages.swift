@@ -5,7 +5,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The list of API keys, and the form that adds one. The text of a new key is shown once.
+/// The list of API keys, and the form that adds one. A new key is shown only once.
 struct KeyListPages: PageArea {
     static let lifetimes = ["", "1", "30", "90", "365"]
 
@@ -41,7 +41,6 @@ struct KeyListPages: PageArea {
         return request.page("keys", title: "keys.title", model, error: error)
     }
 
-    /// Returns the field for the apps of a new key.
     private static func apps(_ request: PageRequest) async throws -> FormField {
         let apps = try await request.list("/v1/apps", of: AppResponse.self).entries.map(\.app.bundleID.name)
         return FormField(
@@ -63,16 +62,17 @@ struct KeyListPages: PageArea {
         return model
     }
 
-    /// The values of the fields of a key.
+    /// The values that the fields for a key show. `days` is the lifetime; an empty string stands for no expiry.
     struct Values {
         let name: String
         let scopes: [String]
         let days, rate: String
     }
 
+    /// Returns the fields for a key.
     /// - Parameters:
     ///   - apps: The fields that choose the apps of the key.
-    ///   - lifetimes: The choices of the lifetime, in days; empty for a key that never expires.
+    ///   - lifetimes: The offered lifetimes, in days, among which an empty string stands for a key that never expires.
     static func fields(
         _ request: PageRequest,
         apps: [FormField],
@@ -100,12 +100,12 @@ struct KeyListPages: PageArea {
         ]
     }
 
-    /// Returns the chosen lifetime of a key in seconds; `nil` for a key that never expires.
+    /// Returns the chosen lifetime of a key, in seconds; `nil` for a key that never expires.
     static func lifetime(_ form: FormData) throws -> JSONValue? {
         try form.number("days", in: 1...3660).map { JSONValue.integer($0 * 86_400) }
     }
 
-    /// Issues a key, and shows its text. No later page shows it.
+    /// Issues a key, and shows it. No later page shows it.
     private func add(_ request: PageRequest) async throws -> Response {
         try request.require(.admin)
         do {

@@ -5,7 +5,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The page of one person, with the role, the apps, the sessions, and a new link.
+/// The page of one person, with the person's role, apps and sessions, and a form that creates a new sign-in link.
 struct PersonDetailPages: PageArea {
     var routes: [PageRoute] {
         [
@@ -85,9 +85,8 @@ struct PersonDetailPages: PageArea {
         }
     }
 
-    /// Carries out a change of the person, and redirects to the page of the person.
-    ///
-    /// - Parameter call: Returns the request for the person's path in the API; `nil` if there is nothing to change.
+    /// Performs a change to the person, and redirects to the page of the person.
+    /// - Parameter call: Returns the request, given the person's path in the API; `nil` if there is nothing to change.
     private func change(
         _ request: PageRequest,
         done: String = "saved",

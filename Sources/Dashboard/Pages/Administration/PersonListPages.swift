@@ -32,7 +32,8 @@ struct PersonListPages: PageArea {
         return request.page("people", title: "people.title", model, error: error)
     }
 
-    /// Returns the fields of the role and the apps. They have the posted values if there are any, else the stored ones.
+    /// Returns the fields for the role and the apps. They show the posted values if there are any, otherwise those of
+    /// `person`, or the defaults for a new person if it is `nil`.
     static func fields(_ request: PageRequest, person: PersonResponse?) async throws -> [FormField] {
         let texts = request.texts
         let role = FormField(
@@ -60,7 +61,7 @@ struct PersonListPages: PageArea {
         return model
     }
 
-    /// Adds a person, and shows the link of the invitation. No later page shows it.
+    /// Adds a person, and shows the invitation link. No later page shows it.
     private func add(_ request: PageRequest) async throws -> Response {
         do {
             let form = request.form
@@ -75,7 +76,7 @@ struct PersonListPages: PageArea {
         }
     }
 
-    /// Returns the page with the link of an invitation.
+    /// Returns the page that shows an invitation link.
     static func link(_ person: PersonResponse, _ request: PageRequest) -> Response {
         SecretPage.page(
             request,

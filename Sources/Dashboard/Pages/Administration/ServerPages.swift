@@ -5,7 +5,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The page of the audit: the changes that people and API keys have made.
+/// The page of the audit trail, which lists the changes that people and API keys have made.
 struct AuditPages: PageArea {
     private static let results = ["", "done", "rejected"]
 
@@ -54,7 +54,7 @@ struct AuditPages: PageArea {
     }
 }
 
-/// The page of the server, with the store, the lanes, the waiting work and the nodes.
+/// The page of the server, with the state of the store, the lanes, the pending work and the nodes.
 struct SystemPages: PageArea {
     var routes: [PageRoute] { [.get("/system", self.show)] }
     var menuEntry: MenuEntry? { MenuEntry(.server, "system") }

@@ -8,7 +8,7 @@ import PushProvider
 import PushSupport
 import WebPages
 
-/// The pages on which people sign in, with a name and a password, an API key or a one-time link, and sign out.
+/// The pages on which people sign in and out. They sign in with a name and a password, an API key or a one-time link.
 struct SignInPages: PageArea {
     var routes: [PageRoute] {
         [
@@ -58,11 +58,11 @@ struct SignInPages: PageArea {
         return Self.linkPage(visitor)
     }
 
-    /// - Throws: ``RequestError`` for a link that cannot be redeemed, `BudgetRefusal` for a client that has tried too
-    ///   many invalid ones.
+    /// Checks a one-time link. Throws ``RequestError`` if the link cannot be redeemed, and `BudgetRefusal` for a client
+    /// that has tried too many invalid links.
     private static func checkLink(_ visitor: AnonymousPageRequest) async throws {
         guard try await visitor.interface.signIn.link(visitor.context.path("token")) != nil else {
-            // Only invalid links count. A valid link always works, because it is the way past all locks.
+            // Only invalid links count. A valid link always works, because it must bypass all locks.
             try visitor.interface.budgets[.wrongSecrets].spend(for: visitor.client)
             throw SignInService.noLink
         }
@@ -90,7 +90,7 @@ struct SignInPages: PageArea {
         }
     }
 
-    /// Returns the typed name without the spaces that keyboards of phones add; `nil` for an empty one.
+    /// Returns the entered name without the spaces that phone keyboards add; `nil` for an empty one.
     private static func name(_ form: FormData) -> String? {
         let name = (form["name"] ?? "").trimmingCharacters(in: .whitespaces)
         return name.isEmpty ? nil : name
@@ -105,21 +105,21 @@ struct SignInPages: PageArea {
 
     // MARK: Responses
 
-    /// Returns a page that shows an error, with the time after which another attempt may succeed.
+    /// Returns a page that shows an error, with the header field for the time after which another attempt may succeed.
     private static func refusal(_ page: Response, _ headers: HTTPFields) -> Response {
         var page = page
         page.headers[.retryAfter] = headers[.retryAfter]
         return page
     }
 
-    /// Redirects the browser to the page that it asked for, with the cookie of the new session.
+    /// Redirects the browser to the page that it requested, with the cookie of the new session.
     private static func begin(_ grant: SessionGrant, _ visitor: AnonymousPageRequest) -> Response {
         var response = Response.redirect(to: self.next(visitor))
         response.headers[values: .setCookie] = [visitor.renderer.cookie.setting(grant.token)]
         return response
     }
 
-    /// Returns the path of the page to show after signing in. Only paths of the dashboard are accepted.
+    /// Returns the path of the page to show after signing in, which must be a path of the dashboard.
     private static func next(_ visitor: AnonymousPageRequest) -> String {
         let item = visitor.http.uri.queryParameters.first { $0.key == "next" }.map { String($0.value) } ?? ""
         let isOurs =
@@ -128,7 +128,7 @@ struct SignInPages: PageArea {
         return isOurs && isPlain ? item : Dashboard.root
     }
 
-    /// The template variables with the allowed lengths of names and passwords.
+    /// The template variables for the permitted lengths of names and passwords.
     private static var bounds: PageModel {
         [
             "nameMaximum": PersonRequest.addition["name"].maximumLength.map { "\($0)" } ?? false,

@@ -5,7 +5,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The page of the settings of an app, where it can be stopped and erased too.
+/// The page of an app's settings, on which the app can also be stopped and erased.
 struct AppSettingsPages: PageArea {
     var routes: [PageRoute] {
         [
@@ -36,7 +36,7 @@ struct AppSettingsPages: PageArea {
 
     private static let names = ["cap.count": "capCount", "cap.window": "capWindow"]
 
-    /// Returns the fields. They have the posted values if there are any, else the stored ones.
+    /// Returns the fields of the form. They show the posted values if there are any, otherwise the stored ones.
     private func fields(_ app: AppRecord, _ request: PageRequest) -> [FormField] {
         let (form, texts, list) = (request.form, request.texts, AppRequest.change)
         func typed(_ name: String, _ value: String?) -> String {
@@ -98,14 +98,13 @@ struct AppSettingsPages: PageArea {
         ]
     }
 
-    /// Returns the stored settings as members of the API, as an unchanged form would send them.
+    /// Returns the stored settings as API members, as a form without changes would send them.
     private static func stored(_ app: AppResponse) -> [String: JSONValue] {
         let names = ["name", "rate", "cap", "receipts", "installationTags", "installationAttributes"]
         let json = app.json
         return Dictionary(uniqueKeysWithValues: names.map { ($0, json[$0]) })
     }
 
-    /// Saves the settings that were changed in the form.
     private func save(_ request: PageRequest) async throws -> Response {
         try request.require(.admin)
         return try await self.change(request, done: "saved", then: "settings") {
@@ -141,8 +140,8 @@ struct AppSettingsPages: PageArea {
         try await self.change(request, done: "appResumed", then: "") { .post("\(request.api):resume") }
     }
 
-    /// Carries out a change, and redirects to a page of the app. An error is shown on the page of the settings.
-    ///
+    /// Performs a change, and redirects to the page `page` of the app with the notice `done`. An error is shown on the
+    /// settings page.
     /// - Parameter call: Returns the request; `nil` if there is nothing to change.
     private func change(
         _ request: PageRequest,
@@ -160,12 +159,12 @@ struct AppSettingsPages: PageArea {
         }
     }
 
-    /// Returns the name of the notice after an erasure has been requested. The erasure may still be going on.
+    /// Returns the name of the notice after an erasure was requested. The erasure may still be in progress.
     static func notice(ofErasure answer: JSONValue) -> String {
         answer["state"].stringValue == "erasing" ? "appErasing" : "appErased"
     }
 
-    /// Erases the app if its bundle id was typed as a confirmation.
+    /// Erases the app if its bundle id was entered as a confirmation.
     private func erase(_ request: PageRequest) async throws -> Response {
         try request.require(.admin)
         do {

@@ -8,9 +8,9 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The page of the credentials of an app, with their expiration, a test, and their replacement.
+/// The page of an app's credentials, with their expiration and the forms that test and replace them.
 struct CredentialPages: PageArea {
-    /// The results that a page shows in the section of one environment.
+    /// The results that the page shows in the section of one environment: those of a test, or the error of a change.
     private struct Extra {
         var environment: String
         var test: CredentialTestResponse?
@@ -130,7 +130,7 @@ struct CredentialPages: PageArea {
         ]
     }
 
-    /// Returns the template variables of the steps of a test. A step that was not run is shown as waiting.
+    /// Returns the template variables for the steps of a test. A step that did not run is shown as waiting.
     private static func test(_ response: CredentialTestResponse, _ texts: LocalizedTexts) -> PageModel {
         let test = response.test
         var model = PageValue.members(response)
@@ -149,7 +149,7 @@ struct CredentialPages: PageArea {
 
     // MARK: Changes
 
-    /// Stores the uploaded credential, which the next push uses, or only tests it.
+    /// Stores the uploaded credential, which the next push then uses, or only tests it.
     private func set(_ request: PageRequest) async throws -> Response {
         try await self.change(request) { path in
             let body = try CredentialUpload.body(request.form, request.texts)
@@ -187,10 +187,9 @@ struct CredentialPages: PageArea {
         }
     }
 
-    /// Carries out a change of the environment that the path names.
-    ///
-    /// - Parameter change: Makes the change, given the path of the credential in the API. It returns the result of a
-    ///   test, which the page shows; `nil` redirects to the page.
+    /// Performs a change to the environment that the path names.
+    /// - Parameter change: Performs the change, given the path of the credential in the API. If it returns the result
+    ///   of a test, the page shows the result; `nil` redirects to the page.
     private func change(
         _ request: PageRequest,
         done: String = "credentialSet",
@@ -210,13 +209,12 @@ struct CredentialPages: PageArea {
     }
 }
 
-/// Turns an uploaded credential file of any kind into a request to the API.
+/// Converts an uploaded credential file of any kind into an API request.
 enum CredentialUpload {
-    /// The names of fields by the members of the API. One field of the form stands for three members.
+    /// The names of fields by API members. The field `file` stands for three members, one for each kind of file.
     static let names = ["certificate": "file", "p12": "file", "privateKey": "file"]
 
-    /// Returns the body of the request that sets the credential.
-    ///
+    /// Returns the body of the API request that sets the credential.
     /// - Throws: ``RequestError`` for a form without a file.
     static func body(_ form: FormData, _ texts: LocalizedTexts) throws -> JSONValue {
         guard let file = form.file("file") else {
@@ -237,17 +235,17 @@ enum CredentialUpload {
         ])
     }
 
-    /// Returns the key id in the name of a key file, which Apple names like `AuthKey_ABC123DEFG.p8`; `nil` for another
-    /// name.
+    /// Returns the key id in the name of a key file, such as `AuthKey_ABC123DEFG.p8`, which Apple assigns; `nil` for
+    /// any other name.
     static func keyID(of fileName: String) -> String? {
         let match = fileName.wholeMatch(of: #/.*AuthKey_([A-Z0-9]{10})(?: ?\([0-9]+\))?\.p8/#)
         return match.map { String($0.1) }
     }
 }
 
-/// The time that a certificate has left, in words.
+/// The remaining lifetime of a certificate, as text.
 enum ExpiryText {
-    /// Returns the number of whole days until a time in milliseconds since 1970; negative after that time.
+    /// Returns the number of whole days until a time in milliseconds since 1970. It is negative after that time.
     static func daysLeft(until end: Int64, now: Timestamp) -> Int64 {
         let (day, left) = (Int64(86_400_000), end.subtractingReportingOverflow(now.milliseconds))
         guard !left.overflow else { return end > 0 ? .max : .min }

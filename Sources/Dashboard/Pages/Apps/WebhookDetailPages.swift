@@ -7,7 +7,7 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The page of one webhook, with its state, its deliveries, a test, and the forms that change it.
+/// The page of one webhook, with its state, its deliveries, and the forms that test and change it.
 struct WebhookDetailPages: PageArea {
     var routes: [PageRoute] {
         [
@@ -30,8 +30,7 @@ struct WebhookDetailPages: PageArea {
     }
 
     /// Returns the webhook that the path names.
-    ///
-    /// - Throws: ``RequestError`` if there is none, or if it belongs to another app.
+    /// - Throws: ``RequestError`` if the webhook does not exist or belongs to another app.
     @discardableResult
     private static func webhook(_ request: PageRequest) async throws -> WebhookResponse {
         let webhook = try await request.get(Self.api(request), as: WebhookResponse.self)
@@ -97,7 +96,7 @@ struct WebhookDetailPages: PageArea {
         }
     }
 
-    /// Enables the webhook, or ends the rotation of its secret, as the path says.
+    /// Enables the webhook, or finishes the rotation of its secret, depending on the path.
     private func operate(_ request: PageRequest) async throws -> Response {
         try request.require(.operate)
         let operation = request.parameter("operation")

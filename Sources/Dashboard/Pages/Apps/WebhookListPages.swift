@@ -5,7 +5,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The list of the webhooks of an app, and the form that adds one.
+/// The list of an app's webhooks, and the form that adds one.
 struct WebhookListPages: PageArea {
     var routes: [PageRoute] {
         [.get("/apps/{app}/webhooks", { try await self.page($0) }), .post("/apps/{app}/webhooks", self.add)]
@@ -90,11 +90,12 @@ struct WebhookListPages: PageArea {
     }
 }
 
-/// The page with a secret that is shown once, such as the text of a new API key.
+/// The page that shows a secret only once, such as a new API key.
 enum SecretPage {
+    /// Returns the page with a secret.
     /// - Parameters:
     ///   - explanation: The path of the explanation in the localized texts.
-    ///   - next: The path of the page that follows.
+    ///   - next: The path of the page to which the page links.
     static func page(
         _ request: PageRequest,
         title: String,

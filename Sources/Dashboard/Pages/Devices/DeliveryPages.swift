@@ -6,7 +6,7 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The page of one delivery, with its state, the reason, and the timeline.
+/// The page of one delivery, with its state, the reason for the state, and the timeline.
 struct DeliveryPages: PageArea {
     var routes: [PageRoute] {
         [
@@ -54,7 +54,6 @@ struct DeliveryPages: PageArea {
         return model
     }
 
-    /// Returns a number of milliseconds as a short length of time.
     private static func length(_ milliseconds: Int64) -> String {
         if milliseconds < 1000 { return "+\(milliseconds) ms" }
         if milliseconds < 60_000 { return "+\(milliseconds / 1000).\(milliseconds % 1000 / 100) s" }

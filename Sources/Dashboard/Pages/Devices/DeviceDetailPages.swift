@@ -7,9 +7,10 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The page of one device token, with its devices, their history, and a test.
+/// The page of one device token, with its devices, their history, and a form that sends a test push.
 struct DeviceDetailPages: PageArea {
-    /// The maximum time for which a test waits for the push service, in seconds.
+    /// The maximum time for which a test waits for the push service, in seconds. Then the timeline is shown in any
+    /// case.
     private static let wait = 8
 
     var routes: [PageRoute] {
@@ -51,7 +52,7 @@ struct DeviceDetailPages: PageArea {
         return model
     }
 
-    /// Sends a notification to this device alone, and redirects to the timeline of the delivery.
+    /// Sends a test notification to this device alone, and redirects to the timeline of the delivery.
     private func test(_ request: PageRequest) async throws -> Response {
         let body: JSONValue = .object([
             "name": .string("Test from the dashboard"),
@@ -75,7 +76,7 @@ struct DeviceDetailPages: PageArea {
         }
     }
 
-    /// Makes an inactive device active again by registering it once more, as its app would.
+    /// Reactivates an inactive device by registering it once more, as its app would.
     private func activate(_ request: PageRequest) async throws -> Response {
         try request.require(.register)
         let environment = request.form["environment"] ?? "production"
@@ -110,9 +111,9 @@ struct DeviceDetailPages: PageArea {
     }
 }
 
-/// The preferences of a user or a device in words.
+/// The preferences of a user or a device, as text.
 enum PreferencesModel {
-    /// Returns the opt-outs and the quiet hours; `false` without any, so that templates leave them out.
+    /// Returns the opt-outs and the quiet hours; `false` if there are none, so that templates omit their section.
     static func of(_ preferences: Preferences, _ texts: LocalizedTexts) -> Any {
         var lines = preferences.optOuts.sorted().map { texts["devices.optedOut", ["category": $0.text]] }
         if let hours = preferences.quietHours {

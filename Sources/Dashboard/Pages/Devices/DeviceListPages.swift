@@ -6,14 +6,13 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The list of the devices of an app, with a search.
+/// The page with the list of an app's devices and a search form.
 struct DeviceListPages: PageArea {
-    /// The properties that can be searched for, as the values of the field `by`.
+    /// The properties by which devices can be searched, as values of the field `by`.
     private static let ways = ["user", "token", "installation", "tag"]
-    /// The orders of the list, each of which is chosen at the head of a column.
+    /// The sort orders of the list, which are chosen in the column headers.
     private static let sorts = ["token", "user", "lastSeen"]
 
-    /// The search that the query of the page describes.
     private struct Search {
         let text, state, sort: String?
         let by: String
@@ -24,12 +23,10 @@ struct DeviceListPages: PageArea {
             self.sort = request.query("sort").flatMap { DeviceListPages.sorts.contains($0) ? $0 : nil }
         }
 
-        /// Returns the items of the page's query, without the cursor.
         func items(sort: String?) -> KeyValuePairs<String, String?> {
             ["q": self.text, "by": self.text == nil ? nil : self.by, "state": self.state, "sort": sort]
         }
 
-        /// Returns the query of the request to the API.
         func query(cursor: String?) -> String {
             func text(_ way: String) -> String? { self.by == way ? self.text : nil }
             return URLText.query([
@@ -42,7 +39,7 @@ struct DeviceListPages: PageArea {
     var routes: [PageRoute] { [.get("/apps/{app}/devices", self.list)] }
     var menuEntry: MenuEntry? { MenuEntry(.app, "devices") }
 
-    /// Lists devices. A search for a user or for a whole token redirects to the page of the user or of the device.
+    /// Lists devices. A search for a user or a whole token redirects to the page of the user or device.
     private func list(_ request: PageRequest) async throws -> Response {
         let search = Search(request)
         if let text = search.text {
@@ -65,8 +62,8 @@ struct DeviceListPages: PageArea {
         }
     }
 
-    /// Returns the template variables of the search and of the links at the heads of columns, with an empty list of
-    /// devices.
+    /// Returns the template variables for the search form and for the links in the column headers, with an empty list
+    /// of devices.
     private func form(_ search: Search, _ request: PageRequest) -> PageModel {
         let path = "\(Dashboard.root)\(request.appPath)/devices"
         var (sorted, links): (PageModel, PageModel) = ([:], [:])
@@ -86,9 +83,8 @@ struct DeviceListPages: PageArea {
     }
 }
 
-/// The template variables of a device.
+/// The template variables for a device.
 enum DeviceModel {
-    /// Returns the variables of a device in a list.
     static func row(_ response: DeviceResponse, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(response)
         let token = response.device.token.hex
@@ -104,6 +100,6 @@ enum DeviceModel {
         return model
     }
 
-    /// Returns the first and the last digits of a long token.
+    /// Returns a token abbreviated to its first 8 and last 6 digits; one of at most 16 digits is not abbreviated.
     static func short(_ token: String) -> String { token.count > 16 ? "\(token.prefix(8))…\(token.suffix(6))" : token }
 }

@@ -4,11 +4,10 @@ import ProviderModel
 import PushTypes
 import WebPages
 
-/// The variables of the template `history`: the deliveries and the token events of a device or a user.
+/// The variables of the template `history`, for the deliveries and the token events of a device or a user.
 enum HistoryModel {
-    /// Returns the variables of a page of history.
-    ///
-    /// - Parameter path: The path of the page.
+    /// Returns the variables for a page of the history.
+    /// - Parameter path: The path of the page that shows the history.
     static func model(_ history: HistoryResponse, _ request: PageRequest, path: String) async throws -> PageModel {
         let deliveries = history.deliveries
         let names = try await self.names(of: deliveries, request)
@@ -20,8 +19,8 @@ enum HistoryModel {
         return model
     }
 
-    /// Returns the template variables of a delivery in a list: the state, the reason in plain words, and the link to
-    /// the timeline.
+    /// Returns the template variables for a delivery in a list: the state, an explanation of the reason, and the link
+    /// to the timeline.
     private static func delivery(_ response: DeliveryResponse, _ names: [UUID: String], _ request: PageRequest)
         -> PageModel
     {
@@ -38,7 +37,7 @@ enum HistoryModel {
         return model
     }
 
-    /// Returns the template variables of a token event in a list.
+    /// Returns the template variables for a token event in a list.
     static func event(_ response: TokenEventResponse, _ request: PageRequest) -> PageModel {
         let event = response.event
         var model = PageValue.members(response)
@@ -54,7 +53,8 @@ enum HistoryModel {
         return model
     }
 
-    /// Returns the names of the notifications of deliveries, by the id of the notification.
+    /// Returns the names of the deliveries' notifications, by notification id. Notifications that cannot be read are
+    /// omitted.
     private static func names(
         of deliveries: [DeliveryResponse],
         _ request: PageRequest
@@ -70,9 +70,10 @@ enum HistoryModel {
     }
 }
 
-/// The name of a notification in pages.
+/// The name by which pages refer to a notification.
 enum NotificationName {
-    /// Returns the name of a notification; for one without a name, its push type and the beginning of its id.
+    /// Returns the name of a notification. For a notification without a name, it is the push type and a prefix of the
+    /// id.
     static func of(_ response: NotificationResponse) -> String {
         let notification = response.notification
         if let name = notification.name, !name.isEmpty { return String(name.prefix(80)) }
@@ -80,14 +81,14 @@ enum NotificationName {
     }
 }
 
-/// The explanation of the reason of a delivery, in plain words and with the remedy.
+/// The explanations for the reasons of deliveries, in plain language and with the remedy.
 enum ReasonText {
-    /// Returns the explanation of a reason; `nil` for a reason that needs none.
+    /// Returns the explanation for a reason; `nil` for a reason that needs none.
     static func explanation(_ reason: String, _ texts: LocalizedTexts) -> String? {
         if let text = texts.text("reasons.\(reason)") { return text }
         return Self.beginnings.first { reason.hasPrefix($0) }.flatMap { texts.text("reasons.\($0)") }
     }
 
-    /// The constant beginnings of reasons that end with a name or a number.
+    /// The constant prefixes of reasons that end with a name or a number.
     private static let beginnings = ["opted out of", "BadDeviceToken", "expired before it could be sent"]
 }

@@ -5,7 +5,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The page of token events, where withheld deactivations are decided on and deactivations are undone.
+/// The page of token events, with forms that apply or discard withheld deactivations and undo earlier ones.
 struct TokenListPages: PageArea {
     private static let actions = [
         "deactivated", "withheld", "settled", "reactivated", "replaced", "moved", "suspected", "keptAlive", "deleted",
@@ -20,8 +20,7 @@ struct TokenListPages: PageArea {
     }
     var menuEntry: MenuEntry? { MenuEntry(.app, "tokens") }
 
-    /// - Parameters:
-    ///   - figure: The number of devices that a dry run has counted; `nil` before a dry run.
+    /// Returns the page. `figure` is the number of devices that a dry run has counted, or `nil` before a dry run.
     private func page(_ request: PageRequest, figure: Int? = nil, error: RequestError? = nil) async throws -> Response {
         let action = request.query("action").flatMap { Self.actions.contains($0) ? $0 : nil }
         let query = URLText.query([
@@ -62,7 +61,8 @@ struct TokenListPages: PageArea {
         return request.page("tokens", title: "tokens.title", model, error: error)
     }
 
-    /// Returns the state of the circuit breaker in each environment, with the number of withheld tokens.
+    /// Returns the state of the circuit breaker in each environment, with the number of tokens whose deactivation is
+    /// withheld.
     private func breakers(_ request: PageRequest) async throws -> [PageModel] {
         try await request.list("\(request.api)/hygiene", of: BreakerResponse.self).entries.map { state in
             var model = PageValue.members(state)
@@ -109,7 +109,6 @@ struct TokenListPages: PageArea {
         ]
     }
 
-    /// Applies or discards the withheld deactivations.
     private func settle(_ request: PageRequest) async throws -> Response {
         try request.require(.operate)
         let decision = request.parameter("decision")
@@ -125,7 +124,7 @@ struct TokenListPages: PageArea {
         }
     }
 
-    /// Counts the devices in a dry run first, and reactivates them when the form with the count is posted.
+    /// Counts the devices in a dry run first. Reactivates them when the form with this count is posted.
     private func reactivate(_ request: PageRequest) async throws -> Response {
         try request.require(.operate)
         let isDry = request.form["step"] != "do"

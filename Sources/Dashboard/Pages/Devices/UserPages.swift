@@ -5,7 +5,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The page of one user of an app, with the devices, the preferences, the badge count, and the history.
+/// The page of one user of an app, with the user's devices, preferences, badge count and history.
 struct UserPages: PageArea {
     var routes: [PageRoute] {
         [
@@ -31,7 +31,7 @@ struct UserPages: PageArea {
             "history": try await HistoryModel.model(history, request, path: path),
             "devicesPath": "\(Dashboard.root)\(request.appPath)/devices",
         ]
-        // The commonest causes of missing notifications are shown above the history.
+        // The most frequent causes of missing notifications are shown above the history.
         if history.devices.isEmpty {
             model["cause"] = request.texts["devices.causeNoDevice"]
         } else if history.devices.allSatisfy({ !$0.device.isActive }) {
@@ -54,12 +54,12 @@ struct UserPages: PageArea {
         }
     }
 
-    /// Returns the name of the notice after an erasure has been requested. The erasure may still be going on.
+    /// Returns the name of the notice after an erasure was requested. The erasure may still be in progress.
     static func notice(ofErasure answer: JSONValue) -> String {
         answer["state"].stringValue == "erasing" ? "erasing" : "erased"
     }
 
-    /// Erases the user if the id was typed as a confirmation.
+    /// Erases the user if the user id was entered as a confirmation.
     private func erase(_ request: PageRequest) async throws -> Response {
         try request.require(.admin)
         let user = request.parameter("user")

@@ -4,9 +4,8 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The pages of the named audiences of an app: conditions in rows, and a preview with some of the devices.
+/// The pages of an app's named audiences, with a form of conditions in rows and a preview with some of the devices.
 struct AudiencePages: LibraryPages {
-    /// The maximum number of devices in a preview.
     private static let sample = 5
     let library = LibraryItemPages<NamedAudienceResponse>(plural: "audiences")
     let previewTemplate = "audience-preview"
@@ -18,7 +17,8 @@ struct AudiencePages: LibraryPages {
         ["audience": try form.expression()]
     }
 
-    /// Returns the template variables of the preview: the number of devices and some of them, or the error.
+    /// Returns the template variables for the preview: the number of devices and some of them, or the error. A form
+    /// without a condition has no preview.
     func previewed(_ form: AudienceForm, _ request: PageRequest) async throws -> PageModel {
         do {
             guard let expression = try form.expression() else { return ["isEmpty": true] }
@@ -74,12 +74,12 @@ struct AudiencePages: LibraryPages {
 
 extension AudienceForm: LibraryForm {}
 
-/// The form of an audience: rows of conditions, as they were typed.
+/// The form of an audience, with rows of conditions exactly as they were entered.
 struct AudienceForm: Sendable, Equatable {
-    /// One condition of the form.
+    /// One condition of the form, which is a row.
     struct Row: Sendable, Equatable {
         var kind = "tag"
-        /// The name of the attribute, for a row of the kind `attribute`.
+        /// The name of the attribute in a row of the kind `attribute`.
         var name = ""
         var comparison = "is"
         var value = ""
@@ -89,13 +89,13 @@ struct AudienceForm: Sendable, Equatable {
 
     static let kinds = ["tag", "user", "locale", "timeZone", "appVersion", "lastSeen", "attribute", "all"]
     static let comparisons = ["is", "not", "atLeast", "above", "atMost", "below"]
-    /// The maximum number of rows. An audience with more conditions is written as JSON.
+    /// The maximum number of rows, beyond which none can be added. Further conditions must be written as JSON.
     static let maximumRows = 50
 
     var rows: [Row] = [Row()]
-    /// Indicates whether one of the conditions suffices; otherwise all have to hold.
+    /// A Boolean value that indicates whether one of the conditions suffices. Otherwise, all conditions must be met.
     var isAny = false
-    /// A further condition as JSON, for audiences that rows cannot show.
+    /// A further condition as JSON, for conditions that rows cannot express.
     var json = ""
 
     init() {}
@@ -111,9 +111,8 @@ struct AudienceForm: Sendable, Equatable {
         }
     }
 
-    /// Adds or removes a row, as the pressed button requests.
-    ///
-    /// - Returns: `true` for a button that adds or removes a row, `false` for any other.
+    /// Adds or removes a row if the pressed button requests it.
+    /// - Returns: `true` for a button that adds or removes a row, `false` for any other button.
     mutating func change(by action: String) -> Bool {
         if action == "add-condition" {
             if self.rows.count < Self.maximumRows { self.rows.append(Row()) }
@@ -129,9 +128,8 @@ struct AudienceForm: Sendable, Equatable {
 
     // MARK: JSON
 
-    /// Returns the audience as JSON of the API; `nil` without a condition.
-    ///
-    /// - Throws: ``RequestError`` for JSON that cannot be read.
+    /// Returns the audience as JSON for the API; `nil` if the form has no condition.
+    /// - Throws: ``RequestError`` for JSON that cannot be parsed.
     func expression() throws(RequestError) -> JSONValue? {
         var conditions = self.rows.filter { !$0.isEmpty }.map(\.condition)
         if let more = try JSONValue.object(typed: self.json, in: "json") { conditions.append(.object(more)) }
@@ -139,14 +137,14 @@ struct AudienceForm: Sendable, Equatable {
         return .object([self.isAny ? "or" : "and": .array(conditions)])
     }
 
-    /// Creates the form of an audience. Conditions that rows cannot show become the JSON.
+    /// Creates the form for an audience. Conditions that rows cannot express go into the JSON field.
     init(_ expression: JSONValue) {
         var conditions = [expression]
         if case .object(let members) = expression {
             for name in ["and", "or"] where members.count == 1 && !members[name, default: .null].elements.isEmpty {
                 (conditions, self.isAny) = (expression[name].elements, name == "or")
             }
-            // The members of one object must all hold, so that each can be a row.
+            // The members of one object must all be met, so each of them can be a row.
             if conditions.count == 1, members["attribute"] == nil, members["and"] == nil, members["or"] == nil {
                 conditions = members.sorted { $0.key < $1.key }.map { .object([$0.key: $0.value]) }
             }
@@ -176,14 +174,14 @@ extension AudienceForm.Row {
         }
     }
 
-    /// The value as a number or a Boolean if it looks like one, else as a text.
+    /// The value as a number or a Boolean if it looks like one, otherwise as a string.
     private var typed: JSONValue {
         if let number = Int64(self.value) { return .integer(number) }
         if let number = Double(self.value), number.isFinite { return .number(number) }
         return ["true": .bool(true), "false": .bool(false)][self.value] ?? .string(self.value)
     }
 
-    /// Creates the row of one condition; `nil` for a condition that a row cannot show.
+    /// Creates the row for one condition; returns `nil` for a condition that a row cannot express.
     fileprivate init?(_ condition: JSONValue) {
         guard case .object(let members) = condition else { return nil }
         if members.count == 1, let inner = members["not"], let row = Self(inner), row.comparison == "is" {

@@ -5,20 +5,19 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The part that the pages of named audiences and of templates share: the list, and the saving, removal and restoring
-/// of an item.
+/// The functionality that the pages of named audiences and of templates share: the list, and saving, removing and
+/// restoring an item.
 struct LibraryItemPages<Item: LibraryResponse>: Sendable {
-    /// The name of the items in paths and texts: `audiences` or `templates`.
+    /// The name of the items in paths and in localized texts: `audiences` or `templates`.
     let plural: String
-    /// The maximum number of items on a page.
     private static var count: Int { 50 }
-    /// The maximum length of a summary in the list, in characters.
+    /// The maximum length of an item's summary in the list, in characters. A longer one is truncated.
     private static var longestSummary: Int { 200 }
 
-    /// The name of the path parameter for an item, and of the page's template: `audience` or `template`.
+    /// The name of the path parameter for an item and of the template for its page: `audience` or `template`.
     var singular: String { String(self.plural.dropLast()) }
 
-    /// Returns the id in the path of a page; empty for a new item.
+    /// Returns the item id in the path of the page, which is empty for a new item.
     func id(_ request: PageRequest) -> String { request.parameter(self.singular) }
 
     /// Returns the path of an item in the API.
@@ -30,9 +29,7 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
     }
 
     /// Checks that the caller may add an item to the app.
-    ///
-    /// - Throws: ``RequestError`` for a caller without the scope, and for an app that the caller may not use or that
-    ///   does not exist.
+    /// - Throws: ``RequestError`` if the caller lacks the scope or may not use the app, or if the app does not exist.
     func checkNew(_ request: PageRequest) async throws {
         try request.require(.send)
         _ = try await request.get(request.api, as: AppResponse.self)
@@ -60,7 +57,7 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
         return request.page("library", title: "\(self.plural).title", model)
     }
 
-    /// Returns a summary of an item in one line: the audience, or the texts of a template.
+    /// Returns a one-line summary of an item: the audience, or the strings of a template.
     private func summary(_ body: JSONValue) -> String {
         guard self.plural == "templates" else { return body.line }
         let alert = body["alert"]
@@ -69,8 +66,8 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
     }
 
     /// Stores a new item, or a new version of the item that the path names.
-    ///
-    /// - Parameter members: The members of the item besides its name, its description and the version that it replaces.
+    /// - Parameter members: The content of the item as API members. The form's name, description and expected version
+    ///   are added.
     /// - Returns: The redirect to the page of the item.
     func save(_ members: [String: JSONValue?], _ request: PageRequest) async throws -> Response {
         var members = members
@@ -103,7 +100,6 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
     }
 
     /// Returns the fields for the name and the description of an item.
-    ///
     /// - Parameter stored: The stored item; `nil` for a new item, and for a form that was posted.
     func fields(_ request: PageRequest, stored: LibraryItem?, error: RequestError?) -> PageModel {
         let values = [
@@ -119,7 +115,7 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
         ]
     }
 
-    /// Returns the template variables of the versions of an item.
+    /// Returns the template variables for the versions of an item.
     func versions(_ request: PageRequest) async throws -> [PageModel] {
         let list = try await request.list("\(self.api(request))/versions?limit=20", of: LibraryVersionResponse.self)
         return list.entries.enumerated().map { index, response in

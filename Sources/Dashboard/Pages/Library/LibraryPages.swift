@@ -5,43 +5,41 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The form of an item of ``LibraryPages``. Its buttons may add and remove parts, such as rows.
+/// The form for an item of ``LibraryPages``. It may have buttons that add and remove sections, such as rows.
 protocol LibraryForm: Sendable {
     init()
     init(_ fields: FormData)
 
-    /// Adds or removes a part, as the pressed button requests.
-    ///
-    /// - Returns: `true` for a button that adds or removes a part, `false` for any other.
+    /// Adds or removes a section if the pressed button requests it.
+    /// - Returns: `true` for a button that adds or removes a section, `false` for any other button.
     mutating func change(by action: String) -> Bool
 }
 
-/// The pages of items with a name and versions that an app keeps: named audiences, or templates.
+/// The pages for an app's named and versioned items, which are named audiences or templates.
 protocol LibraryPages: PageArea {
     associatedtype Form: LibraryForm
     associatedtype Item: LibraryResponse
 
     var library: LibraryItemPages<Item> { get }
-    /// The name of the template that shows the preview.
+    /// The name of the template that shows the preview of an item.
     var previewTemplate: String { get }
 
-    /// Creates the form of the contents of a stored item.
+    /// Creates the form for the content of a stored item.
     func form(of body: JSONValue) -> Form
 
-    /// Returns the members of the item besides its name, its description and its version.
-    ///
-    /// - Throws: ``RequestError`` for a field that cannot be read.
+    /// Returns the content that the form describes, as API members without the name, the description and the version.
+    /// - Throws: ``RequestError`` for a field that cannot be parsed.
     func members(of form: Form) throws(RequestError) -> [String: JSONValue?]
 
-    /// Returns the template variables of the preview, or those of the error.
+    /// Returns the template variables for the preview, or for the error that prevents it.
     func previewed(_ form: Form, _ request: PageRequest) async throws -> PageModel
 
-    /// Returns the template variables that only the pages of this kind of item have.
-    ///
-    /// - Parameter error: The error of the API, unless it concerns the name, the description or the version.
+    /// Returns the template variables that only the pages of this kind of item need.
+    /// - Parameter error: The error of the API, unless it concerns the name, the description or the version; `nil` for
+    ///   none.
     func values(of form: Form, _ request: PageRequest, error: RequestError?) -> PageModel
 
-    /// Returns the query of the page that composes a new notification with the item.
+    /// Returns the query with which the compose page starts a new notification that uses the item.
     func use(_ request: PageRequest, name: String) -> KeyValuePairs<String, String?>
 }
 
@@ -114,7 +112,7 @@ extension LibraryPages {
     }
 }
 
-/// The pages of the templates of an app: contents with a name and versions.
+/// The pages of an app's templates, which are named and versioned content.
 struct TemplatePages: LibraryPages {
     let library = LibraryItemPages<TemplateResponse>(plural: "templates")
     let previewTemplate = "push-preview"

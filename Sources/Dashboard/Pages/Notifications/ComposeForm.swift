@@ -2,9 +2,9 @@ import Foundation
 import PushHTTP
 import PushSupport
 
-/// The form of a notification, a schedule or a template, with its values exactly as they were typed.
+/// The form of a notification, a schedule or a template, with its values exactly as they were entered.
 struct ComposeForm: Sendable {
-    /// The texts of the alert in one language.
+    /// The strings of the alert in one language.
     struct Language: Sendable, Equatable {
         var locale = ""
         var title = ""
@@ -14,7 +14,7 @@ struct ComposeForm: Sendable {
         var isEmpty: Bool { self.locale.isEmpty && self.title.isEmpty && self.subtitle.isEmpty && self.body.isEmpty }
     }
 
-    /// The maximum number of languages of a notification.
+    /// The maximum number of languages of a notification, beyond which the form adds none.
     static let maximumLanguages = 100
 
     var values: [String: String] = [:]
@@ -35,7 +35,6 @@ struct ComposeForm: Sendable {
 
     init() {}
 
-    /// Creates the form from the fields that were posted.
     init(_ form: FormData) {
         for name in Self.names {
             let values = form.values(name).map(Self.normalized)
@@ -54,21 +53,20 @@ struct ComposeForm: Sendable {
         }
     }
 
-    /// The value of a field; empty if nothing was typed.
+    /// The value of a field, which is empty if nothing was entered.
     subscript(name: String) -> String {
         get { self.values[name] ?? "" }
         set { self.values[name] = newValue }
     }
 
-    /// Returns the trimmed value of a field; `nil` for an empty one.
+    /// Returns the trimmed value of a field; `nil` if it is empty.
     func given(_ name: String) -> String? {
         let text = self[name].trimmingCharacters(in: .whitespaces)
         return text.isEmpty ? nil : text
     }
 
-    /// Adds or removes a language, as the pressed button requests.
-    ///
-    /// - Returns: `true` for a button that adds or removes a language, `false` for any other.
+    /// Adds or removes a language if the pressed button requests it.
+    /// - Returns: `true` for a button that adds or removes a language, `false` for any other button.
     mutating func change(by action: String) -> Bool {
         if action == "add-language" {
             if self.languages.count < Self.maximumLanguages { self.languages.append(Language()) }
@@ -82,7 +80,8 @@ struct ComposeForm: Sendable {
         return true
     }
 
-    /// The members of a request for a preview that name the device to render for.
+    /// The members of a preview request that select the device for which the push is rendered; empty for no particular
+    /// device.
     var previewSubject: [String: JSONValue] {
         if let device = self.given("previewDevice") { return ["device": .string(device)] }
         if let user = self.given("previewUser") { return ["user": .string(user)] }
@@ -90,7 +89,7 @@ struct ComposeForm: Sendable {
         return ["subject": .object(["locale": .string(locale)])]
     }
 
-    /// The names and values of all fields, as hidden fields for the page that asks for a confirmation.
+    /// The names and values of all fields, which the confirmation page contains as hidden fields.
     var hidden: [(name: String, value: String)] {
         var fields = Self.names.flatMap { name -> [(String, String)] in
             name == "days"
@@ -105,15 +104,14 @@ struct ComposeForm: Sendable {
         return fields.filter { !$0.1.isEmpty || $0.0.hasPrefix("language") }.map { (name: $0.0, value: $0.1) }
     }
 
-    // Browsers send line ends as CR LF.
+    // Browsers send line breaks as CR LF.
     private static func normalized(_ text: String) -> String { text.replacingOccurrences(of: "\r\n", with: "\n") }
 }
 
-/// The request to the API that a form stands for. Values that the API checks are not checked here.
+/// The API request that a form describes. Values that the API checks are not checked here.
 extension ComposeForm {
-    /// Returns the members of the content.
-    ///
-    /// - Throws: ``RequestError`` for JSON that cannot be read; its path is the field's name.
+    /// Returns the members for the content.
+    /// - Throws: ``RequestError`` for JSON that cannot be parsed. The path of the error is the name of the field.
     func contentMembers() throws(RequestError) -> [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         let alert = JSONValue.members([
@@ -126,7 +124,7 @@ extension ComposeForm {
         members["badge"] = self.number("badge")
         members["priority"] = self.number("priority")
         if let expiresIn = self.given("expiresIn") {
-            // In the API, 0 is a value of `expiration` and not of `expiresIn`.
+            // In the API, 0 is a valid value of `expiration` but not of `expiresIn`.
             if expiresIn == "0" {
                 members["expiration"] = .integer(0)
             } else {
@@ -150,8 +148,7 @@ extension ComposeForm {
     }
 
     /// Returns the body of the request that sends the notification.
-    ///
-    /// - Throws: As ``contentMembers()``.
+    /// - Throws: The errors of ``contentMembers()``.
     func request() throws(RequestError) -> JSONValue {
         var members = try self.contentMembers()
         members["name"] = self.text("name") ?? members["name"] ?? self.impliedName
@@ -165,7 +162,7 @@ extension ComposeForm {
         return .object(members)
     }
 
-    /// Returns the audience; `nil` if none is named.
+    /// Returns the audience as an API member; `nil` if the form names none. Throws ``RequestError`` for invalid JSON.
     func audienceMember() throws(RequestError) -> JSONValue? {
         var condition: [String: JSONValue]
         switch self["audience"] {
@@ -184,7 +181,7 @@ extension ComposeForm {
         return .object(condition)
     }
 
-    /// The member `when`; `nil` for a notification that is sent at once, at any hour.
+    /// The member `when`; `nil` for a notification that is sent immediately, at any hour.
     private var whenMember: JSONValue? {
         var members: [String: JSONValue] = [:]
         let window = JSONValue.members([
@@ -217,7 +214,7 @@ extension ComposeForm {
         }
     }
 
-    /// The name of a notification for which none was typed: its title, or the beginning of its body.
+    /// The name of a notification for which none was entered: its title, or the beginning of its body.
     private var impliedName: JSONValue? {
         let text = (self.given("title") ?? self.given("body") ?? "").prefix { $0 != "\n" }
         var name = ""
@@ -226,12 +223,13 @@ extension ComposeForm {
     }
 
     private func text(_ name: String) -> JSONValue? {
-        // Spaces in texts that people read are kept.
+        // Spaces in strings that people read are kept.
         let isProse = ["title", "subtitle", "body"].contains(name)
         return isProse ? (self[name].isEmpty ? nil : .string(self[name])) : self.given(name).map(JSONValue.string)
     }
 
-    /// Returns a whole number. Any other text is returned as it is, and the API accepts or rejects it.
+    /// Returns the value of a field as an integer. Any other value is returned unchanged, and the API accepts or
+    /// rejects it.
     private func number(_ name: String) -> JSONValue? {
         guard let text = self.given(name) else { return nil }
         guard let first = text.first, first != "+", first != "-" else { return .string(text) }
@@ -249,10 +247,10 @@ extension ComposeForm.Language {
     }
 }
 
-/// The form of an existing request. Members that no field shows are in the field for further members, so that nothing
-/// is lost.
+/// Creating a form from an existing request. Members that no field shows go into the field for further members, so that
+/// nothing is lost.
 extension ComposeForm {
-    /// Fills the form from the members of a notification's request, or of a template's content.
+    /// Fills the form from the members of a notification request, or of a template's content.
     init(request: JSONValue) {
         self.init()
         var rest = RemainingMembers(request)
@@ -261,7 +259,7 @@ extension ComposeForm {
         self["more"] = rest.members.isEmpty ? "" : JSONValue.object(rest.members).indented
     }
 
-    /// Fills the form from a notification that was sent, without its time.
+    /// Fills the form from a notification that was sent, without the time at which it was sent.
     init(sent notification: JSONValue) {
         let content = notification["content"]
         var members = Self.members(payload: content["payload"]) ?? ["payload": content["payload"]]
@@ -397,14 +395,12 @@ extension ComposeForm {
 }
 
 extension CronPlan {
-    /// Makes the plan from the fields of a form.
     init(_ form: ComposeForm) {
         self.init(cron: form["cron"])
         self.frequency = Frequency(rawValue: form["frequency"]) ?? .daily
         (self.time, self.weekday, self.monthday) = (form["time"], form["weekday"], form["monthday"])
     }
 
-    /// Fills the fields of a form with the plan.
     func fill(_ form: inout ComposeForm) {
         form["frequency"] = self.frequency.rawValue
         (form["time"], form["weekday"], form["monthday"]) = (self.time, self.weekday, self.monthday)

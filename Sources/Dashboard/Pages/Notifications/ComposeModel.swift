@@ -2,14 +2,14 @@ import ProviderModel
 import PushSupport
 import WebPages
 
-/// The template variables of the form of a notification.
+/// The template variables for the form of a notification.
 struct ComposeModel {
     let form: ComposeForm
     let texts: LocalizedTexts
     let problems: [String: String]
 
     private static let weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
-    /// The time zones that the form suggests. Any other one may be typed.
+    /// The time zones that the form suggests. Any other zone can be entered.
     private static let zones = [
         "UTC", "Europe/Berlin", "Europe/London", "Europe/Paris", "Europe/Madrid", "Europe/Rome", "Europe/Vienna",
         "Europe/Zurich", "Europe/Amsterdam", "Europe/Stockholm", "Europe/Warsaw", "Europe/Istanbul", "Europe/Moscow",
@@ -23,7 +23,7 @@ struct ComposeModel {
         LabelledFields(texts: self.texts, area: "compose", values: self.form.values, problems: self.problems)
     }
 
-    /// The variables of the content, which the form of a template has too.
+    /// The variables for the content, which the form of a template needs too.
     var content: PageModel {
         let (make, list) = (self.fields, NotificationRequest.object)
         var fields: PageModel = [
@@ -51,8 +51,7 @@ struct ComposeModel {
         return fields
     }
 
-    /// Returns the variables of the audience, the time and the other options of sending.
-    ///
+    /// Returns the variables for the audience, the time and the other sending options.
     /// - Parameter named: The names of the app's audiences.
     func sending(named: [String], isSchedule: Bool) -> PageModel {
         let (make, list, audience) = (self.fields, NotificationRequest.object, AudienceExpression.object)
@@ -90,7 +89,7 @@ struct ComposeModel {
         ]) { $1 }
     }
 
-    /// The variables of the fields that choose the device of the preview.
+    /// The variables for the fields that select the device of the preview.
     var preview: PageModel {
         let (make, list) = (self.fields, PreviewRequest.notification)
         return [
@@ -101,7 +100,7 @@ struct ComposeModel {
         ]
     }
 
-    /// Returns `true` if one of the fields has a value or an error, so that their section must be open.
+    /// Returns `true` if one of the fields has a value or an error, so that their section must be expanded.
     private func hasAny(_ names: [String]) -> Bool {
         names.contains { !self.form[$0].isEmpty || self.problems[$0] != nil }
     }
@@ -125,7 +124,7 @@ struct ComposeModel {
     }
 }
 
-/// Maps the path of an error of the API to the field of the form that shows the message.
+/// Maps the path of an API error to the field of the form that shows the message.
 enum ComposeFieldMapping {
     private static let fields = [
         "alert": "body", "alert.title": "title", "alert.subtitle": "subtitle", "alert.body": "body",
@@ -135,15 +134,14 @@ enum ComposeFieldMapping {
         "user": "previewUser", "schedule.cron": "cron", "schedule.timeZone": "zone",
     ]
 
-    /// Returns the message of the error by the name of its field.
+    /// Returns the message of the error, by the name of the field.
     static func model(_ error: RequestError?, _ form: ComposeForm) -> [String: String] {
         guard let error, let path = error.path else { return [:] }
         return [self.field(path, form): error.message]
     }
 
     /// Returns the name of the field for a member of a request.
-    ///
-    /// - Parameter path: The path of the member, in a request for a notification, a schedule or a template.
+    /// - Parameter path: The path of the member in a request for a notification, a schedule or a template.
     static func field(_ path: String, _ form: ComposeForm) -> String {
         var path = path
         for prefix in ["notification.", "content."] where path.hasPrefix(prefix) {

@@ -9,7 +9,7 @@ import PushTypes
 import WebPages
 
 /// The pages on which a notification or a schedule is composed: the form, its preview, and the confirmation before a
-/// campaign.
+/// campaign is sent.
 struct ComposePages: PageArea {
 
     var routes: [PageRoute] {
@@ -56,8 +56,8 @@ struct ComposePages: PageArea {
 
     // MARK: Steps
 
-    /// Sends a notification for a single user at once. For any other audience, it shows the number of recipients and
-    /// asks for a confirmation.
+    /// Sends a notification for a single user immediately. For any other audience, it shows the number of recipients
+    /// and requests a confirmation.
     private func ask(_ form: ComposeForm, _ request: PageRequest) async throws -> Response {
         try request.require(.send)
         let wanted = try await self.wanted(form, request, isChecked: true)
@@ -85,7 +85,7 @@ struct ComposePages: PageArea {
         return request.redirect(to: "/apps/\(app)/notifications/\(sent.id)", done: done)
     }
 
-    /// Returns the template variables of the preview, or those of the error.
+    /// Returns the template variables for the preview, or for the error that prevents it.
     private func previewed(_ form: ComposeForm, _ request: PageRequest) async throws -> PageModel {
         do {
             let wanted = try await self.wanted(form, request)
@@ -109,9 +109,8 @@ struct ComposePages: PageArea {
     }
 
     /// Returns the request that the form describes.
-    ///
-    /// - Parameter isChecked: Whether a schedule must not have been changed since the form was shown.
-    /// - Throws: ``RequestError`` for JSON that cannot be read, and for a schedule that was changed since.
+    /// - Parameter isChecked: Whether to check that the schedule in the path was not changed since the form was shown.
+    /// - Throws: ``RequestError`` for JSON that cannot be parsed, and for a schedule that has changed.
     private func wanted(
         _ form: ComposeForm,
         _ request: PageRequest,
@@ -123,7 +122,7 @@ struct ComposePages: PageArea {
         return try ComposeRequest(form, isRecurring: self.isRecurring(form, request), stored: stored?.json)
     }
 
-    /// Returns the next runs of a schedule; none of a notification that is sent once.
+    /// Returns the next runs of a schedule. The list is empty for a notification that is sent once.
     private func runs(_ wanted: ComposeRequest, _ request: PageRequest) async throws -> [String] {
         guard let rule = wanted.rule else { return [] }
         let call = LocalAPIRequest.post("\(request.api)/schedules:preview?count=5", .object(["schedule": rule]))
@@ -132,8 +131,8 @@ struct ComposePages: PageArea {
 
     // MARK: Pages
 
-    /// Returns the form that the page shows first: an empty one, or that of a schedule, a template or an earlier
-    /// notification. It returns the schedule too.
+    /// Returns the initial form of the page: an empty one, or one that is filled from a schedule, a template or an
+    /// earlier notification. Returns the schedule too, if there is one.
     private func start(_ request: PageRequest) async throws -> (form: ComposeForm, schedule: ScheduleResponse?) {
         if !request.parameter("schedule").isEmpty {
             let stored = try await request.schedule()
@@ -171,7 +170,8 @@ struct ComposePages: PageArea {
         for (name, value) in defaults where form[name].isEmpty { form[name] = value }
     }
 
-    /// - Parameter stored: The schedule, if the form was made from it for this page.
+    /// Returns the page with the form. `stored` is the schedule from which the form was filled for this page; `nil` if
+    /// there is none or the form was posted.
     private func page(
         _ form: ComposeForm,
         _ request: PageRequest,
@@ -197,7 +197,7 @@ struct ComposePages: PageArea {
         return request.page("compose", title: title, values, error: error)
     }
 
-    /// Returns the page that asks for a confirmation. Its hidden fields have all values of the form.
+    /// Returns the confirmation page. Its hidden fields contain all values of the form.
     private func question(
         _ form: ComposeForm,
         _ wanted: ComposeRequest,
@@ -222,8 +222,8 @@ struct ComposePages: PageArea {
         return request.page("compose-confirm", title: "compose.ask.title", values)
     }
 
-    /// Returns the idempotency key of the form, so that the notification is sent only once, however often the form is
-    /// posted.
+    /// Returns the idempotency key of the form, which ensures that the notification is sent only once, however often
+    /// the form is posted.
     private func key(_ request: PageRequest) -> String {
         let key = request.form["key"] ?? ""
         let isPlain = (1...200).contains(key.utf8.count) && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }

@@ -2,22 +2,23 @@ import Foundation
 import PushSupport
 import WebPages
 
-/// The request that a form describes, and its audience, time and environment in words.
+/// The API request that a form describes, with its audience, time and environment as text.
 ///
-/// The audience, time and environment can also be in the field for further members. So pages show, and decide by, the
-/// request that is sent, and not the fields of the form.
+/// The audience, time and environment can also be in the field for further members. Therefore, pages show and evaluate
+/// the request that is sent, and not the fields of the form.
 struct ComposeRequest: Sendable {
-    /// The body of the request that sends the notification. A schedule has one too.
+    /// The body of the request that sends the notification. For a schedule, it is the notification of each run.
     let notification: JSONValue
-    /// The times of the schedule; `nil` for a notification that is sent once.
+    /// The rule of the schedule; `nil` for a notification that is sent once.
     let rule: JSONValue?
     private let name: String
 
+    /// Creates the request from a form.
     /// - Parameters:
     ///   - isRecurring: Whether the form describes a schedule.
-    ///   - stored: The schedule that the form changes. Members that no field shows stay as they are: further members of
-    ///     its rule, and the name of its notification.
-    /// - Throws: ``RequestError`` for JSON that cannot be read; its path is the field's name.
+    ///   - stored: The schedule that the form changes; `nil` for a new one. Values that no field shows are kept:
+    ///     further members of its rule, and the name of its notification.
+    /// - Throws: ``RequestError`` for JSON that cannot be parsed. The path of the error is the name of the field.
     init(_ form: ComposeForm, isRecurring: Bool, stored: JSONValue? = nil) throws(RequestError) {
         let notification = try form.request()
         guard isRecurring else {
@@ -42,7 +43,8 @@ struct ComposeRequest: Sendable {
         self.rule.map { .object(["name": .string(self.name), "schedule": $0, "notification": self.notification]) }
     }
 
-    /// Indicates whether the notification is for one user. Such a notification is sent without a confirmation.
+    /// A Boolean value that indicates whether the notification is for one user. Such a notification is sent without a
+    /// confirmation.
     var isForOneUser: Bool {
         guard case .object(let to) = self.notification["to"], to["user"]?.stringValue?.isEmpty == false else {
             return false
@@ -50,7 +52,7 @@ struct ComposeRequest: Sendable {
         return to.keys.allSatisfy { ["user", "locale"].contains($0) }
     }
 
-    /// Indicates whether the notification names a time at which it is sent.
+    /// A Boolean value that indicates whether the notification contains the time at which it is sent.
     var isLater: Bool {
         let when = self.notification["when"]
         return when["at"] != .null || when["localTime"] != .null
@@ -58,7 +60,7 @@ struct ComposeRequest: Sendable {
 
     // MARK: Facts
 
-    /// Returns the audience, the environment and the time in words, with the names of their fields.
+    /// Returns the audience, the environment and the time as text, with the names of their fields.
     func facts(_ texts: LocalizedTexts) -> [(name: String, value: String)] {
         let (audience, environment) = (self.notification["to"], self.notification["environment"])
         let option = environment == .null ? "none" : environment.stringValue ?? environment.line

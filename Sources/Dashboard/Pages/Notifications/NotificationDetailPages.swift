@@ -9,15 +9,14 @@ import WebPages
 
 /// The page of one notification, with its progress, its content, its deliveries, and the forms that change it.
 struct NotificationDetailPages: PageArea {
-    /// The states of recipients by their names in the API, with their numbers. Recipients that wait for a retry count
-    /// as `sending`.
+    /// The states of recipients by their names in the API, with the number of recipients in each. Recipients that wait
+    /// for a retry count as `sending`.
     private static let states: [(name: String, count: @Sendable (NotificationProgress) -> Int)] = [
         ("accepted", { $0.accepted }), ("rejected", { $0.rejected }), ("failed", { $0.failed }),
         ("skipped", { $0.skipped }), ("unknown", { $0.unknown }), ("sending", { $0.retrying }),
     ]
-    /// The maximum number of deliveries on a page.
     private static let count = 50
-    /// The maximum number of deliveries in each state whose reasons are counted.
+    /// The maximum number of deliveries per state whose reasons are counted. Further deliveries are not counted.
     private static let counted = 1000
 
     var routes: [PageRoute] {
@@ -100,8 +99,7 @@ struct NotificationDetailPages: PageArea {
     // MARK: Values
 
     /// Returns the notification that the path names.
-    ///
-    /// - Throws: ``RequestError`` if there is none, or if it belongs to another app.
+    /// - Throws: ``RequestError`` if the notification does not exist or belongs to another app.
     private func notification(_ request: PageRequest) async throws -> NotificationResponse {
         let path = "/v1/notifications/\(self.id(request))"
         let response = try await request.get(path, as: NotificationResponse.self)
@@ -119,7 +117,7 @@ struct NotificationDetailPages: PageArea {
         [.done, .cancelled].contains(response.notification.state)
     }
 
-    /// Returns the template variables of the part of the page that changes while the notification is sent.
+    /// Returns the template variables for the section of the page that changes while the notification is sent.
     private func progress(_ response: NotificationResponse, _ request: PageRequest) -> PageModel {
         let (state, summary) = (response.notification.state, NotificationSummary(response, request))
         var model: PageModel = ["notification": summary.model, "path": self.path(request)]
@@ -213,8 +211,8 @@ struct NotificationDetailPages: PageArea {
         try await request.list("/v1/notifications/\(self.id(request))/deliveries\(query)", of: DeliveryResponse.self)
     }
 
-    /// Returns the reasons of the rejected and failed deliveries, the commonest first. It counts the first 1,000
-    /// deliveries in each state.
+    /// Returns the reasons of the rejected and failed deliveries, the most frequent first. The first 1,000 deliveries
+    /// in each state are counted.
     private func reasons(_ request: PageRequest) async throws -> [PageModel] {
         var counts: [String: Int] = [:]
         for state in ["rejected", "failed"] {

@@ -8,12 +8,11 @@ import WebPages
 /// The page with the list of an app's notifications.
 struct NotificationListPages: PageArea {
     private static let states = ["scheduled", "accepted", "sending", "paused", "done", "cancelled"]
-    /// The orders of the list, each of which is chosen at the head of a column. By default the newest come first.
+    /// The sort orders of the list, which are chosen in the column headers. By default, the newest notifications are
+    /// first.
     private static let sorts = ["name", "recipients", "state"]
-    /// The maximum number of notifications on a page.
     private static let count = 50
 
-    /// The filters and the order that the query of the page describes.
     private struct Search {
         let state, name, key, sort: String?
 
@@ -25,12 +24,10 @@ struct NotificationListPages: PageArea {
 
         var isFiltered: Bool { self.state != nil || self.name != nil || self.key != nil }
 
-        /// Returns the items of the page's query, without the cursor.
         func items(sort: String?, key: String?) -> KeyValuePairs<String, String?> {
             ["state": self.state, "name": self.name, "key": key, "sort": sort]
         }
 
-        /// Returns the query of the request to the API.
         func query(cursor: String?) -> String {
             URLText.query([
                 "state": self.state, "nameContains": self.name, "key": self.key, "sort": self.sort, "cursor": cursor,
@@ -88,7 +85,7 @@ struct NotificationListPages: PageArea {
         return try await request.list("\(request.api)/notifications\(query)", of: NotificationResponse.self)
     }
 
-    /// Returns the template variables of the filters, without notifications.
+    /// Returns the template variables for the filters, without notifications.
     private func form(_ search: Search, _ request: PageRequest) -> PageModel {
         [
             "path": Self.path(request), "maySend": request.may(.send), "name": search.name ?? "",
@@ -103,7 +100,7 @@ struct NotificationListPages: PageArea {
         ]
     }
 
-    /// Returns the template variables of the table. The heads of its columns have links to its orders.
+    /// Returns the template variables for the table. Its column headers are links that change the sort order.
     private func table(
         _ list: ResponsePage<NotificationResponse>,
         _ search: Search,
@@ -116,7 +113,7 @@ struct NotificationListPages: PageArea {
             let items = search.items(sort: sort == "newest" ? nil : sort, key: search.key)
             links[sort] = "\(path)\(URLText.query(items))"
         }
-        // Some orders use an index that does not contain every notification. The page says so.
+        // Some sort orders use an index that does not contain every notification, and the page says so.
         let note = search.sort.flatMap { request.texts.text("notifications.only.\($0)") }
         return [
             "app": request.app, "sorted": sorted, "sort": links, "hasRows": !list.entries.isEmpty,

@@ -4,7 +4,7 @@ import PushProvider
 import PushTypes
 import WebPages
 
-/// The state and the figures of a notification, for all lists and for its own page.
+/// The state and the numbers of a notification, for all lists and for its own page.
 struct NotificationSummary {
     private let response: NotificationResponse
     private let texts: LocalizedTexts
@@ -16,8 +16,8 @@ struct NotificationSummary {
 
     private var progress: NotificationProgress { self.response.notification.progress }
 
-    /// The template variables: the members of the API, and in words the state, the progress and the cause for which it
-    /// waits.
+    /// The template variables: the API members, and texts for the state, the progress and the reason why the
+    /// notification waits.
     var model: PageModel {
         var model = PageValue.members(self.response)
         let (state, forecast) = (self.response.notification.state, self.response.forecast)

@@ -5,7 +5,7 @@ import PushHTTP
 import PushTypes
 import WebPages
 
-/// The first page, with the problems, the campaigns in progress, the figures of today, and the apps.
+/// The start page, with the problems, the campaigns in progress, today's numbers, and the apps.
 struct OverviewPages: PageArea {
     var routes: [PageRoute] { [.get("", self.show), .get("/overview/live", self.live)] }
     var menuEntry: MenuEntry? { MenuEntry(.top, "overview", path: "") }
@@ -54,9 +54,9 @@ struct OverviewPages: PageArea {
     }
 }
 
-/// A problem that the API reports, as pages show it, with a button that leads to the remedy.
+/// A problem that the API reports, in the form that pages show, with a button that leads to the remedy.
 struct HealthProblemModel {
-    /// The button that leads to the remedy of a problem: a link to a page, or a form that is posted at once.
+    /// The button that leads to the remedy for a problem: a link to a page, or a form that is posted immediately.
     enum Button {
         case page(label: String, path: String)
         case form(label: String, path: String)
@@ -69,17 +69,17 @@ struct HealthProblemModel {
 
     private var texts: LocalizedTexts { self.request.texts }
     private var code: HealthProblem.Code { self.trouble.code }
-    /// The bundle id of the app; empty for a problem of the server.
+    /// The bundle id of the app, which is empty for a problem of the server.
     var app: String { self.trouble.app?.name ?? "" }
     private var environment: String { self.trouble.environment?.rawValue ?? "" }
     private var object: String { URLText.encoded(self.trouble.object ?? "") }
     private var appPath: String { PageRequest.appPath(self.app) }
 
-    /// Indicates whether the problem keeps pushes from being sent, or soon will.
+    /// A Boolean value that indicates whether the problem prevents pushes from being sent, or soon will.
     var isBad: Bool { [.appStopped, .environmentPaused, .diskLow, .certificateExpired].contains(self.code) }
 
-    /// The variables of the template partial `trouble`. The API words the remedy for the command line. So a problem
-    /// with a button shows the remedy only for kinds that need its advice.
+    /// The variables of the template partial `trouble`. The API describes the remedy for the command line. Therefore, a
+    /// problem with a button shows the remedy only if its kind needs the advice.
     var model: PageModel {
         let title = self.texts["trouble.\(self.code.rawValue)", ["app": self.app, "environment": self.environment]]
         var model: PageModel = [
@@ -99,7 +99,7 @@ struct HealthProblemModel {
         return model
     }
 
-    /// The button that leads to the problem's remedy, as the caller's scopes allow; `nil` for a problem without one.
+    /// The button that leads to the problem's remedy; `nil` if there is none, or if the caller lacks the scope for it.
     private var button: Button? {
         let mayOperate = self.request.may(.operate)
         let credentials = "\(self.appPath)/credentials"
@@ -121,10 +121,9 @@ struct HealthProblemModel {
     }
 }
 
-/// The variables of the template `sending`: the campaigns in progress.
+/// The variables of the template `sending`, for the campaigns in progress.
 enum SendingModel {
     /// Returns the variables, and the number of campaigns that are being sent.
-    ///
     /// - Parameters:
     ///   - campaigns: The campaigns in progress, as the API lists them.
     ///   - showsApp: Whether the name of the app is shown, because there are several apps.
@@ -134,7 +133,6 @@ enum SendingModel {
         return (["sending": self.rows(campaigns, request), "showsApp": showsApp], Int64(count))
     }
 
-    /// Returns the template variables of notifications in a list.
     static func rows(_ notifications: [NotificationResponse], _ request: PageRequest) -> [PageModel] {
         notifications.map { NotificationSummary($0, request).model }
     }

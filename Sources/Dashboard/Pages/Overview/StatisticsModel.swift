@@ -4,25 +4,26 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The template variables of the figures of today and of the charts of the last 24 hours.
+/// The template variables for today's numbers and for the charts of the last 24 hours.
 enum StatisticsModel {
-    /// The numbers of recipients with a final state, by the names of their texts.
+    /// The numbers of recipients with a final state, by the names of their localized labels.
     private static let numbers: [(name: String, value: @Sendable (StatisticPoint) -> Int)] = [
         ("accepted", { $0.accepted }), ("rejected", { $0.rejected }), ("failed", { $0.failed }),
         ("skipped", { $0.skipped }), ("unknown", { $0.unknown }),
     ]
 
-    /// Returns the variable `figures` of the template of the same name.
+    /// Returns the variable `figures` of the template with the same name.
     static func figures(_ today: StatisticPoint, _ request: PageRequest) -> [PageModel] {
         let outcomes = self.numbers.map { ($0.name, $0.value(today)) }
         return (outcomes + [("opened", today.opened)]).compactMap { name, value in
-            // The figures of rare outcomes are left out while they are 0.
+            // The numbers of rare outcomes are omitted while they are 0.
             guard value > 0 || ["accepted", "rejected", "opened"].contains(name) else { return nil }
             return ["value": PageNumber(value: Double(value)), "label": request.texts["overview.\(name)"]]
         }
     }
 
-    /// Returns the variable `charts`: outcomes, response time and openings of the last 24 hours, by the hour.
+    /// Returns the variable `charts`: outcomes, response times and openings in each of the last 24 hours, of one app
+    /// or, for `nil`, of all.
     static func charts(_ request: PageRequest, app: String?) async throws -> [PageModel] {
         let hours = 24
         let start = request.interface.time.now.seconds / 3600 - Int64(hours - 1)
@@ -88,8 +89,8 @@ enum StatisticsModel {
         .model(id: "opens", format: request.format)
     }
 
-    /// Returns the upper bound of the bucket that contains a quantile; `nil` without any pushes. The last bucket has no
-    /// bound, and counts as the one before.
+    /// Returns the upper bound of the bucket that contains a quantile; `nil` if there are no pushes. For the last
+    /// bucket, which has no upper bound, returns that of the bucket before it.
     static func quantile(_ part: Double, _ buckets: [Double], _ bounds: [Double]) -> Double? {
         let all = buckets.reduce(0, +)
         guard all > 0, let last = bounds.last else { return nil }

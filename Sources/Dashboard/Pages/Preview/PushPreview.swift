@@ -4,15 +4,15 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The variables of the template `push-preview`: the lock screen of a device with the notification, its size, and the
-/// warnings.
+/// The variables of the template `push-preview`: the lock screen of a device with the notification, the payload size,
+/// and the warnings.
 struct PushPreview {
     private var model: PageModel
 
+    /// Creates the preview from a response of the API.
     /// - Parameters:
-    ///   - response: The preview of the API.
-    ///   - hasAudience: Whether the audience is named already. Without one, the recipients are left out.
-    ///   - countsRecipients: Whether the number of recipients is shown. The preview of a template has none.
+    ///   - hasAudience: Whether the form already names an audience. Otherwise, the recipients are omitted.
+    ///   - countsRecipients: Whether the number of recipients is shown, which the preview of a template does not have.
     init(_ response: PreviewResponse, texts: LocalizedTexts, hasAudience: Bool = true, countsRecipients: Bool = true) {
         let members = PageValue.members(response)
         var model = members.filter { ["size", "limit", "locale", "problem", "encryptedPayload"].contains($0.key) }
@@ -41,7 +41,8 @@ struct PushPreview {
         self.model = ["error": ["message": error.message, "field": error.path ?? ""] as PageModel]
     }
 
-    /// Returns the variables, with the times at which a schedule would run.
+    /// Returns the template variables. `runs` are the times of a schedule's next runs; empty for a notification sent
+    /// once.
     func values(runs: [String] = []) -> PageModel {
         var model = self.model
         model["runs"] = runs.map { PageText($0) }

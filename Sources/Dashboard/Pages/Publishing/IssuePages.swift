@@ -8,9 +8,9 @@ import WebPages
 
 /// The page of one issue, with its state, its files, its notification, and the forms that change it.
 struct IssuePages: PageArea {
-    /// The error of a form that a page shows besides the issue.
+    /// The error of a posted form, which the page shows besides the issue, with the section that contains the form.
     struct Extra {
-        /// The part of the page in which a form was refused.
+        /// The section of the page whose form was rejected.
         enum Part { case edit, upload, notify, state }
 
         var part = Part.state
@@ -57,13 +57,13 @@ struct IssuePages: PageArea {
         }
         model["isUploadOpen"] = !hasFiles || isRefused && extra.part == .upload
         try await Self.addNotify(to: &model, issue, extra, request)
-        // A refusal of Notify is shown in place of its button, and not above the page as well.
+        // A refusal of *Notify* is shown in place of its button, and not additionally above the page.
         let above = extra.part == .notify ? nil : extra.error
         return request.page("issue", title: issue.title, model, error: above, status: extra.error?.kind.status ?? .ok)
     }
 
-    /// Adds the variables of the notification with its progress, of the button that sends one, or of the reason for
-    /// which Notify would be refused.
+    /// Adds the variables for the notification and its progress, for the button that sends a notification, or for the
+    /// reason why *Notify* would be refused.
     private static func addNotify(
         to model: inout PageModel,
         _ issue: IssueRecord,
@@ -87,7 +87,7 @@ struct IssuePages: PageArea {
         }
     }
 
-    /// Returns the template variables of the files of an issue: the cover first, then the renditions.
+    /// Returns the template variables for the files of an issue: the cover first, then the renditions.
     private static func files(_ issue: IssueResponse, _ request: PageRequest) -> [PageModel] {
         var rows: [PageModel] = []
         if let cover = issue.cover {
@@ -140,10 +140,9 @@ struct IssuePages: PageArea {
         }
     }
 
-    /// Carries out a change, and redirects to the page of the issue. An error is shown in the part of the page with the
+    /// Performs a change, and redirects to the page of the issue. An error is shown in the section of the page with the
     /// form that caused it.
-    ///
-    /// - Parameter change: Makes the change, and returns the response of the API.
+    /// - Parameter change: Performs the change, and returns the response of the API.
     private func change(
         _ request: PageRequest,
         _ part: Extra.Part,
@@ -160,16 +159,15 @@ struct IssuePages: PageArea {
     }
 }
 
-/// The form of an issue: its fields, and the request to the API that they describe.
+/// The form of an issue, with its fields and the API request that they describe.
 struct IssueForm {
     private var values: [String: String]
-    /// Indicates whether the product id may be changed. It may until the issue is published for the first time.
+    /// A Boolean value that indicates whether the product id may be changed, which is possible until the issue is first
+    /// published.
     private let hasProductID: Bool
 
-    /// Creates an empty form.
     init() { (self.values, self.hasProductID) = ([:], true) }
 
-    /// Creates the form of a stored issue.
     init(_ issue: IssueRecord) {
         self.values = [
             "productId": issue.productID, "title": issue.title, "number": issue.number ?? "",
@@ -178,9 +176,8 @@ struct IssueForm {
         self.hasProductID = issue.publishedAt == nil
     }
 
-    /// Creates the form from the fields that were posted.
-    ///
-    /// - Parameter stored: The issue that it changes; `nil` for a new one.
+    /// Creates the form from the posted fields.
+    /// - Parameter stored: The issue that the form changes; `nil` for a new one.
     init(typed request: PageRequest, stored: IssueRecord? = nil) {
         let names = ["productId", "title", "number", "date", "access"]
         self.values = Dictionary(uniqueKeysWithValues: names.map { ($0, request.typed($0) ?? "") })
@@ -207,7 +204,7 @@ struct IssueForm {
         return fields
     }
 
-    /// Returns the body of the request that adds or changes the issue. An empty field removes the number.
+    /// Returns the body of the request that adds or changes the issue. An empty field removes the issue's number.
     func body(isNew: Bool) -> JSONValue {
         let number = self.text("number").map(JSONValue.string)
         return .members([
@@ -220,9 +217,8 @@ struct IssueForm {
     private func text(_ name: String) -> String? { self.values[name].flatMap { $0.isEmpty ? nil : $0 } }
 }
 
-/// The template variables of an issue.
+/// The template variables for an issue.
 enum IssueModel {
-    /// Returns the variables of an issue, for lists and for its page.
     static func row(_ response: IssueResponse, _ request: PageRequest) -> PageModel {
         let issue = response.issue
         var model = PageValue.members(response)
@@ -235,7 +231,6 @@ enum IssueModel {
         return model
     }
 
-    /// Returns the variables of a file.
     static func file(_ file: FileResponse) -> PageModel {
         var model = PageValue.members(file)
         model["shortHash"] = "\(file.hash.prefix(8))…\(file.hash.suffix(8))"

@@ -5,9 +5,9 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The form that uploads a file of an issue, or chooses a file that the app has already.
+/// The form that uploads a file for an issue, or chooses a file that the app already has.
 ///
-/// The file is passed to the API as it arrives, and is never held in memory as a whole.
+/// The file is passed to the API while it arrives, and is never completely in memory.
 struct IssueUploadPages: PageArea {
     /// The maximum number of files that the form offers to choose from.
     private static let choices = 100
@@ -34,7 +34,7 @@ struct IssueUploadPages: PageArea {
         }
     }
 
-    /// Returns the last part of the path in the API: the cover, or the rendition for a screen size.
+    /// Returns the last component of the path in the API: the cover, or the rendition for a screen size.
     private static func place(_ request: PageRequest) throws -> String {
         if request.form["place"] == "cover" { return "cover" }
         guard let size = request.typed("screenSize") else {
@@ -43,7 +43,7 @@ struct IssueUploadPages: PageArea {
         return "renditions/\(URLText.encoded(size))"
     }
 
-    /// Returns the fields of the form. A file that was uploaded with an invalid form can be chosen the next time.
+    /// Returns the fields of the form. A file that was uploaded with an invalid form can be chosen in the next attempt.
     static func fields(_ request: PageRequest, isTyped: Bool) async throws -> [FormField] {
         let texts = request.texts
         func typed(_ name: String) -> String { isTyped ? request.form[name] ?? "" : "" }
@@ -78,7 +78,6 @@ struct IssueUploadPages: PageArea {
 
 /// The page with the list of an app's files, including those that no issue uses.
 struct FilePages: PageArea {
-    /// The maximum number of files on a page.
     private static let count = 50
 
     var routes: [PageRoute] { [.get("/apps/{app}/publishing/files", self.list)] }

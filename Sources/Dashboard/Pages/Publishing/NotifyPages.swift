@@ -7,7 +7,7 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The pages of *Notify*: the confirmation, the sending, and the forms that change the notification while it is sent.
+/// The pages of *Notify*: the confirmation, sending, and the forms that change the notification while it is being sent.
 struct NotifyPages: PageArea {
     var routes: [PageRoute] {
         [
@@ -20,7 +20,8 @@ struct NotifyPages: PageArea {
         ]
     }
 
-    /// Asks for a confirmation, with the number of devices and the waves. A refusal is shown on the page of the issue.
+    /// Requests a confirmation, and shows the number of devices and the waves. A refusal is shown on the page of the
+    /// issue.
     private func ask(_ request: PageRequest) async throws -> Response {
         try request.require(.send)
         let (response, publication) = try await request.issue()
@@ -51,7 +52,7 @@ struct NotifyPages: PageArea {
         return request.page("issue-notify", title: "publishing.askTitle", model)
     }
 
-    /// Returns the number of waves, their size, and the minimum time that they take, in words.
+    /// Returns the number of waves, their size, and their minimum total duration, as text.
     private func waves(_ plan: IssueNotifier.Plan, _ request: PageRequest) -> String {
         let (count, words) = (Double(plan.waveCount ?? 0), PublicationModel.waves(plan.waves, request))
         guard count > 1 else { return request.texts["publishing.oneWave", ["waves": words]] }
@@ -62,7 +63,7 @@ struct NotifyPages: PageArea {
         ]
     }
 
-    /// Calls the operation *Notify* of the API, which creates one notification, however often it is called.
+    /// Calls the API operation *Notify*, which creates only one notification, however often it is called.
     private func notify(_ request: PageRequest) async throws -> Response {
         try request.require(.send)
         _ = try await request.issue()
@@ -87,7 +88,6 @@ struct NotifyPages: PageArea {
         }
     }
 
-    /// Pauses, resumes or cancels the issue's notification.
     private func change(_ operation: String, _ request: PageRequest) async throws -> Response {
         try request.require(.send)
         let (response, _) = try await request.issue()

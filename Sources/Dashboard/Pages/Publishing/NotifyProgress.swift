@@ -4,14 +4,14 @@ import PushProvider
 import PushSupport
 import WebPages
 
-/// The progress of the notification of an issue, which is sent in waves, and the downloads for which the waves wait.
+/// The progress of an issue's notification, which is sent in waves, and the downloads for which the waves wait.
 struct NotifyProgress {
     private let response: NotificationResponse
-    /// The downloads of the app; `nil` while they are not known.
+    /// The numbers of the app's downloads; `nil` while they are not known.
     private let downloads: DownloadFigures?
     private let summary: NotificationSummary
 
-    /// Reads the notification of an issue; `nil` if there is none, or if its retention is over.
+    /// Reads the notification of an issue; returns `nil` if there is none, or if its retention has expired.
     init?(_ issue: IssueRecord, _ request: PageRequest) async throws {
         guard let id = issue.notification else { return nil }
         do {
@@ -23,27 +23,28 @@ struct NotifyProgress {
         self.summary = NotificationSummary(self.response, request)
     }
 
-    /// Indicates whether the notification is done or cancelled.
+    /// A Boolean value that indicates whether the notification is complete or cancelled.
     var hasEnded: Bool { [.done, .cancelled].contains(self.notification.state) }
 
-    /// Indicates whether nothing will change any more: the notification has ended, and no download is open.
+    /// A Boolean value that indicates whether nothing will change any more: the notification has ended and no download
+    /// is open.
     var isFinal: Bool { self.hasEnded && self.downloads?.open ?? 0 == 0 }
 
-    /// The number of devices without a final state.
+    /// The number of recipients that have no final state yet.
     var left: Int { self.summary.left }
 
     private var notification: NotificationRecord { self.response.notification }
 
     // MARK: Waves
 
-    /// The limits of downloads above which the next wave waits; `nil` without any.
+    /// The limits of downloads above which the next wave waits; `nil` if there are none.
     private var limits: SteeringLimits? {
         guard case .waves(_, _, let steering)? = self.notification.pace else { return nil }
         return steering
     }
 
-    /// The number of the current wave, which counts from 1, and the number of all waves; `nil` for a notification
-    /// without waves.
+    /// The number of the current wave, starting at 1, and the total number of waves; `nil` for a notification without
+    /// waves.
     var wave: (present: Int, all: Int)? {
         guard case .waves(let size, _, _)? = self.notification.pace, size > 0 else { return nil }
         let progress = self.notification.progress
@@ -87,7 +88,7 @@ struct NotifyProgress {
         return model
     }
 
-    /// Returns the cause for which the next wave waits, in words and with the figures; `nil` if it does not wait.
+    /// Returns the reason why the next wave waits, as text with numbers; `nil` if it does not wait.
     private func waiting(_ request: PageRequest) -> String? {
         guard let cause = self.response.forecast.cause else { return nil }
         let (format, measured) = (request.format, self.response.steered?.figures)

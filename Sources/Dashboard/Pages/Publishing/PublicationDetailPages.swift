@@ -8,10 +8,8 @@ import WebPages
 /// The page of one publication, with its issues, and the forms that add an issue and change or remove the publication.
 struct PublicationDetailPages: PageArea {
     private static let states = ["draft", "published", "withdrawn"]
-    /// The maximum number of issues on a page.
     private static let count = 50
 
-    /// The forms of the page.
     private enum Form { case add, edit }
 
     var routes: [PageRoute] {
@@ -25,7 +23,7 @@ struct PublicationDetailPages: PageArea {
 
     // MARK: The page
 
-    /// - Parameter failed: The form that the API has rejected; `nil` for none.
+    /// Returns the page. `failed` is the form that the API has rejected, or `nil` if none was.
     private func page(_ request: PageRequest, failed: Form? = nil, error: RequestError? = nil) async throws -> Response
     {
         let publication = try await request.publication(at: request.publicationAPI)

@@ -5,22 +5,20 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The form of a publication: its fields, and the request to the API that they describe.
+/// The form of a publication, with its fields and the API request that they describe.
 struct PublicationForm {
-    /// The names of fields by the members of the API, where the two differ.
+    /// The names of fields by API members, where the two differ.
     static let names = [
         "waves.size": "waveSize", "waves.intervalSeconds": "waveInterval",
         "waves.steering.maximumBandwidth": "maximumBandwidth", "waves.steering.maximumDownloads": "maximumDownloads",
     ]
-    /// The number of bytes in the unit of the field for the bandwidth.
+    /// The number of bytes in the unit of the bandwidth field.
     private static let megabyte = 1_000_000.0
 
     private let values: [String: String]
 
-    /// Creates an empty form.
     init() { self.values = [:] }
 
-    /// Creates the form of a stored publication.
     init(_ response: PublicationResponse) {
         let (publication, waves) = (response.publication, response.publication.waves)
         var values = ["name": publication.name, "waveSize": "\(waves.size)", "waveInterval": "\(waves.interval)"]
@@ -31,7 +29,6 @@ struct PublicationForm {
         self.values = values
     }
 
-    /// Creates the form from the fields that were posted.
     init(typed request: PageRequest) {
         let names = ["name", "account", "waveSize", "waveInterval", "maximumDownloads", "maximumBandwidth"]
         var values = Dictionary(uniqueKeysWithValues: names.map { ($0, request.typed($0) ?? "") })
@@ -59,9 +56,8 @@ struct PublicationForm {
         ]
     }
 
-    /// Returns the body of the request that adds or changes the publication. An empty field removes a value.
-    ///
-    /// - Throws: ``RequestError`` that names a field whose value is no number.
+    /// Returns the body of the request that adds or changes the publication. An empty field removes the stored value.
+    /// - Throws: ``RequestError`` that names a field whose value is not a number.
     func body(_ texts: LocalizedTexts) throws(RequestError) -> JSONValue {
         let products = (self.values["subscriptionProducts"] ?? "").split { $0.isWhitespace }
         let steering: [String: JSONValue] = [
@@ -105,12 +101,12 @@ struct PublicationForm {
 }
 
 extension FormField {
-    /// Returns a field of one line for the forms of publishing. The texts have its label and its hint under its name.
-    ///
+    /// Returns a single-line field for the forms of publishing. Its label and its hint are the localized texts of its
+    /// name.
     /// - Parameters:
     ///   - list: The members of the request.
-    ///   - path: The path of the member in the list; `nil` if it is the name of the field.
-    ///   - values: The values of the form by the names of its fields.
+    ///   - path: The path of the member in the list; `nil` if it equals the name of the field.
+    ///   - values: The values of the form, by the names of its fields.
     static func publishing(
         _ name: String,
         of list: RequestObject,

@@ -7,7 +7,7 @@ import WebPages
 
 /// The page with the publications of an app and their newest issues, and the form that adds a publication.
 struct PublicationListPages: PageArea {
-    /// The maximum number of issues that are shown of each publication.
+    /// The maximum number of issues that are shown for each publication.
     private static let newest = 3
 
     var routes: [PageRoute] {
@@ -19,7 +19,7 @@ struct PublicationListPages: PageArea {
         let publications = try await request.list("\(request.api)/publications", of: PublicationResponse.self).entries
         var rows: [PageModel] = []
         for (index, publication) in publications.enumerated() {
-            // The list of the page's requests shows only one of these, which are all alike.
+            // The page's list of API requests includes only one of these requests, because they are all alike.
             rows.append(try await self.row(publication, request, isNoted: index == 0))
         }
         let form = error == nil ? PublicationForm() : PublicationForm(typed: request)
@@ -52,7 +52,7 @@ struct PublicationListPages: PageArea {
     }
 }
 
-/// The template variables of a publication.
+/// The template variables for a publication.
 enum PublicationModel {
     static func values(_ response: PublicationResponse, _ request: PageRequest) -> PageModel {
         let publication = response.publication
@@ -62,19 +62,19 @@ enum PublicationModel {
         model["limitText"] = self.limits(publication.waves, request) ?? false
         let products = response.subscriptions
         model["subscriptionText"] = products.isEmpty ? false : products.joined(separator: ", ")
-        // On every page, the variable `account` is the caller that is signed in.
+        // On every page, the variable `account` is the signed-in caller.
         model["accountName"] = publication.account ?? false
         return model
     }
 
-    /// Returns the size and the interval of waves in words.
+    /// Returns the size and the interval of waves as text.
     static func waves(_ waves: NotifyWaves, _ request: PageRequest) -> String {
         let format = request.format
         let interval = format.duration(seconds: Double(waves.interval))
         return request.texts["publishing.waves", ["size": format.number(Double(waves.size)), "interval": interval]]
     }
 
-    /// Returns the limits of downloads in words; `nil` without any.
+    /// Returns the limits of downloads as text; `nil` if there are none.
     static func limits(_ waves: NotifyWaves, _ request: PageRequest) -> String? {
         let (texts, format) = (request.texts, request.format)
         let downloads = waves.maximumDownloads.map {
@@ -88,9 +88,8 @@ enum PublicationModel {
     }
 }
 
-/// The page with the catalogue of an app, as its readers see it.
+/// The page with the catalogue of an app, as the app's readers see it.
 struct CataloguePages: PageArea {
-    /// The maximum number of issues on a page.
     private static let count = 50
 
     var routes: [PageRoute] { [.get("/apps/{app}/publishing/catalogue", self.list)] }
@@ -116,7 +115,7 @@ struct CataloguePages: PageArea {
         model["sizeText"] = issue.renditions.map { rendition in
             "\(rendition.screenSize) (\(request.format.bytes(Double(rendition.file.size))))"
         }.joined(separator: ", ")
-        // A cover that is no image is not shown, because a browser could not.
+        // A cover that is not an image is not shown, because a browser could not show it.
         let isImage = issue.cover?.contentType.hasPrefix("image/") ?? false
         let address = isImage ? entry.coverAddress : nil
         model["coverAddress"] = address ?? false

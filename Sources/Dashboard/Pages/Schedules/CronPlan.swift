@@ -1,23 +1,23 @@
 import WebPages
 
-/// The times of a schedule as fields of a form: a common frequency, or a cron expression for any other.
+/// The times of a schedule as fields of a form: a common frequency, or a cron expression for any other times.
 struct CronPlan: Equatable {
-    /// The days on which the schedule runs.
+    /// The days on which the schedule runs; `cron` stands for times that only the cron expression describes.
     enum Frequency: String, CaseIterable {
         case daily, workdays, weekly, monthly, cron
     }
 
     var frequency = Frequency.cron
-    /// The time of day as `HH:MM`.
+    /// The time of day, such as `09:00`.
     var time = "09:00"
     /// The day of the week, such as `mon`.
     var weekday = "mon"
-    /// The day of the month.
+    /// The number of the day in the month.
     var monthday = "1"
-    /// The cron expression, for ``Frequency/cron``.
+    /// The cron expression, which is used only with ``Frequency/cron``.
     var cron = ""
 
-    /// Creates the plan of a cron expression, and recognizes those of the common frequencies.
+    /// Creates the plan for a cron expression. An expression for a common frequency is recognized.
     init(cron: String) {
         self.cron = cron
         let parts = cron.split(separator: " ").map { $0.lowercased() }
@@ -35,7 +35,7 @@ struct CronPlan: Equatable {
         }
     }
 
-    /// The cron expression of the plan. The API checks it.
+    /// The cron expression for the plan. The API validates it.
     var expression: String {
         let parts = self.time.split(separator: ":").map(String.init)
         let (hour, minute) = (parts.first.flatMap(Int.init), parts.dropFirst().first.flatMap(Int.init))
@@ -49,7 +49,7 @@ struct CronPlan: Equatable {
         }
     }
 
-    /// Returns the times in words; the cron expression of a plan without a common frequency.
+    /// Returns the times as localized text. For a plan without a common frequency, returns the cron expression.
     func words(_ texts: LocalizedTexts) -> String {
         guard self.frequency != .cron else { return self.cron }
         let day = texts["compose.daysOptions.\(self.weekday)"]

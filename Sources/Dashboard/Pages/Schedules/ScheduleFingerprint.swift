@@ -6,17 +6,17 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// A digest of the settings of a schedule, by which a form detects that another person has changed the schedule.
+/// A digest of a schedule's settings, by which a form detects that another person has changed the schedule.
 enum ScheduleFingerprint {
-    /// Checks that nobody has changed a schedule since the form of a request was shown.
-    /// - Throws: ``RequestError`` if it was changed.
+    /// Checks that the schedule has not changed since the posted form was shown. A form without a fingerprint passes.
+    /// - Throws: ``RequestError`` if the schedule has changed.
     static func check(_ stored: ScheduleResponse, _ request: PageRequest) throws(RequestError) {
         guard let seen = request.form["fingerprint"], seen != Self.of(stored) else { return }
         throw PageError.changedMeanwhile.error(request.texts["schedules.changedMeanwhile"], kind: .conflict)
     }
 
-    /// Returns the fingerprint of the schedule that the form was made from. After the error that another person has
-    /// changed the schedule, it is the fingerprint of the changed one, so that the form may replace it.
+    /// Returns the fingerprint of the schedule from which the form was filled. After the error that another person has
+    /// changed the schedule, it is that of the changed schedule, so that the form may replace it.
     static func shown(
         _ stored: ScheduleResponse?,
         _ request: PageRequest,

@@ -7,9 +7,8 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The pages of the schedules of an app: the list, the calendar, and one schedule. ``ComposePages`` has the form.
+/// The pages of an app's schedules: the list, the calendar, and one schedule. The form is part of ``ComposePages``.
 struct SchedulePages: PageArea {
-    /// The maximum number of schedules on a page.
     private static let count = 50
 
     var routes: [PageRoute] {
@@ -64,7 +63,7 @@ struct SchedulePages: PageArea {
         return request.page("schedule", title: schedule.schedule.name, model, error: error)
     }
 
-    /// Returns the stream with the number of recipients, for which the page itself does not wait.
+    /// Returns the event stream with the number of recipients, for which the page itself does not wait.
     private func live(_ request: PageRequest) async throws -> Response {
         let schedule = try await request.schedule()
         return request.live { request in
@@ -73,7 +72,7 @@ struct SchedulePages: PageArea {
         }
     }
 
-    /// Returns the template variables of the preview of the next run, or those of the error.
+    /// Returns the template variables for the preview of the next run, or for the error that prevents it.
     private func preview(_ schedule: ScheduleResponse, _ request: PageRequest, countsRecipients: Bool) async throws
         -> PageModel
     {
@@ -89,7 +88,7 @@ struct SchedulePages: PageArea {
 
     private func calendar(_ request: PageRequest) async throws -> Response {
         let now = Self.date(request.interface.time.now.milliseconds)
-        // An unknown time zone stands for UTC, as an invalid month stands for the current one.
+        // An unknown time zone is treated as UTC, as an invalid month is treated as the current one.
         let asked = request.query("zone") ?? ""
         let name = TimeZone(named: asked) == nil ? "UTC" : asked
         let grid = MonthGrid(request.query("month"), now: now, zone: TimeZone(named: name) ?? .gmt)
@@ -128,7 +127,7 @@ struct SchedulePages: PageArea {
         return Set(list.entries.map(\.response.schedule.rule.timeZone.identifier)).sorted()
     }
 
-    /// The maximum number of runs that a day of the calendar shows, besides the number of further ones.
+    /// The maximum number of runs that a day of the calendar shows. The number of further runs is shown too.
     private static let runsOfDay = 4
 
     private static func day(
@@ -183,19 +182,20 @@ struct SchedulePages: PageArea {
     }
 }
 
-/// The calendar of a month in a time zone, with weeks from Monday to Sunday.
+/// The calendar of a month in a time zone, in weeks that start on Monday.
 struct MonthGrid {
     /// The month, such as `2026-11`.
     let month: String
     let previous: String
     let next: String
-    /// The days of each week, such as `2026-11-30`. Days of the neighbouring months fill the first and the last week.
+    /// The days of each week, such as `2026-11-30`. Days of the adjacent months complete the first and the last week.
     let weeks: [[String]]
-    /// The time from the beginning of the first day to the end of the last one.
+    /// The time range from the beginning of the first day to the end of the last one.
     let range: Range<Date>
     private let zone: TimeZone
 
-    /// - Parameter month: The month, such as `2026-11`. `nil` and invalid texts stand for the month of `now`.
+    /// Creates the calendar of a month, such as `2026-11`. For `nil` and for invalid strings, the month of `now` is
+    /// used.
     init(_ month: String?, now: Date, zone: TimeZone) {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone
@@ -225,7 +225,7 @@ struct MonthGrid {
         self.range = monday..<max(monday, day)
     }
 
-    /// Returns the day and the time of day, such as `09:30`, in the time zone of the calendar.
+    /// Returns the day and the time of day, such as `09:30`, in the calendar's time zone.
     func local(_ date: Date) -> (day: String, time: String) {
         let text = date.formatted(Date.ISO8601FormatStyle(timeZone: self.zone))
         return (String(text.prefix(10)), String(text.dropFirst(11).prefix(5)))

@@ -7,10 +7,10 @@ import PushProvider
 import PushStore
 import PushSupport
 
-/// The operations below `/v1/apps/{app}/sessions`, which manage chat sessions for back ends, and those below an
-/// installation for its user.
+/// The operations below `/v1/apps/{app}/sessions`, with which back ends manage chat sessions, and those below an
+/// installation, with which users manage their own.
 struct ChatSessionsController: Controller {
-    /// The maximum number of sessions of a user, and of an app.
+    /// The maximum numbers of sessions of one user and of one app.
     private static let (maximumPerUser, maximumPerApp) = (10, 10_000)
     private static let maximumBody = 16 * 1024
 
@@ -25,7 +25,7 @@ struct ChatSessionsController: Controller {
     private static let settings = Member.openObject("settings")
         .described("Those of the protocol, and showText, channelMessages.")
 
-    /// The request body for the caller's own session, and the one for back ends, which names the user.
+    /// The request body for the caller's own session. ``addition`` is the one for back ends, which also names the user.
     private static let ownAddition = Self.makeAddition([Self.chatProtocol, Self.account, Self.password])
     private static let addition = Self.makeAddition([Self.chatProtocol, Self.account, Self.password, Self.user])
     private static let resumeRequest = RequestObject(optional: [Self.password.described("Default: the present one.")])
@@ -178,13 +178,13 @@ struct ChatSessionsController: Controller {
         )
         guard let changed else { throw Self.noSession }
         self.service.refresh()
-        // The session that is still running is the one before the change.
+        // The session that is still running has the settings from before the change.
         return try .json(ChatSessionResponse(session: changed, running: nil))
     }
 
     // MARK: Parts of a request
 
-    /// Returns the user who makes the request, or `nil` for a back end.
+    /// Returns the user whom the request proves, or `nil` for a back end.
     /// - Throws: ``RequestError`` for a request with a public key and no user proof.
     private func user(of request: OperationRequest, _ app: AppRecord) async throws -> String? {
         guard !request.path("installation").isEmpty else { return nil }
@@ -205,8 +205,8 @@ struct ChatSessionsController: Controller {
 
     private static var noSession: RequestError { .noSuch("session", at: "chatSession") }
 
-    /// Reads a new session.
-    /// - Parameter user: The user who makes the request, or `nil` if the body names one.
+    /// Reads a new session from a request body.
+    /// - Parameter user: The user who sends the request, or `nil` if the body names the user.
     private func session(_ fields: JSONFields, app: Int64, user: String?) throws(RequestError) -> ChatSessionRecord {
         let chatProtocol = try fields.required(Self.chatProtocol)
         let account = try fields.required(Self.account)
@@ -238,7 +238,7 @@ struct ChatSessionsController: Controller {
         return session
     }
 
-    /// Checks the account and the settings by the rules of the protocol.
+    /// Checks the account and the settings by the rules of the session's protocol.
     private static func check(_ session: ChatSessionRecord) throws(RequestError) {
         _ = try ChatPushSettings(session.settings)
         _ = try session.chatProtocol.session.init(
@@ -256,22 +256,22 @@ extension Cursor.List {
     static let chatSessions = Cursor.List("c")
 }
 
-/// A session at a chat server in a response, without its password.
+/// The JSON of a chat session in an API response, without its password.
 struct ChatSessionResponse: ResponseObject {
     let session: ChatSessionRecord
-    /// The condition of the session, or `nil` if it does not run.
+    /// The condition of the running session, or `nil` if the session does not run.
     let running: ChatSessionCondition?
 
     private var status: ChatSessionStatus {
         switch self.session.state {
-        // A session that was just added does not run yet.
+        // A session that was just added is not running yet.
         case .active: self.running?.status ?? .waiting
         case .stopped: .stopped
         case .failed: .failed
         }
     }
 
-    /// The last failure. The running session knows it some seconds before its record does.
+    /// The last failure. A running session knows it some seconds before the session's record does.
     private var lastError: String? {
         guard self.session.state == .active, let running else { return self.session.lastError }
         return running.lastError

@@ -3,7 +3,7 @@ import ProviderModel
 import PushHTTP
 import ServiceLifecycle
 
-/// The sessions that the provider keeps at chat servers for users. They have records of their own in place of settings.
+/// The bridge that keeps users signed in at chat servers. It has session records instead of settings.
 struct SessionBridge: BridgeFeature {
     static let kind = BridgeKind.session
     static let metrics = [
@@ -24,6 +24,6 @@ struct SessionBridge: BridgeFeature {
 
     var services: [any Service] { [self.service] }
 
-    /// Ends the chat sessions whose records are gone.
+    /// Ends the chat sessions whose records have been erased.
     func erasureBegan() { self.service.refresh() }
 }

@@ -1,28 +1,28 @@
 import PushSupport
 import PushTypes
 
-/// The channels that a server has refused, and the times at which they are joined again.
+/// The channels that a server did not let the session join, and the times of the next attempts to join them.
 struct IRCJoins: Hashable, Sendable {
-    /// Returns `true` for the number of an error. Servers have many errors of their own for channels, and this client
-    /// requests nothing else with a channel.
+    /// Returns `true` if a command is a numeric error reply. Servers have many errors of their own for channels, and
+    /// this client's only requests that name a channel are joins.
     static func isRefusal(_ command: String) -> Bool {
         let digits = Array(command.utf8)
         return digits.count == 3 && (digits.starts(with: "4".utf8) || digits.starts(with: "5".utf8))
     }
 
-    /// The delays between attempts.
+    /// The delays between attempts to join a channel.
     private static let backoff = Backoff(base: .seconds(60), maximum: .seconds(3600))
 
     private struct Refusal: Hashable {
         var channel: String
-        /// The reason that the server gave.
+        /// The reason that the server gave for the refusal.
         var reason: String
         var tries: Int
-        /// The time of the next attempt, or `nil` while the response to an attempt is awaited.
+        /// The time of the next attempt, or `nil` while the server's reply to an attempt is pending.
         var nextTry: Timestamp?
     }
 
-    /// The channels, by their names in the case folding of servers.
+    /// The configured channels, by their names in the servers' case mapping.
     private let channels: [[UInt8]: String]
     private var refused: [[UInt8]: Refusal] = [:]
 
@@ -30,7 +30,7 @@ struct IRCJoins: Hashable, Sendable {
         self.channels = Dictionary(channels.map { (IRCSession.folded($0), $0) }) { first, _ in first }
     }
 
-    /// The time of the earliest next attempt for any channel, or `nil` for none.
+    /// The time of the earliest next attempt for any channel, or `nil` if no attempt is scheduled.
     var nextTry: Timestamp? { self.refused.isEmpty ? nil : self.refused.values.compactMap(\.nextTry).min() }
 
     /// A human-readable description of the refusals, or `nil` if there are none.
@@ -40,8 +40,8 @@ struct IRCJoins: Hashable, Sendable {
         return "the channel \(first.channel) cannot be joined\(others), trying again: \(first.reason)"
     }
 
-    /// Records that the server has refused a channel.
-    /// - Returns: `false` if the channel was not requested.
+    /// Records that the server has refused to let the session join a channel.
+    /// - Returns: `false` if the channel is not a configured one.
     mutating func refused(_ name: [UInt8], _ reason: String, at now: Timestamp) -> Bool {
         guard let channel = self.channels[name] else { return false }
         let tries = min((self.refused[name]?.tries ?? 0) + 1, 1000)
@@ -51,10 +51,10 @@ struct IRCJoins: Hashable, Sendable {
     }
 
     /// Records that a channel was joined.
-    /// - Returns: `true` if it was refused before.
+    /// - Returns: `true` if it had been refused before.
     mutating func joined(_ name: [UInt8]) -> Bool { self.refused.removeValue(forKey: name) != nil }
 
-    /// Returns the channels to join now.
+    /// Returns the refused channels whose next attempt is due, and marks these attempts as pending.
     mutating func takeDue(at now: Timestamp) -> [String] {
         var due: [String] = []
         for (name, refusal) in self.refused {

@@ -1,17 +1,17 @@
-/// A line of IRC (RFC 2812 section 2.3.1) with message tags (IRCv3).
+/// A message of IRC, which is one line (RFC 2812 section 2.3.1), with message tags (IRCv3).
 struct IRCMessage: Hashable, Sendable {
-    /// The maximum number of parameters (RFC 2812).
+    /// The maximum number of parameters of a message (RFC 2812).
     private static let maximumParameters = 15
 
     var tags: [String: String] = [:]
-    /// The sender: `nick!user@host`, or the name of a server.
+    /// The source of the message: `nick!user@host`, or the name of a server.
     var source: String?
-    /// The command in upper case, or three digits.
+    /// The command in upper case, or a numeric reply of three digits.
     var command: String
     var parameters: [String]
 
-    /// Reads a line without its end. Returns `nil` if it is empty or not a message. Bytes that are not UTF-8 become
-    /// replacement characters.
+    /// Parses a line without its terminator. Returns `nil` if the line is empty or not a message. Bytes that are not
+    /// valid UTF-8 become replacement characters.
     init?(_ line: ArraySlice<UInt8>) {
         var rest = line
         if rest.first == UInt8(ascii: "@") {
@@ -33,12 +33,12 @@ struct IRCMessage: Hashable, Sendable {
         }
     }
 
-    /// Creates a line to send.
+    /// Creates a message to send.
     init(_ command: String, _ parameters: String...) { (self.command, self.parameters) = (command, parameters) }
 
-    /// The bytes of the line with its end. The last parameter may have spaces.
+    /// The bytes of the message, including the line terminator. Only the last parameter may contain spaces.
     ///
-    /// Line ends and NUL are left out, because a line must not contain them.
+    /// CR, LF and NUL are removed from the parameters, because a message must not contain them.
     var bytes: [UInt8] {
         var text = self.command
         for parameter in self.parameters.dropLast() { text += " " + parameter }
@@ -49,7 +49,7 @@ struct IRCMessage: Hashable, Sendable {
         return text.utf8.filter { ![0, 10, 13].contains($0) } + [13, 10]
     }
 
-    /// The nick of the sender, or `nil` if it is a server.
+    /// The nick of the sender, or `nil` if the sender is a server.
     var nick: String? {
         guard let source, let end = source.firstIndex(of: "!"), end > source.startIndex else { return nil }
         return String(source[..<end])
@@ -58,7 +58,7 @@ struct IRCMessage: Hashable, Sendable {
     /// Returns the parameter with an index, or `nil` if there is none.
     func parameter(_ index: Int) -> String? { self.parameters.indices.contains(index) ? self.parameters[index] : nil }
 
-    /// Removes the bytes up to the next space and the spaces after them, and returns the bytes.
+    /// Removes and returns the bytes up to the next space. The spaces are removed too.
     private static func word(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let word = rest.prefix { $0 != UInt8(ascii: " ") }
         rest = rest[word.endIndex...].drop { $0 == UInt8(ascii: " ") }
@@ -74,7 +74,7 @@ struct IRCMessage: Hashable, Sendable {
         return tags
     }
 
-    /// Returns the value of a tag (IRCv3 message tags: escaping values).
+    /// Returns the unescaped value of a message tag (IRCv3 message tags, escaping values).
     private static func unescaped(_ value: ArraySlice<UInt8>) -> String {
         var bytes: [UInt8] = []
         var isEscaped = false

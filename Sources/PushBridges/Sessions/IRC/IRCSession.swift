@@ -3,8 +3,8 @@ import ProviderModel
 package import PushSupport
 package import PushTypes
 
-/// A client of an IRC server or a bouncer, which signs in and receives messages (RFC 2812; IRCv3 capabilities, SASL 3.1
-/// and server-time).
+/// A client of an IRC server or bouncer that signs in and receives messages (RFC 2812; IRCv3 capabilities, SASL 3.1 and
+/// server-time).
 package struct IRCSession: ChatSession {
     package static let port = 6697
     package static let settings = IRCSettings.object
@@ -13,48 +13,49 @@ package struct IRCSession: ChatSession {
 
     /// The timeouts, by the steady clock.
     private enum Time {
-        /// The longest time from the connection to the welcome.
+        /// The maximum time from the connection to the server's welcome (numeric 001).
         static let signIn: Duration = .seconds(60)
-        /// The silence after which the server is pinged.
+        /// The time without received messages after which the client pings the server.
         static let silence: Duration = .seconds(120)
-        /// The longest time until the server responds to the ping.
+        /// The maximum time from the ping until the server sends any message.
         static let answer: Duration = .seconds(60)
     }
 
-    /// The maximum length of a line, in bytes: 8191 for tags, and 512.
+    /// The maximum length of a line, in bytes: 8191 for message tags, and 512 for the rest.
     static let maximumLine = 8191 + 512
 
     private enum Phase: Hashable {
-        /// The list of the server's capabilities is awaited.
+        /// The client waits for the list of the server's capabilities.
         case listing
-        /// The response to a request for capabilities is awaited.
+        /// The client waits for the reply to its request for capabilities. `isReduced` is `true` for a second request,
+        /// for SASL alone, after the server has rejected the first.
         case requesting(isReduced: Bool)
         case authenticating
-        /// The welcome is awaited.
+        /// The client waits for the welcome.
         case registering
         case online
-        /// The response to a ping is awaited.
+        /// The client waits for the reply to a ping.
         case asked
         case ended
     }
 
-    /// The account, without its password once the session is signed in or has ended.
+    /// The login. Its password is removed once the session is signed in or has ended.
     private var login: ChatLogin
     private let settings: IRCSettings
     private var phase = Phase.listing
     private var isProven = false
     private var offered: [String: String] = [:]
-    /// The nick at the server.
+    /// The current nick at the server.
     private var nick: String { didSet { self.nickWord = IRCText.word(self.nick) } }
-    /// The nick in the form in which it is searched for in lines.
+    /// The nick, prepared for searching lines for it.
     private var nickWord: IRCText.Word
     private var nicksTried = 0
     private var seenThrough: Timestamp
-    /// The time up to which messages were processed before this connection.
+    /// The time up to which earlier connections have processed messages.
     private let seenBefore: Timestamp
     private var pending: [UInt8] = []
     private var joins: IRCJoins
-    /// The deadline of the present phase or of the idle connection.
+    /// The deadline of the current phase, or of the next ping.
     private var deadline: Timestamp?
 
     package init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError) {
@@ -73,7 +74,7 @@ package struct IRCSession: ChatSession {
     }
 
     /// The failure to report if the server closes the connection. Some servers, such as bip, close it without an error
-    /// if account or password are wrong.
+    /// if the account or the password is wrong.
     package var closing: ChatFailure {
         guard self.hasSentPassword else { return ChatFailure("the server closed the connection") }
         return ChatFailure(
@@ -82,7 +83,7 @@ package struct IRCSession: ChatSession {
         )
     }
 
-    /// Indicates whether the server has been sent the password and has not accepted or refused it yet.
+    /// Indicates whether the password has been sent and the server has neither accepted nor refused it yet.
     private var hasSentPassword: Bool {
         switch self.phase {
         case .listing, .requesting, .registering: self.settings.authentication == .pass && self.deadline != nil
@@ -101,7 +102,7 @@ package struct IRCSession: ChatSession {
         return [.send(lines.flatMap(\.bytes))]
     }
 
-    /// The user name for the server: letters of the nick.
+    /// The user name in the `USER` command: the ASCII letters of the nick.
     private var ident: String {
         let letters = self.settings.nick.unicodeScalars.filter { $0.isASCII && $0.properties.isAlphabetic }
         return letters.isEmpty ? "martlet" : String(String.UnicodeScalarView(letters.prefix(9)))
@@ -118,7 +119,7 @@ package struct IRCSession: ChatSession {
             self.phase = .asked
             self.deadline = now.steady.advanced(by: Time.answer)
             var lines = [IRCMessage("PING", "martlet")]
-            // An earlier connection that held the nick may be gone by now.
+            // An earlier connection that used the nick may be closed by now.
             if self.nicksTried > 0, !self.isOwn(self.settings.nick) {
                 lines.append(IRCMessage("NICK", self.settings.nick))
             }
@@ -228,9 +229,9 @@ extension IRCSession {
         return [.send(self.settings.channels.flatMap { IRCMessage("JOIN", $0).bytes }), .signedIn]
     }
 
-    /// The words by which servers refuse account or password without an error number.
+    /// The words by which an error without a number is recognized as a refusal of the account or the password.
     private static let refusals = ["password", "credential"]
-    /// The words that may mean a refusal.
+    /// The words that may mean such a refusal, but may also have another meaning.
     private static let doubts = ["denied", "authenticat", "unauthori", "login"]
 
     private mutating func receivedError(_ message: IRCMessage) -> [ChatAction] {
@@ -247,15 +248,15 @@ extension IRCSession {
         return self.fail("the server refused account or password: \(words)", isFinal: true)
     }
 
-    /// Returns the cause in an error, without the name and the host of this client, which may contain any words:
-    /// `Closing Link: ada[192.0.2.1] (cause)`.
+    /// Returns the cause in an error message, such as `Closing Link: ada[192.0.2.1] (cause)`. The nick and the host in
+    /// front of the cause are omitted, because they may contain any words.
     private static func cause(_ words: String) -> Substring {
         guard words.lowercased().hasPrefix("closing link") else { return words[...] }
         if let start = words.firstIndex(of: "(") { return words[start...] }
         return words.split(separator: " ", maxSplits: 3).dropFirst(3).first ?? ""
     }
 
-    /// Handles the refusal of a channel, which is joined again later.
+    /// Handles a refusal to let the session join a channel. The session tries again later.
     private mutating func receivedRefusal(_ message: IRCMessage, at now: ClockReading) -> [ChatAction] {
         guard IRCJoins.isRefusal(message.command), let channel = message.parameter(1),
             self.joins.refused(Self.folded(channel), Self.reason(message), at: now.steady)
@@ -263,7 +264,7 @@ extension IRCSession {
         return [.trouble(self.joins.trouble)]
     }
 
-    /// Requests another nick, because the nick is in use, perhaps by an earlier connection of this session.
+    /// Requests another nick, because the current one is in use, perhaps by an earlier connection of this session.
     private mutating func tryAnotherNick() -> [ChatAction] {
         self.nicksTried += 1
         guard self.nicksTried <= 3 else { return self.fail("the nick is in use, and so are similar ones") }
@@ -271,17 +272,17 @@ extension IRCSession {
         return [.send(IRCMessage("NICK", self.nick).bytes)]
     }
 
-    /// Returns the human-readable text of a server's message.
+    /// Returns the human-readable last parameter of a server's message, for use in explanations.
     private static func reason(_ message: IRCMessage) -> String { self.quoted(message.parameters.last ?? "") }
 
     private static func quoted(_ text: String) -> String { ChatMessage.beginning(of: IRCText.plain(text), 200) }
 }
 
-/// The negotiation of capabilities, and SASL.
+/// Capability negotiation and SASL.
 extension IRCSession {
-    /// The capabilities that are requested if they are offered.
+    /// The capabilities that the client requests if the server offers them.
     private static let wanted = ["account-tag", "message-tags", "server-time", "znc.in/self-message"]
-    /// The maximum number of capabilities of a server that are remembered.
+    /// The maximum number of a server's capabilities that are remembered. Further ones are ignored.
     private static let maximumOffered = 256
 
     private mutating func receivedCapabilities(_ message: IRCMessage) -> [ChatAction] {
@@ -293,7 +294,7 @@ extension IRCSession {
                 guard let name = parts.first else { continue }
                 self.offered[String(name)] = parts.count > 1 ? String(parts[1]) : ""
             }
-            // An asterisk announces another line.
+            // An asterisk announces that the list continues on another line.
             if message.parameters.count > 3, message.parameter(2) == "*" { return [] }
             return self.requestCapabilities(Self.wanted, isReduced: false)
         case ("ACK", .requesting):
@@ -332,7 +333,7 @@ extension IRCSession {
     private mutating func receivedAuthenticate(_ message: IRCMessage) -> [ChatAction] {
         guard self.phase == .authenticating, message.parameter(0) == "+" else { return [] }
         let response = SASLPlain.response(account: self.login.account, password: self.login.password)
-        // The response is sent in pieces of 400 characters. A shorter or empty piece is the last (IRCv3 SASL 3.1).
+        // The response is sent in chunks of 400 characters. A shorter or empty chunk is the last (IRCv3 SASL 3.1).
         var rest = response[...]
         var lines: [UInt8] = []
         while rest.count >= 400 {
@@ -343,15 +344,15 @@ extension IRCSession {
     }
 }
 
-/// The messages of other users.
+/// The handling of messages from other users.
 extension IRCSession {
-    /// Returns `true` if a nick is that of this session. Cases differ as in RFC 1459.
+    /// Returns `true` if a nick is that of this session, ignoring case as defined by RFC 1459.
     private func isOwn(_ nick: String) -> Bool { Self.folded(nick) == Self.folded(self.nick) }
 
     static func folded(_ name: String) -> [UInt8] {
         name.utf8.map { byte in
             switch byte {
-            // Letters, brackets, backslash and caret. The lower case of the last four is braces, bar and tilde.
+            // Letters, brackets, backslash and caret. The lower-case forms of the last four are braces, bar and tilde.
             case 0x41...0x5e: byte + 0x20
             default: byte
             }
@@ -369,7 +370,7 @@ extension IRCSession {
         guard !self.isOwn(sender) else { return [.wroteElsewhere(conversation: target)] }
         guard !Self.isService(sender, message.command), let words = Self.words(text) else { return [] }
         let isDirect = self.isOwn(target)
-        // At a bouncer the nick may differ from that of the settings.
+        // At a bouncer, the nick may differ from the one in the settings.
         let names = [self.nickWord] + (self.nicksTried > 0 ? [self.settings.nickWord] : []) + self.settings.highlights
         return [
             .message(
@@ -386,7 +387,7 @@ extension IRCSession {
         ]
     }
 
-    /// Returns the time that a server sends, or `nil` if it is more than a day ahead.
+    /// Parses the time stamp that a server sends. Returns `nil` if it is more than a day in the future.
     private static func time(_ text: String?, _ now: ClockReading) -> Timestamp? {
         guard let text, let time = Timestamp(rfc3339: text), time <= now.wall.advanced(by: .seconds(86_400)) else {
             return nil
@@ -394,13 +395,13 @@ extension IRCSession {
         return time
     }
 
-    /// Returns `true` for the modules of a bouncer and for notices of a network's services, which arrive at each
-    /// sign-in.
+    /// Returns `true` for senders that are not users: the modules of a bouncer, and a network's services, whose notices
+    /// arrive at each sign-in.
     private static func isService(_ sender: String, _ command: String) -> Bool {
         sender.hasPrefix("*") || command == "NOTICE" && sender.lowercased().hasSuffix("serv")
     }
 
-    /// Returns the human-readable text, or `nil` for a CTCP request between programs.
+    /// Returns the human-readable text of a message, or `nil` for a CTCP request, which is for programs.
     private static func words(_ text: String) -> String? {
         var text = Substring(text)
         if text.first == "\u{1}" {

@@ -2,15 +2,14 @@ import PushSupport
 
 /// The settings of a session at an IRC server or at a bouncer.
 struct IRCSettings: Hashable, Sendable {
-    /// The way in which the account is proven.
+    /// The way in which the client proves that the account is its own.
     enum Authentication: String, Hashable, Sendable, CaseIterable {
-        /// SASL PLAIN.
         case sasl
-        /// `PASS account:password`, as bouncers understand it.
+        /// The command `PASS account:password`, which bouncers support.
         case pass
     }
 
-    /// The maximum lengths of a nick and of a channel's name, in bytes.
+    /// The maximum lengths of a nick and of a channel name, in bytes.
     private static let (maximumNick, maximumChannel) = (64, 100)
     /// The maximum numbers of channels and of highlight words.
     private static let (maximumChannels, maximumHighlights) = (50, 20)
@@ -37,15 +36,15 @@ struct IRCSettings: Hashable, Sendable {
     )
 
     let nick: String
-    /// The nick in the form in which it is searched for in lines.
+    /// The nick, prepared for searching lines for it.
     let nickWord: IRCText.Word
-    /// The channels that are joined. A bouncer joins its own channels besides.
+    /// The channels that the client joins. A bouncer joins its own channels in addition.
     let channels: [String]
-    /// The words, in addition to the nick, that make a line in a channel a highlight.
+    /// The words besides the nick that make a message in a channel a highlight.
     let highlights: [IRCText.Word]
     let authentication: Authentication
 
-    /// - Throws: ``RequestError`` that names the member at fault.
+    /// Reads the settings of a login. Throws ``RequestError`` that names the member at fault.
     init(_ login: ChatLogin) throws(RequestError) {
         for (name, text) in [("account", login.account), ("password", login.password)]
         where text.utf8.contains(where: { [0, 10, 13].contains($0) }) {
@@ -68,7 +67,7 @@ struct IRCSettings: Hashable, Sendable {
         Self.isMiddle(text) && !text.contains(",") && "#&+!".contains(text.first ?? " ")
     }
 
-    /// Returns `true` if the text can be any parameter of a line, not only the last.
+    /// Returns `true` if a string can be a parameter at any position of a message, not only the last.
     private static func isMiddle(_ text: String) -> Bool {
         !text.isEmpty && !text.hasPrefix(":") && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f }
     }

@@ -1,6 +1,6 @@
-/// Prepares the text of IRC lines for display, and searches words in it.
+/// Prepares the text of IRC messages for display, and searches for words in it.
 enum IRCText {
-    /// Returns the text without formatting codes and control characters.
+    /// Returns a string without IRC formatting codes and control characters.
     static func plain(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else { return text }
         var result = ""
@@ -16,7 +16,7 @@ enum IRCText {
         return result
     }
 
-    /// Removes the digits of a foreground and a background colour.
+    /// Removes the digits of a foreground and a background color after a color code.
     private static func dropColor(_ rest: inout Substring, digits: Int, where isDigit: (Unicode.Scalar) -> Bool) {
         func drop(_ text: inout Substring.UnicodeScalarView) -> Bool {
             let count = text.prefix(digits).prefix(while: isDigit).count
@@ -28,23 +28,23 @@ enum IRCText {
         if drop(&background) { rest.unicodeScalars = background }
     }
 
-    /// A word in lower case, in the form in which it is searched for.
+    /// A lower-case word, prepared for searching.
     typealias Word = SearchPattern<Unicode.Scalar>
 
-    /// The number of scalars at the beginning of a text that are searched. A push shows no more.
+    /// The number of Unicode scalars at the beginning of a text that are searched. A push shows no more.
     static let searched = 1024
 
-    /// Returns the search form of a word, which matches in any case. A word longer than ``searched`` never matches.
+    /// Prepares a word for a case-insensitive search. A word longer than ``searched`` never matches.
     static func word(_ text: String) -> Word {
         let scalars = Array(text.lowercased().unicodeScalars)
         return Word(scalars.count <= Self.searched ? scalars : [])
     }
 
-    /// Returns `true` if the beginning of a text contains one of the words, in any case. Words end at characters that
-    /// cannot be part of a nick.
+    /// Returns `true` if the beginning of a text contains one of the words, ignoring case. Words are delimited by
+    /// characters that cannot be part of a nick.
     static func contains(anyOf words: [Word], in text: String) -> Bool {
         let beginning = text.unicodeScalars.prefix(Self.searched)
-        // A word that reaches the end of the searched part may continue after it, so it does not match.
+        // A match at the end of the searched prefix may be the beginning of a longer word, so it does not count.
         let isWhole = beginning.endIndex == text.unicodeScalars.endIndex
         let scalars = Array(String(beginning).lowercased().unicodeScalars)
         let boundaries = scalars.map(Self.isBoundary)
@@ -65,10 +65,10 @@ enum IRCText {
     }
 }
 
-/// A sequence to search for in others (Knuth, Morris, Pratt). The time is always linear in their length.
+/// A sequence to search for in others by the algorithm of Knuth, Morris and Pratt, which takes linear time.
 struct SearchPattern<Element: Hashable & Sendable>: Hashable, Sendable {
     private let elements: [Element]
-    /// The length of the longest proper prefix of each prefix of the elements that is also its suffix.
+    /// For each prefix of the elements, the length of its longest proper prefix that is also its suffix.
     private let borders: [Int]
 
     init(_ elements: [Element]) {
@@ -82,8 +82,8 @@ struct SearchPattern<Element: Hashable & Sendable>: Hashable, Sendable {
         (self.elements, self.borders) = (elements, borders)
     }
 
-    /// Returns `true` if some occurrence meets a condition. An empty pattern occurs nowhere.
-    /// - Parameter condition: Decides about the range of an occurrence. Occurrences may overlap.
+    /// Returns `true` if an occurrence in `text` satisfies a condition. An empty pattern never occurs.
+    /// - Parameter condition: Checks the range of an occurrence. Occurrences may overlap.
     func occurs(in text: [Element], where condition: (Range<Int>) -> Bool) -> Bool {
         guard !self.elements.isEmpty, self.elements.count <= text.count else { return false }
         var length = 0

@@ -3,18 +3,18 @@ import NIOSSL
 import NIOTLS
 import PushSupport
 
-/// Translates between a connection and its session.
+/// Connects the channel of a connection to the runner of its session.
 final class ChatConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     private let runner: SessionRunner
-    /// The number of the connection. The session ignores events of earlier ones.
+    /// The number of the connection. The session ignores events of earlier connections.
     private let number: Int
-    /// The state machine, until the connection is open.
+    /// The protocol's state machine, which is passed to the runner once the connection is open.
     private var session: (any ChatSession)?
-    /// A value that is set at the end of the TLS handshake, or at the end of the connection if that is earlier.
+    /// A value that is resolved when the TLS handshake completes, or when the connection is closed before that.
     private let handshake: OneShotValue<Void>
 
     private init(_ runner: SessionRunner, number: Int, session: any ChatSession, handshake: OneShotValue<Void>) {
@@ -22,10 +22,10 @@ final class ChatConnectionHandler: ChannelDuplexHandler {
         self.handshake = handshake
     }
 
-    /// Returns the handlers of a connection behind TLS, the last of which is of this class.
+    /// Returns the handlers that follow TLS in the pipeline of a connection. The last one is of this class.
     ///
-    /// Bytes of a server that takes none itself are not read, because those that wait to be sent would grow without
-    /// limit. The session's deadline ends such a connection.
+    /// If a server stops reading, the client stops reading from it too, because the bytes that wait to be sent would
+    /// otherwise grow without limit. The session's deadline ends such a connection.
     static func handlers(
         of runner: SessionRunner,
         number: Int,

@@ -6,16 +6,18 @@ import PushSupport
 
 /// Opens connections to chat servers.
 ///
-/// A name is resolved for each connection. The connection is opened to the address that was checked.
+/// The name of a server is resolved and its address checked for each connection, which is then opened to exactly that
+/// address.
 final class ChatConnector: Sendable {
     let addresses: AddressPolicy
-    /// The longest time for resolving a name, and for connecting.
+    /// The maximum time for resolving a name, and the maximum time for connecting.
     private let timeout: Duration
     private let resolver: any NameResolver
-    /// The TLS context of all connections. It is shared because the authorities take megabytes.
+    /// The TLS context of all connections. It is shared because the certificate authorities take megabytes of memory.
     private let tls: Result<NIOSSLContext, any Error>
 
-    /// - Parameter authorities: Authorities in PEM that are trusted besides those of the system.
+    /// Creates a connector. If the authorities cannot be parsed, each connection fails.
+    /// - Parameter authorities: Certificate authorities, in PEM, that are trusted besides those of the system.
     init(addresses: AddressPolicy, authorities: String?, resolver: any NameResolver, timeout: Duration) {
         self.tls = Result {
             var tls = TLSConfiguration.makeClientConfiguration()
@@ -30,9 +32,10 @@ final class ChatConnector: Sendable {
 
     /// Opens a connection.
     /// - Parameters:
-    ///   - app: The app whose look-ups of names are limited together.
-    ///   - attempt: The number of the attempt. Each attempt uses another address of the name.
+    ///   - app: The app whose name resolutions share a limit.
+    ///   - attempt: The number of the attempt. Successive attempts use different addresses of the name.
     ///   - initialize: Adds the handlers to the channel, on its event loop.
+    /// - Throws: ``ChatFailure`` if the address is not allowed, which is final, or cannot be reached.
     func connect(
         to host: String,
         port: Int,
@@ -82,7 +85,7 @@ final class ChatConnector: Sendable {
         return address
     }
 
-    /// Returns a TLS handler that checks the server's certificate for a name.
+    /// Creates a TLS handler that verifies the server's certificate for a host name.
     func handler(for name: String) throws -> NIOSSLClientHandler {
         try NIOSSLClientHandler(context: self.tls.get(), serverHostname: name.serverName)
     }

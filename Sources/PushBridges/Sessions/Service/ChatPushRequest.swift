@@ -5,13 +5,13 @@ package import PushSupport
 package import PushTypes
 
 extension BridgeKind {
-    /// Sessions that the provider keeps at chat servers for users. The name is the protocol, such as `irc`.
+    /// The kind of bridge that keeps chat sessions for users. A bridge's name begins with the protocol, such as `irc`.
     static let session = BridgeKind("session")
 }
 
-/// The request for a push about messages of a conversation.
+/// The notification request for a push about messages of a conversation.
 package struct ChatPushRequest: Hashable, Sendable {
-    /// The time for which a push may be delivered: 24 h.
+    /// The time after which the push is no longer delivered: 24 h.
     private static let lifetime: Duration = .seconds(86_400)
 
     package let push: ChatPush
@@ -29,7 +29,7 @@ package struct ChatPushRequest: Hashable, Sendable {
     /// The origin of the push's notification in the ledger.
     package var origin: NotificationOrigin { NotificationOrigin(.session, bridge: self.bridge) }
 
-    /// The idempotency key, so that a replayed message is not pushed again.
+    /// The idempotency key, which prevents that a replayed message is pushed again.
     package var idempotency: Idempotency {
         let message = self.push.message
         // The time identifies a message without an id.
@@ -40,9 +40,9 @@ package struct ChatPushRequest: Hashable, Sendable {
         return Idempotency(key: "session/\(self.session.uuidString)/\(id)", fingerprint: hash)
     }
 
-    /// Returns the request that sends the push to the user. The payload is raw, so that no part of a message is taken
-    /// for a template.
-    /// - Throws: ``RequestError``.
+    /// Returns the notification request that sends the push to the user. The payload is raw, so that no part of a
+    /// message is interpreted as a template.
+    /// - Throws: ``RequestError`` if the request is not valid.
     package func notification(bundleID: Topic, now: Timestamp) throws(RequestError) -> NotificationRequest {
         let json: JSONValue = .object([
             "to": .object(["user": .string(self.user)]),
@@ -67,7 +67,7 @@ package struct ChatPushRequest: Hashable, Sendable {
         ])
     }
 
-    /// The alert: sender and conversation, and the text if the user wants it. It needs no translation.
+    /// The alert: the sender, the conversation and, if the user wants it, the text. It needs no localization.
     private var alert: [String: String] {
         let message = self.push.message
         let sender = self.push.count > 1 ? "\(message.sender) (\(self.push.count))" : message.sender
@@ -79,6 +79,5 @@ package struct ChatPushRequest: Hashable, Sendable {
         }
     }
 
-    /// Truncates a name to the maximum length of a thread id.
     private static func name(_ text: String) -> String { ChatMessage.beginning(of: text, 256) }
 }

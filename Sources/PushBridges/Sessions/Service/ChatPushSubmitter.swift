@@ -9,14 +9,15 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// Submits the pushes of sessions to the ledger.
+/// Writes the pushes of chat sessions into the ledger.
 final class ChatPushSubmitter: Sendable {
-    /// The maximum number of pushes that are submitted at a time.
+    /// The maximum number of pushes that are written at the same time. Further ones wait in the queue.
     private static let width = 8
-    /// The maximum number of attempts to submit a push while the store cannot write, and the time between them.
+    /// The maximum number of attempts to submit a push while the store cannot write, after which the push is dropped,
+    /// and the delay between attempts.
     private static let (tries, pause) = (5, Duration.seconds(1))
 
-    /// A push that waits to be submitted, with its app.
+    /// A push in the queue, with its app and its permit.
     private struct Waiting: Sendable {
         var app: Int64
         var bundleID: Topic
@@ -33,13 +34,13 @@ final class ChatPushSubmitter: Sendable {
     private let budget: Budget
     private struct State {
         var queue = TurnQueue<Waiting>()
-        /// The number of pushes that wait for a place in the queue.
+        /// The number of pushes that wait for a permit to enter the queue.
         var unplaced = 0
         var isEnding = false
     }
 
     private let state = Mutex(State())
-    /// A stream with an element for each push of the queue.
+    /// A stream with one element for each push that enters the queue.
     private let (turns, continuation) = AsyncStream.makeStream(of: Void.self)
 
     init(
@@ -54,12 +55,12 @@ final class ChatPushSubmitter: Sendable {
         (self.budget, self.log) = (budgets[.chatPushes], RateLimitedLog(logger, budgets[.logLines]))
     }
 
-    /// Takes a push of a session.
+    /// Queues a push of a session.
     ///
-    /// A push beyond the share of its app waits for a place, and its session reads no more until then. The server keeps
-    /// the later messages.
-    /// - Parameter placed: A function that is called once if the push waits, when it has a place.
-    /// - Returns: `false` if the push waits.
+    /// A push beyond the share of its app waits for a permit, and its session stops reading until then. The chat server
+    /// keeps the later messages.
+    /// - Parameter placed: Called once the push, if it had to wait, has entered the queue or was dropped.
+    /// - Returns: `false` if the push waits for a permit.
     func push(_ push: ChatPush, _ session: RunningSession, placed: @escaping @Sendable () -> Void) -> Bool {
         let request = ChatPushRequest(
             push,
@@ -100,7 +101,7 @@ final class ChatPushSubmitter: Sendable {
         self.log.log(.error, message, ["app": "\(session.bundleID)"], app: session.bundleID)
     }
 
-    /// Ends ``run()`` once all pushes are submitted, including those that wait for a place.
+    /// Makes ``run()`` return once all pushes are submitted, including those that wait for a permit.
     func end() { self.noteUnplaced(0, isEnding: true) }
 
     private func noteUnplaced(_ change: Int, isEnding: Bool = false) {
@@ -172,11 +173,11 @@ final class ChatPushSubmitter: Sendable {
 struct ChatSessionMetrics: Sendable {
     enum PushResult: String, CaseIterable {
         case accepted
-        /// The message was pushed before.
+        /// The push was dropped, because its message had already been pushed.
         case repeated
-        /// The provider does not send it, for example because there is no device or the session is gone.
+        /// The provider did not accept the push, for example because the user has no device or the session was removed.
         case refused
-        /// It was dropped because too many waited or the store could not write.
+        /// The push was dropped, because too many waited or the store could not write.
         case dropped
     }
 
@@ -201,13 +202,13 @@ struct ChatSessionMetrics: Sendable {
     }
 }
 
-/// A queue of elements of many apps. The elements of one app keep their order.
+/// A queue of elements that belong to apps. The elements of one app keep their order.
 ///
-/// The next element is of the app with the fewest elements in progress, so that an app with many or slow elements
-/// delays other apps little.
+/// The next element is taken from the app with the fewest elements in progress, so that an app with many or slow
+/// elements delays other apps little.
 struct TurnQueue<Element: Sendable>: Sendable {
     private struct Waiting {
-        /// The number in the order of arrival, over all apps.
+        /// The position in the order of arrival over all apps.
         var number: Int
         var element: Element
     }
@@ -227,7 +228,7 @@ struct TurnQueue<Element: Sendable>: Sendable {
         self.apps[app, default: App()].waiting.append(Waiting(number: self.last, element: element))
     }
 
-    /// Takes the next element, or returns `nil` if none waits. ``end(of:)`` must follow.
+    /// Removes and returns the next element, or returns `nil` if the queue is empty. ``end(of:)`` must follow.
     mutating func take() -> Element? {
         let waiting = self.apps.compactMap { app, state in
             state.waiting.first.map { (app: app, order: (state.running, $0.number)) }
@@ -237,7 +238,7 @@ struct TurnQueue<Element: Sendable>: Sendable {
         return self.apps[app]?.waiting.popFirst()?.element
     }
 
-    /// Ends the turn of an element of an app.
+    /// Records that an element of an app, which ``take()`` returned, is no longer in progress.
     mutating func end(of app: Int64) {
         self.apps[app]?.running -= 1
         if self.apps[app]?.isUnused ?? false { self.apps[app] = nil }

@@ -14,27 +14,26 @@ import Synchronization
 
 /// Runs the chat sessions that are active in the store.
 ///
-/// A session has no task while it is idle, only a connection on one of the event loops and its state machine. It has a
-/// task while it connects. ``BudgetedResource/chatSignIns`` limits how many sessions connect at a time, and
-/// ``BudgetedResource/chatConnections`` their connections.
+/// An idle session has no task, only a connection on one of the event loops and its state machine. It has a task while
+/// it connects. ``BudgetedResource/chatSignIns`` limits how many sessions connect at the same time, and
+/// ``BudgetedResource/chatConnections`` how many connections they have.
 package final class ChatSessionService: Service {
     package struct Limits: Sendable {
-        /// The longest time between two reads of the sessions from the store. Default 30 s.
+        /// The maximum time between two reads of the sessions from the store. Default 30 s.
         package var refresh: Duration = .seconds(30)
-        /// The shortest time between two reads of the sessions. Default 500 ms.
+        /// The minimum time between two reads of the sessions. Default 500 ms.
         package var pause: Duration = .milliseconds(500)
-        /// The time between two writes of the sessions' progress. Default 5 s.
+        /// The time between two writes of the sessions' progress to the store. Default 5 s.
         package var journal: Duration = .seconds(5)
-        /// The longest time for resolving the name of a server, and for connecting. Default 10 s.
+        /// The maximum time for resolving the name of a server, and for connecting to it. Default 10 s.
         package var connect: Duration = .seconds(10)
         package var supervisor = SessionSupervisor.Limits()
-        /// The interval of ``PushCoalescer``. Default 5 s.
+        /// The minimum time between two pushes of a conversation, see ``PushCoalescer``. Default 5 s.
         package var coalescing: Duration = .seconds(5)
 
         package init() {}
     }
 
-    /// A session that waits for its turn to connect.
     private struct Opening: Sendable {
         var session: RunningSession
         var loop: SessionLoop
@@ -54,12 +53,13 @@ package final class ChatSessionService: Service {
     private let isChanged = Mutex(true)
     private let conditions = Mutex<[UUID: ChatSessionCondition]>([:])
     private let connections, signIns: Budget
-    /// The sessions that wait for their turn to connect.
+    /// The queue of sessions that wait for their turn to connect.
     private let (turns, continuation) = AsyncStream.makeStream(of: Opening.self)
 
+    /// Creates the service, which connects nothing until ``run()`` is called.
     /// - Parameters:
-    ///   - addresses: The addresses that servers may have.
-    ///   - authorities: Authorities in PEM that are trusted besides those of the system.
+    ///   - addresses: The rules for the addresses of chat servers.
+    ///   - authorities: Certificate authorities, in PEM, that are trusted besides those of the system.
     package init(
         store: any AppStore & ChatSessionStore,
         acceptor: NotificationAcceptor,
@@ -92,16 +92,16 @@ package final class ChatSessionService: Service {
         (self.store, self.limits, self.group, self.time, self.logger) = (store, limits, group, time, logger)
     }
 
-    /// The addresses that servers may have.
+    /// The rules for the addresses of chat servers.
     package var addresses: AddressPolicy { self.connector.addresses }
 
-    /// Requests that the sessions be read from the store again.
+    /// Makes the service read the sessions from the store again.
     package func refresh() {
         self.isChanged.withLock { $0 = true }
         self.wake.signal()
     }
 
-    /// Returns the condition of a session, or `nil` if it does not run.
+    /// Returns the condition of a session, or `nil` if the session does not run.
     package func condition(of id: UUID) -> ChatSessionCondition? { self.conditions.withLock { $0[id] } }
 
     // MARK: Running
@@ -117,7 +117,7 @@ package final class ChatSessionService: Service {
                     self.continuation.finish()
                     openings.cancelAll()
                 }
-                // No more messages arrive, and the waiting pushes are submitted.
+                // No more messages arrive, and ``run()`` of the submitter returns after the waiting pushes.
                 self.pusher.end()
                 await tasks.waitForAll()
             }
@@ -131,7 +131,7 @@ package final class ChatSessionService: Service {
         }
     }
 
-    /// Starts and ends sessions as their records in the store change, until shutdown.
+    /// Starts and stops sessions as their records in the store change, until shutdown.
     private func follow(_ loops: [SessionLoop]) async {
         var running: [ChatSessionKey: SessionLoop] = [:]
         var nextWrite = self.time.steady
@@ -144,7 +144,7 @@ package final class ChatSessionService: Service {
                 await self.writeProgress()
             }
             if readings.isDue(now: now, isChanged: self.hasChange) {
-                // Later changes are read in the next round.
+                // Changes after this point are read in the next round.
                 self.isChanged.withLock { $0 = false }
                 await self.update(&running, loops)
                 readings.end(now: self.time.steady)
@@ -155,7 +155,8 @@ package final class ChatSessionService: Service {
         await self.stop(running)
     }
 
-    /// - Parameter removed: The ids of those sessions whose records are gone.
+    /// Stops sessions.
+    /// - Parameter removed: The ids of sessions whose records were removed. Their waiting messages are not pushed.
     private func stop(_ sessions: [ChatSessionKey: SessionLoop], removed: Set<UUID> = []) async {
         await withTaskGroup(of: Void.self) { tasks in
             for (key, loop) in sessions {
@@ -164,15 +165,15 @@ package final class ChatSessionService: Service {
         }
     }
 
-    /// Returns the sessions whose records are gone, for example with their user. Their messages must not be pushed any
-    /// more.
+    /// Returns the ids of sessions whose records were removed, for example with their user. Their messages must not be
+    /// pushed any more.
     private func removed(of sessions: [ChatSessionKey: SessionLoop]) async -> Set<UUID> {
         var removed: Set<UUID> = []
         for id in sessions.keys.map(\.id) {
             do {
                 if try await self.store.chatSession(id) == nil { removed.insert(id) }
             } catch {
-                // The provider does not accept a push of a session that is gone.
+                // The provider does not accept pushes of removed sessions.
             }
         }
         return removed
@@ -222,7 +223,7 @@ package final class ChatSessionService: Service {
         let supervisor = SessionSupervisor(
             settings: settings,
             memory: ChatMemory(seenThrough: record.seenThrough, usesSCRAM: record.usesSCRAM),
-            // A message has arrived since the password was set.
+            // A message has arrived since the password was set, so the server has accepted the password.
             wasSignedIn: record.seenThrough > record.changedAt,
             seed: UInt64.random(in: .min ... .max),
             coalescer: PushCoalescer(interval: self.limits.coalescing),
@@ -239,8 +240,8 @@ package final class ChatSessionService: Service {
         }
     }
 
-    /// Connects a session in its turn. Apps take turns, so that servers that do not respond delay few sessions of
-    /// others.
+    /// Waits for the turn of a session, and connects it. Turns alternate between apps, so that servers that do not
+    /// respond delay few sessions of other apps.
     private func openInTurn(_ opening: Opening) async {
         let (session, loop) = (opening.session, opening.loop)
         do {
@@ -258,9 +259,9 @@ package final class ChatSessionService: Service {
         }
     }
 
-    /// Connects a session. The password is in memory until it is signed in.
-    /// - Parameter place: The permit for the connection. It is given back when the connection ends, or at once if none
-    ///   is opened.
+    /// Connects a session. The password is in memory until the session is signed in.
+    /// - Parameter place: The permit for the connection. It is released when the connection is closed, or immediately
+    ///   if none is opened.
     private func open(_ session: RunningSession, _ loop: SessionLoop, _ place: BudgetPermit) async {
         guard let attempt = await loop.begin(session) else { return place.end() }
         do throws(ChatFailure) {
@@ -290,7 +291,7 @@ package final class ChatSessionService: Service {
                 channel.closeFuture.whenComplete { _ in place.end() }
                 return loop.initialize(channel, session, machine, connection: attempt.connection, handshake: handshake)
             }
-            // The handshake is most of the work. The session's deadlines end a connection whose handshake does not end.
+            // The handshake is most of the work. If it does not complete, the session's deadline closes the connection.
             _ = try? await handshake.valueUnlessCancelled()
         } catch {
             place.end()
@@ -322,7 +323,7 @@ extension ChatSessionService: SessionLoopDelegate {
 }
 
 extension ChatSessionService {
-    /// Creates the service of a provider.
+    /// Creates the service from the components of a provider.
     package convenience init(_ parts: ProviderComponents, authorities: String?) {
         var limits = Limits()
         limits.connect = parts.configuration.limits.peer
@@ -342,7 +343,7 @@ extension ChatSessionService {
 }
 
 extension ChatProtocol {
-    /// The state machine of the protocol.
+    /// The type of the protocol's state machine.
     package var session: any ChatSession.Type {
         switch self {
         case .irc: IRCSession.self
@@ -351,39 +352,41 @@ extension ChatProtocol {
     }
 }
 
-/// The times at which the sessions are read from the store. They are read soon after a change, but not too often,
-/// because each read covers those of all users.
+/// The schedule by which the sessions are read from the store. They are read soon after a change, but not too often,
+/// because each read covers the sessions of all users.
 ///
-/// A value without I/O.
+/// The type performs no I/O.
 struct SessionRefreshSchedule {
     private let interval, pause: Duration
-    /// The time of the next read without a change, and the earliest time of any read.
+    /// The time of the next read if nothing changes, and the earliest time of a read after a change.
     private var next, earliest: Timestamp
 
+    /// Creates a schedule whose first read is due immediately.
     /// - Parameters:
-    ///   - interval: The longest time between two reads.
-    ///   - pause: The shortest time between two reads.
+    ///   - interval: The maximum time between two reads.
+    ///   - pause: The minimum time between two reads.
     init(interval: Duration, pause: Duration, now: Timestamp) {
         (self.interval, self.pause, self.next, self.earliest) = (interval, pause, now, now)
     }
 
     func isDue(now: Timestamp, isChanged: Bool) -> Bool { now >= self.earliest && (isChanged || now >= self.next) }
 
-    /// Records that a read has ended.
+    /// Records the end of a read.
     mutating func end(now: Timestamp) {
         (self.next, self.earliest) = (now.advanced(by: self.interval), now.advanced(by: self.pause))
     }
 
-    /// Returns the time to wait for a change. If there is a change already, it is the time until it may be read.
+    /// Returns the time to wait for a change. If there already is a change, it is the time until the sessions may be
+    /// read.
     func wait(now: Timestamp, isChanged: Bool, atMost most: Duration) -> Duration {
         isChanged ? min(most, max(.zero, self.earliest.since(now))) : most
     }
 }
 
-/// The progress of sessions that waits to be written, many sessions in one transaction.
+/// The progress of sessions that is not in the store yet. One transaction writes that of many sessions.
 ///
-/// It is written in the second round after it was noted, because the pushes of the messages that it covers are on disk
-/// by then. If a crash occurs in between, the server replays the messages, and those already pushed are dropped.
+/// Progress is written in the second round after it was noted, because by then the pushes of the messages that it
+/// covers are on disk. After a crash in between, the server replays the messages, and repeated pushes are dropped.
 private final class SessionJournal: Sendable {
     private struct Rounds {
         var fresh: [ChatSessionKey: ChatSessionProgress] = [:]
@@ -397,7 +400,7 @@ private final class SessionJournal: Sendable {
     }
 
     /// Writes the progress that was noted before the previous call.
-    /// - Parameter isLast: Whether all progress is written.
+    /// - Parameter isLast: Whether all progress is written, including that noted since the previous call.
     func flush(to store: any ChatSessionStore, isLast: Bool = false) async throws {
         let due = self.rounds.withLock { rounds in
             var due = rounds.aged
@@ -411,7 +414,7 @@ private final class SessionJournal: Sendable {
         do {
             try await store.noteChatSessions(due)
         } catch {
-            // Newer progress replaces older.
+            // Newer progress takes precedence over older.
             self.rounds.withLock { $0.aged.merge(due) { present, _ in present } }
             throw error
         }

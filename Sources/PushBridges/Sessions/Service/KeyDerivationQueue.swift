@@ -2,12 +2,12 @@ import NIOPosix
 import PushSupport
 import Synchronization
 
-/// Derives the keys of passwords on a thread of its own, because servers choose the number of rounds.
+/// Derives keys from passwords on a separate thread, because servers choose the number of rounds.
 ///
-/// Apps take turns, and so do the servers of an app, so that many sessions of one app or server delay the others
-/// little.
+/// Turns alternate between apps, and between the servers of an app, so that many sessions of one app or server delay
+/// the others little.
 final class KeyDerivationQueue: Sendable {
-    /// A key that waits for its turn.
+    /// A key derivation that waits for its turn.
     final class Job: Sendable {
         fileprivate let derivation: PBKDF2Derivation
         fileprivate let caller: BudgetCaller
@@ -24,7 +24,7 @@ final class KeyDerivationQueue: Sendable {
 
         fileprivate var isCancelled: Bool { self.isEnded.withLock { $0 } }
 
-        /// Cancels the job. The key is not derived if the job's turn is not reached yet.
+        /// Cancels the job. If its turn has not begun, the key is not derived.
         func cancel() { self.isEnded.withLock { $0 = true } }
     }
 
@@ -45,9 +45,6 @@ final class KeyDerivationQueue: Sendable {
     private let key: @Sendable (PBKDF2Derivation) -> [UInt8]
     private let thread: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// - Parameters:
-    ///   - key: Derives a key.
-    ///   - thread: Runs a function on the queue's thread.
     init(
         key: @escaping @Sendable (PBKDF2Derivation) -> [UInt8] = { $0.key() },
         on thread: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -55,11 +52,10 @@ final class KeyDerivationQueue: Sendable {
         (self.key, self.thread) = (key, thread)
     }
 
-    /// Derives a key in its turn.
+    /// Derives a key when it is the job's turn.
     /// - Parameters:
-    ///   - caller: The app and its server.
-    ///   - completion: A function that is called with the key on that thread, unless the job was cancelled before its
-    ///     turn.
+    ///   - caller: The app and its chat server, which determine the turn.
+    ///   - completion: Called with the key on the queue's thread, unless the job was cancelled before its turn.
     func derive(
         _ derivation: PBKDF2Derivation,
         for caller: BudgetCaller,

@@ -4,26 +4,27 @@ import ProviderModel
 import PushSupport
 package import PushTypes
 
-/// Carries out those actions of sessions that do not run on their event loop. Every method returns at once.
+/// Performs those actions of sessions that do not belong on their event loop. Every method returns without waiting.
 protocol SessionLoopDelegate: AnyObject, Sendable {
-    /// Queues a session for connecting. ``SessionLoop/begin(_:)`` is called in its turn.
+    /// Queues a session for connecting. When it is the session's turn, ``SessionLoop/begin(_:)`` must be called.
     func open(_ session: RunningSession, _ loop: SessionLoop)
-    /// - Parameter placed: A function that is called once if the push waits, when it has a place.
+    /// Submits a push of a session.
+    /// - Parameter placed: Called once a push that had to wait has entered the queue or was dropped.
     /// - Returns: `false` if the push waits because its app has too many.
     func push(_ push: ChatPush, _ session: RunningSession, placed: @escaping @Sendable () -> Void) -> Bool
     func note(_ progress: ChatSessionProgress, _ key: ChatSessionKey)
-    /// - Parameter condition: The condition, or `nil` if the session no longer runs.
+    /// Records the condition of a session, or `nil` once the session no longer runs.
     func setCondition(_ condition: ChatSessionCondition?, _ session: RunningSession)
 }
 
-/// The sessions of one event loop, with one timer for all of them.
+/// The sessions that run on one event loop. They share one timer.
 final class SessionLoop: Sendable {
-    /// The state. It is used only on the event loop.
+    /// The mutable state, which is used only on the event loop.
     private struct State {
         var runners: [UUID: SessionRunner] = [:]
         var wheel = TimerWheel()
         var timer: Scheduled<Void>?
-        /// The time at which the timer fires; `nil` while it is not scheduled.
+        /// The time at which the timer fires, or `nil` while no timer is scheduled.
         var timerAt: Timestamp?
     }
 
@@ -46,7 +47,7 @@ final class SessionLoop: Sendable {
         self.state = .makeBoxSendingValue(State(), eventLoop: eventLoop)
     }
 
-    /// Starts a session. It replaces an earlier version of the same session.
+    /// Starts a session. It replaces a running session with the same id and an earlier revision.
     func start(_ session: RunningSession, _ supervisor: SessionSupervisor) {
         self.eventLoop.execute {
             let before = self.state.value.runners[session.key.id]
@@ -58,7 +59,7 @@ final class SessionLoop: Sendable {
         }
     }
 
-    /// Ends a session and waits until its connection is closed.
+    /// Stops the session with an id, if it runs, and waits until its connection is closed.
     /// - Parameter isRemoved: See ``SessionSupervisor/stop(isRemoved:)``.
     func stop(_ id: UUID, isRemoved: Bool = false) async {
         let closed = self.eventLoop.flatSubmit {
@@ -68,8 +69,8 @@ final class SessionLoop: Sendable {
         try? await closed.get()
     }
 
-    /// Begins to connect a session in its turn.
-    /// - Returns: See ``SessionRunner/begin()``.
+    /// Begins the connection attempt of a session whose turn it is.
+    /// - Returns: The attempt, or `nil` if the session no longer needs a connection.
     func begin(_ session: RunningSession) async -> ConnectionAttempt? {
         let begun = self.eventLoop.submit { () -> ConnectionAttempt? in
             guard let runner = self.state.value.runners[session.key.id], runner.session.key == session.key else {
@@ -80,8 +81,8 @@ final class SessionLoop: Sendable {
         return (try? await begun.get()) ?? nil
     }
 
-    /// Adds the handlers of a session to its connection. It is called on the event loop.
-    /// - Parameter handshake: See ``ChatConnectionHandler``.
+    /// Adds the handlers of a session to the pipeline of its connection. It must be called on the event loop.
+    /// - Parameter handshake: A value that is resolved when the TLS handshake completes or the connection is closed.
     func initialize(
         _ channel: any Channel,
         _ session: RunningSession,
@@ -103,20 +104,22 @@ final class SessionLoop: Sendable {
         }
     }
 
-    /// Reports that a connection could not be opened.
+    /// Reports to a session that the connection with a number could not be opened. A session with a later connection
+    /// ignores it.
     func failed(_ session: RunningSession, _ failure: ChatFailure, connection: Int) {
         self.eventLoop.execute { self.run(session.key) { $0.closed(failure, connection) } }
     }
 
-    /// Calls `body` with the runner of a session, if this version of the session still runs. It is called on the event
-    /// loop.
+    /// Calls `body` with the runner of a session, if this revision of the session still runs. It must be called on the
+    /// event loop.
     func run(_ key: ChatSessionKey, _ body: (SessionRunner) -> Void) {
         if let runner = self.state.value.runners[key.id], runner.session.key == key { body(runner) }
     }
 
     // MARK: Deadlines
 
-    /// Schedules the call of a session's runner at a time or before. It is called on the event loop.
+    /// Schedules a call of the runner's `timePassed()` no later than `deadline`, and none for `nil`. It must be called
+    /// on the event loop.
     func schedule(_ runner: SessionRunner, at deadline: Timestamp?) {
         guard let deadline, runner.scheduled.map({ deadline < $0 }) ?? true else { return }
         runner.scheduled = deadline
@@ -139,7 +142,7 @@ final class SessionLoop: Sendable {
         let now = self.time.steady
         for id in self.state.value.wheel.takeDue(at: now) {
             guard let runner = self.state.value.runners[id] else { continue }
-            // An earlier deadline has replaced this entry.
+            // This entry is obsolete, because the session has a later deadline now.
             if let scheduled = runner.scheduled, scheduled > now { continue }
             runner.scheduled = nil
             runner.timePassed()
@@ -148,17 +151,17 @@ final class SessionLoop: Sendable {
     }
 }
 
-/// The deadlines of many sessions, rounded to seconds, so that one timer serves them all.
+/// The deadlines of many sessions, rounded up to seconds, so that one timer serves them all.
 ///
-/// An entry is not moved when its deadline becomes later. Its session is called too early once, and then adds the later
-/// deadline.
+/// An entry is not moved when its deadline becomes later. Instead, its session is called too early once, and then adds
+/// the later deadline.
 package struct TimerWheel: Sendable {
-    /// The sessions by the second in which they are due, rounded up.
+    /// The ids of sessions, by the second of the steady clock to which their deadline was rounded up.
     private var slots: [Int64: [UUID]] = [:]
 
     package init() {}
 
-    /// The end of the earliest second with a session, or `nil` without sessions.
+    /// The earliest rounded deadline, or `nil` if there is none.
     package var next: Timestamp? { self.slots.keys.min().map(Timestamp.init(seconds:)) }
 
     package mutating func add(_ id: UUID, at deadline: Timestamp) {
@@ -166,7 +169,7 @@ package struct TimerWheel: Sendable {
         self.slots[isWhole || seconds == .max ? seconds : seconds + 1, default: []].append(id)
     }
 
-    /// Removes the sessions that are due.
+    /// Removes and returns the ids of sessions whose deadlines have passed.
     package mutating func takeDue(at now: Timestamp) -> [UUID] {
         let due = self.slots.keys.filter { Timestamp(seconds: $0) <= now }.sorted()
         return due.flatMap { self.slots.removeValue(forKey: $0) ?? [] }

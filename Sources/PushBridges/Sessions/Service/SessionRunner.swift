@@ -3,7 +3,7 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The identity of a running session, with its app and its user.
+/// The properties of a running session that do not change, such as its app and its user.
 struct RunningSession: Hashable, Sendable {
     var key: ChatSessionKey
     var app: Int64
@@ -14,42 +14,42 @@ struct RunningSession: Hashable, Sendable {
     var showsText: Bool
 }
 
-/// A connection that a session needs.
+/// An attempt to open a connection for a session.
 struct ConnectionAttempt: Hashable, Sendable {
-    /// The number of the connection, which is passed with its events.
+    /// The number of the connection, by which its events are told apart from those of earlier connections.
     var connection: Int
-    /// The number of the attempt, from 1.
+    /// The number of the attempt, starting at 1.
     var number: Int
     /// The state that the connection takes over from the previous one.
     var memory: ChatMemory
 }
 
-/// Carries out the actions of a ``SessionSupervisor``. It is used only on the event loop of its ``SessionLoop``.
+/// Performs the actions of a ``SessionSupervisor``. It is used only on the event loop of its ``SessionLoop``.
 final class SessionRunner {
     let session: RunningSession
     private var supervisor: SessionSupervisor
     private let loop: SessionLoop
     private var channel: (any Channel)?
-    /// The name in the server's certificate, while there is a connection.
+    /// The host name for which the server's certificate must be valid, while there is a connection.
     private var serverName = ""
-    /// The number of the present connection. It also rises when the connection ends.
+    /// The number of the current connection. It is also incremented when the connection ends.
     private var connection = 0 {
         didSet {
-            // The key for an earlier connection is not needed any more.
+            // The key is for an earlier connection, which no longer needs it.
             self.derivation?.cancel()
             self.derivation = nil
         }
     }
-    /// The key derivation that the present connection waits for, or `nil` for none.
+    /// The key derivation for which the current connection waits, or `nil` if there is none.
     private var derivation: KeyDerivationQueue.Job?
     private var attempts = 0
-    /// The bytes to send for this event that have not been written.
+    /// The bytes that the current event has queued for sending.
     private var unsent: [UInt8] = []
-    /// The number of pushes that wait for a place. No more bytes are read until they have one.
+    /// The number of pushes that wait for a permit. Reading is paused until none waits.
     private var unplaced = 0
-    /// Indicates whether a read is delayed until the server's bytes may be read again.
+    /// Indicates whether a read is held back until the session may read again.
     private var isReadHeld = false
-    /// The deadline that is scheduled in the loop, or `nil` for none.
+    /// The deadline that is scheduled in the loop, or `nil` if none is scheduled.
     var scheduled: Timestamp?
     private var noted: ChatSessionProgress
     private var condition: ChatSessionCondition?
@@ -63,8 +63,8 @@ final class SessionRunner {
 
     func start() { self.perform { $0.start(at: $1) } }
 
-    /// Begins to connect in this session's turn.
-    /// - Returns: The connection to open, or `nil` if the session no longer needs one.
+    /// Begins a connection attempt when it is this session's turn.
+    /// - Returns: The attempt, or `nil` if the session no longer needs a connection.
     func begin() -> ConnectionAttempt? {
         guard self.supervisor.began(at: self.loop.time.reading) else { return nil }
         self.connection += 1
@@ -73,7 +73,7 @@ final class SessionRunner {
         return ConnectionAttempt(connection: self.connection, number: self.attempts, memory: self.supervisor.memory)
     }
 
-    /// Takes over a connection that is not open yet.
+    /// Stores the channel of a connection that is not open yet.
     func adopt(_ channel: any Channel, _ connection: Int) {
         guard connection == self.connection else { return channel.close(promise: nil) }
         self.channel = channel
@@ -96,7 +96,7 @@ final class SessionRunner {
         self.readAgain()
     }
 
-    /// Decides whether more bytes may be read from a connection. If not, it is read again later.
+    /// Returns `true` if bytes may be read from a connection now. Otherwise, reading resumes later.
     func mayRead(_ connection: Int) -> Bool {
         guard connection == self.connection else { return true }
         self.isReadHeld = self.unplaced > 0 || !self.supervisor.mayRead(at: self.loop.time.reading)
@@ -107,15 +107,15 @@ final class SessionRunner {
         if self.isReadHeld, self.mayRead(self.connection) { self.channel?.read() }
     }
 
-    /// Records that a waiting push has its place.
+    /// Records that a push no longer waits for a permit, and resumes reading.
     private func placed() {
         self.unplaced = max(0, self.unplaced - 1)
         self.readAgain()
     }
 
-    /// Ends the session.
+    /// Stops the session.
     /// - Parameter isRemoved: See ``SessionSupervisor/stop(isRemoved:)``.
-    /// - Returns: A future that completes once the connection is closed, or `nil` if there is none.
+    /// - Returns: A future that completes once the connection is closed, or `nil` if there is no connection.
     func stop(isRemoved: Bool = false) -> EventLoopFuture<Void>? {
         let closed = self.channel?.closeFuture
         self.perform { supervisor, _ in supervisor.stop(isRemoved: isRemoved) }
@@ -155,7 +155,7 @@ final class SessionRunner {
         }
     }
 
-    /// Writes the bytes of one event at once. One piece from a server may cause a thousand responses.
+    /// Writes all bytes of one event together, because one chunk from a server may cause a thousand responses.
     private func send() {
         guard !self.unsent.isEmpty else { return }
         let bytes = ByteBuffer(bytes: self.unsent)

@@ -3,33 +3,33 @@ package import ProviderModel
 package import PushSupport
 package import PushTypes
 
-/// Decides when a session connects again, whether the user is away, and which pushes are sent.
+/// Decides when a session reconnects, whether the user is away, and which pushes are sent.
 ///
-/// It holds the state machine of the protocol while there is a connection. Every event returns the actions to perform,
-/// in their order. Deadlines are those of the steady clock.
+/// It contains the protocol's state machine while there is a connection. The handlers of events return the actions to
+/// perform, in order. Deadlines are by the steady clock.
 package struct SessionSupervisor: Sendable {
     package struct Limits: Sendable {
-        /// The back-off after failures: the first delay and the maximum. Each delay is drawn between half of it and all
-        /// of it.
+        /// The back-off after failures: the first delay and the maximum delay. Each delay is chosen at random between
+        /// half of it and all of it.
         package var retry = Backoff(base: .seconds(10), maximum: .seconds(300))
-        /// The shortest time between two attempts.
+        /// The minimum time between two attempts to connect.
         package var shortestRetry: Duration = .seconds(5)
-        /// The longest time from the beginning of a connection until the server has accepted the account.
+        /// The maximum time from the start of a connection until the server has accepted the account.
         package var opening: Duration = .seconds(90)
-        /// The time for which a session must be signed in until earlier failures no longer count.
+        /// The time that a session must be signed in before earlier failures are forgotten.
         package var stable: Duration = .seconds(60)
-        /// The number of refusals in a row that end a session that was signed in before. Several are needed because the
-        /// services of a network may refuse everyone while they restart. A session that was never signed in ends at the
-        /// first refusal. After as many possible refusals, attempts are rare (``seldom``).
+        /// The number of consecutive refusals by the server that end a session that was signed in before. Several are
+        /// needed because a network's services may refuse everyone while they restart. A session that was never signed
+        /// in ends at the first refusal. After as many possible refusals, attempts become rare, see ``seldom``.
         package var refusals = 3
-        /// The longest time before an attempt after possible refusals. They may not be refusals, because a server that
-        /// restarts also closes connections without an error.
+        /// The maximum delay before an attempt that follows possible refusals. They may have another cause, because a
+        /// server that restarts also closes connections without an error.
         package var seldom: Duration = .seconds(3600)
-        /// The time for which messages are not pushed after the user has written with another client.
+        /// The time for which no messages are pushed after the user has written from another client.
         package var presence: Duration = .seconds(60)
-        /// The maximum number of bytes from a server in ``window``. If a server that has accepted the account exceeds
-        /// it, nothing more is read for the rest of the window. If any other server exceeds it, the connection ends.
-        /// Default 4 MiB.
+        /// The maximum number of bytes from a server within ``window``. If a server that has accepted the account
+        /// exceeds it, reading is paused for the rest of the window. If any other server exceeds it, the connection is
+        /// closed. Default 4 MiB.
         package var bytes = 4 * 1024 * 1024
         package var window: Duration = .seconds(10)
 
@@ -37,20 +37,20 @@ package struct SessionSupervisor: Sendable {
     }
 
     package enum Action: Hashable, Sendable {
-        /// Connect when it is this session's turn: ``SessionSupervisor/began(at:)``, then
+        /// Connect when it is this session's turn. Call ``SessionSupervisor/began(at:)`` then, followed by
         /// ``SessionSupervisor/opened(_:at:)`` or ``SessionSupervisor/closed(_:at:)``.
         case open
         case send([UInt8])
         case startTLS
         case derive(PBKDF2Derivation)
-        /// Close the connection once the sent bytes have left.
+        /// Close the connection once the queued bytes are sent.
         case close
         case push(ChatPush)
     }
 
     private enum State: Hashable {
         case waiting(until: Timestamp)
-        /// The server seems to refuse the account. Attempts to connect are rare.
+        /// The server seems to refuse the account, so attempts to connect are rare.
         case refused(until: Timestamp)
         /// The session waits for its turn to connect.
         case queued
@@ -68,18 +68,19 @@ package struct SessionSupervisor: Sendable {
     private var refusals = 0
     private var wasSignedIn: Bool
     private var isAttached = false
-    /// The end of the time for which the user counts as present after writing.
+    /// The time until which the user is treated as present after writing from another client.
     private var presentUntil: Timestamp?
     private var windowEnd = Timestamp(milliseconds: 0)
     private var windowBytes = 0
     private var random: SessionJitter
     package private(set) var lastError: String?
-    /// The state for the next connection.
+    /// The state that is passed to the next connection.
     package private(set) var memory: ChatMemory
 
+    /// Creates the supervisor of a session that has not started.
     /// - Parameters:
-    ///   - wasSignedIn: Whether the server has accepted this password before.
-    ///   - seed: A number that differs between sessions, so that they do not connect again at the same time.
+    ///   - wasSignedIn: Whether the server has accepted the current password before.
+    ///   - seed: A number that differs between sessions, so that they do not reconnect at the same time.
     package init(
         settings: ChatPushSettings,
         memory: ChatMemory,
@@ -115,7 +116,7 @@ package struct SessionSupervisor: Sendable {
         )
     }
 
-    /// The time at which ``timePassed(at:)`` must be called, or `nil` for none.
+    /// The next time at which ``timePassed(at:)`` must be called, or `nil` if no deadline is pending.
     package var nextDeadline: Timestamp? {
         var deadlines = [self.session?.nextDeadline, self.coalescer.nextDue, self.windowPause]
         switch self.state {
@@ -125,7 +126,7 @@ package struct SessionSupervisor: Sendable {
         return deadlines.compactMap(\.self).min()
     }
 
-    /// Indicates whether the server's bytes may be read now. If not, they may be after ``timePassed(at:)``.
+    /// Returns `true` if the server's bytes may be read now. Otherwise, check again after ``timePassed(at:)``.
     package func mayRead(at now: ClockReading) -> Bool {
         [self.session?.pausedUntil, self.windowPause].allSatisfy { end in end.map { $0 <= now.steady } ?? true }
     }
@@ -134,14 +135,14 @@ package struct SessionSupervisor: Sendable {
 
     // MARK: Connecting
 
-    /// Starts the session, also again after ``stop()``.
+    /// Starts the session for the first time, or again after ``stop(isRemoved:)``.
     package mutating func start(at now: ClockReading) -> [Action] {
         guard self.session == nil else { return [] }
         self.state = .queued
         return [.open]
     }
 
-    /// Begins to connect in this session's turn.
+    /// Begins a connection attempt when it is this session's turn.
     /// - Returns: `false` if the session no longer needs a connection.
     package mutating func began(at now: ClockReading) -> Bool {
         guard self.state == .queued else { return false }
@@ -149,7 +150,7 @@ package struct SessionSupervisor: Sendable {
         return true
     }
 
-    /// Starts the protocol on an open connection, which has TLS if the protocol needs it from the start.
+    /// Starts the protocol on an open connection, on which TLS has begun if the protocol requires it from the start.
     package mutating func opened(_ session: any ChatSession, at now: ClockReading) -> [Action] {
         guard case .opening = self.state, self.session == nil else { return [.close] }
         self.session = session
@@ -173,13 +174,13 @@ package struct SessionSupervisor: Sendable {
         return self.perform(at: now) { $0.received(bytes, at: now) }
     }
 
-    /// Handles the end of the connection, or that it could not be opened.
+    /// Handles the end of the connection, or a failure to open it.
     /// - Parameter failure: The cause, or `nil` if the server closed the connection.
     package mutating func closed(_ failure: ChatFailure?, at now: ClockReading) -> [Action] {
         switch self.state {
         case .opening, .signedIn:
             self.fail(failure ?? self.session?.closing ?? ChatFailure("the server closed the connection"), at: now)
-        // The state machine has ended the connection itself.
+        // The state machine itself has ended the connection.
         case .waiting, .refused, .queued, .failed, .stopped: []
         }
     }
@@ -199,9 +200,9 @@ package struct SessionSupervisor: Sendable {
         return actions
     }
 
-    /// Ends the session. Waiting messages are pushed.
-    /// - Parameter isRemoved: Whether the session's record is gone, for example with its user. Waiting messages are
-    ///   then forgotten.
+    /// Stops the session. Waiting messages are pushed.
+    /// - Parameter isRemoved: Whether the session's record was removed, for example with its user. Waiting messages are
+    ///   then dropped.
     package mutating func stop(isRemoved: Bool = false) -> [Action] {
         self.state = .stopped
         if isRemoved { self.coalescer.forgetAll() }
@@ -242,7 +243,7 @@ package struct SessionSupervisor: Sendable {
 // MARK: The protocol's actions
 
 extension SessionSupervisor {
-    /// Passes an event to the protocol's state machine and carries out its actions.
+    /// Passes an event to the protocol's state machine and handles the resulting actions.
     private mutating func perform(at now: ClockReading, _ event: (inout any ChatSession) -> [ChatAction]) -> [Action] {
         guard var session = self.session else { return [] }
         self.session = nil
@@ -278,7 +279,7 @@ extension SessionSupervisor {
     }
 }
 
-/// The jitter of one session (SplitMix64). It takes eight bytes and draws the same numbers for the same seed.
+/// The random number generator for the jitter of one session (SplitMix64). The same seed yields the same numbers.
 struct SessionJitter: RandomNumberGenerator, Hashable, Sendable {
     private var state: UInt64
 
@@ -295,23 +296,23 @@ struct SessionJitter: RandomNumberGenerator, Hashable, Sendable {
 
 /// The status of a chat session.
 package enum ChatSessionStatus: String, Hashable, Sendable, CaseIterable {
-    /// The session waits for its turn, or for its next attempt.
+    /// The session waits for its turn to connect, or for its next attempt.
     case waiting
-    /// The session connects and signs in.
+    /// The session is connecting or signing in.
     case signingIn
-    /// The session is signed in, and the user is away: messages are pushed.
+    /// The session is signed in, and the user is away, so messages are pushed.
     case signedIn
-    /// The session is signed in, and the user is at another client: nothing is pushed.
+    /// The session is signed in, and the user is present at another client, so nothing is pushed.
     case attached
-    /// The server has refused the session for good, or seems to have. In the second case attempts to connect are rare.
+    /// The server has permanently refused the session, or seems to. In the second case, attempts to connect are rare.
     case failed
     /// The session was stopped by a request.
     case stopped
 }
 
-/// The present condition of a running session.
+/// The current status of a running session, with its last failure.
 package struct ChatSessionCondition: Hashable, Sendable {
     package var status: ChatSessionStatus
-    /// The last failure, until the session is signed in again.
+    /// The last failure, or `nil` once the session is signed in again.
     package var lastError: String?
 }

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import PushTypes
 
-/// The client's side of one SCRAM exchange (RFC 5802, RFC 7677), without channel binding.
+/// The client side of one SCRAM exchange (RFC 5802, RFC 7677), without channel binding.
 struct SCRAMClient: Hashable, Sendable {
     enum Mechanism: String, Hashable, Sendable {
         case sha1 = "SCRAM-SHA-1"
@@ -11,38 +11,38 @@ struct SCRAMClient: Hashable, Sendable {
         var hash: PBKDF2Derivation.Hash { self == .sha1 ? .sha1 : .sha256 }
     }
 
-    /// The range of rounds that a server may request. RFC 7677 requires 4096 at least, and servers use 10,000. The
-    /// maximum takes about 50 ms.
+    /// The permitted numbers of rounds that a server may request. RFC 7677 requires at least 4096, and servers use
+    /// 10,000. The maximum takes about 50 ms.
     private static let rounds = 4096...100_000
     /// The maximum length of a salt, in bytes, and of a server's message, in characters.
     private static let (maximumSalt, maximumMessage) = (1024, 8192)
-    /// The header of a client without channel binding.
+    /// The GS2 header of a client without channel binding.
     private static let header = "n,,"
 
     let mechanism: Mechanism
     private let password: String
     private let nonce: String
     private let firstBare: String
-    /// The messages that are signed, once the server's first one is known.
+    /// The concatenated messages that the signatures cover. It is empty until the server's first message arrives.
     private var signed = ""
     private var finalWithoutProof = ""
     private var serverSignature: [UInt8] = []
 
-    /// - Parameter nonce: Printable ASCII without commas, unique to the exchange.
+    /// Begins an exchange. `nonce` is printable ASCII without commas, and unique to the exchange.
     init(_ mechanism: Mechanism, account: String, password: String, nonce: String) {
         (self.mechanism, self.password, self.nonce) = (mechanism, Self.prepared(password), nonce)
         let name = Self.prepared(account).replacing("=", with: "=3D").replacing(",", with: "=2C")
         self.firstBare = "n=\(name),r=\(nonce)"
     }
 
-    /// A nonce of 144 random bits.
+    /// Generates a nonce of 144 random bits, in base64.
     static func makeNonce() -> String { Data(RandomBytes.make(18)).base64EncodedString() }
 
     /// The first message of the client.
     var first: String { Self.header + self.firstBare }
 
-    /// Reads the first message of the server.
-    /// - Returns: The key to derive.
+    /// Processes the first message of the server.
+    /// - Returns: The parameters of the key to derive.
     mutating func received(first message: String) throws(ChatFailure) -> PBKDF2Derivation {
         let fields = try Self.fields(message)
         guard let nonce = fields["r"], nonce.hasPrefix(self.nonce), nonce != self.nonce, fields["m"] == nil,
@@ -59,7 +59,7 @@ struct SCRAMClient: Hashable, Sendable {
     }
 
     /// Returns the final message of the client.
-    /// - Parameter key: The derived key.
+    /// - Parameter key: The key that was derived from the password.
     mutating func final(key: [UInt8]) -> String {
         let clientKey = self.code(Array("Client Key".utf8), key: key)
         let signature = self.code(Array(self.signed.utf8), key: self.digest(clientKey))
@@ -69,7 +69,8 @@ struct SCRAMClient: Hashable, Sendable {
         return "\(self.finalWithoutProof),p=\(proof)"
     }
 
-    /// Checks that the server knows the password too.
+    /// Verifies the server's signature, which proves that the server knows the password too. Throws a final failure if
+    /// it does not.
     func check(final message: String) throws(ChatFailure) {
         let fields = try Self.fields(message)
         if fields["e"] != nil { throw ChatFailure("the server refused account or password", isFinal: true) }
@@ -90,8 +91,8 @@ struct SCRAMClient: Hashable, Sendable {
         return fields
     }
 
-    /// Returns a name or a password in the form that both sides hash (the mappings of RFC 4013: compatibility forms,
-    /// and one kind of space).
+    /// Returns a name or a password in the normalized form that both sides hash (the mappings of RFC 4013:
+    /// compatibility forms, and one kind of space).
     private static func prepared(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
         let mapped = text.unicodeScalars.compactMap { scalar -> Unicode.Scalar? in

@@ -90,7 +90,7 @@ extension XMPPSession {
                 let derivation = try scram.received(first: Self.decoded(element))
                 self.phase = .authenticating(.deriving(scram))
                 return [.derive(derivation)]
-            // A server may send its proof before it ends the exchange.
+            // A server may send its proof before it completes the exchange.
             case ("challenge", .final(let scram)):
                 try scram.check(final: Self.decoded(element))
                 (self.phase, self.usesSCRAM) = (.authenticating(.proven), true)
@@ -127,7 +127,7 @@ extension XMPPSession {
         return text
     }
 
-    /// The conditions after which another attempt may succeed (RFC 6120 section 6.5).
+    /// The error conditions after which another attempt may succeed (RFC 6120 section 6.5).
     private static let passing: Set = ["temporary-auth-failure", "aborted"]
 
     private mutating func refused(_ failure: XMLElement) -> [ChatAction] {
@@ -148,7 +148,7 @@ extension XMPPSession {
         return [.send(text: again + Self.request), .signedIn]
     }
 
-    /// Binds a resource. An earlier stream is not resumed.
+    /// Binds a resource on a new stream, without resuming an earlier one.
     private mutating func bind() -> [ChatAction] {
         (self.management, self.present) = (nil, [])
         self.phase = .binding
@@ -169,7 +169,7 @@ extension XMPPSession {
         self.goOnline(at: now)
         var actions: [ChatAction] = []
         if self.offersManagement {
-            // Stanzas are counted from here on.
+            // The peers count stanzas from here on.
             self.management = StreamManagement(jid: jid)
             actions = [.send(text: "<enable xmlns='\(XMPPNamespaces.management)' resume='true'/>")]
         }
@@ -184,11 +184,11 @@ extension XMPPSession {
 /// The state of an authentication.
 enum SASLExchange: Hashable, Sendable {
     case plain
-    /// The server's challenge is awaited.
+    /// The client waits for the server's first challenge.
     case first(SCRAMClient)
-    /// The key is being derived.
+    /// The client waits for the derived key.
     case deriving(SCRAMClient)
-    /// The server's proof is awaited.
+    /// The client waits for the server's proof.
     case final(SCRAMClient)
     /// The server has proven that it knows the password.
     case proven

@@ -3,10 +3,10 @@ import ProviderModel
 package import PushSupport
 package import PushTypes
 
-/// A client of an XMPP server, which signs in and receives messages (RFC 6120, 6121): SASL over TLS only, stream
-/// management with resumption, carbons of the user's other clients, and their presence.
+/// A client of an XMPP server that signs in and receives messages (RFC 6120, 6121). It supports SASL over TLS only,
+/// stream management with resumption, carbons of the user's other clients, and their presence.
 ///
-/// It never reports itself inactive (XEP-0352), because a server may then hold back presence. ejabberd does so even
+/// It never reports itself as inactive (XEP-0352), because a server may then hold back presence. ejabberd does so even
 /// when it delivers a message.
 package struct XMPPSession: ChatSession {
     package static let port = 5222
@@ -15,75 +15,75 @@ package struct XMPPSession: ChatSession {
 
     package static func host(of account: String) -> String? { try? XMPPAccount(account).domain }
 
-    /// The way in which TLS begins.
     private enum Security: String, Hashable, Sendable, CaseIterable {
-        /// TLS begins with a command in the stream (STARTTLS).
+        /// TLS begins with a command in the XML stream (STARTTLS).
         case start
-        /// TLS begins with the first byte.
+        /// TLS begins with the first byte (direct TLS).
         case direct
     }
 
     /// The timeouts, by the steady clock.
     private enum Time {
         static let signIn: Duration = .seconds(60)
-        /// The silence after which the server is pinged.
+        /// The time without received bytes after which the client pings the server.
         static let silence: Duration = .seconds(120)
-        /// The longest time until the server responds to the ping.
+        /// The maximum time from the ping until the server sends anything.
         static let answer: Duration = .seconds(60)
     }
 
-    /// The maximum numbers of elements that a server sends.
+    /// The maximum numbers of XML elements that a server may send.
     private enum Elements {
-        /// The maximum number before the session is signed in, for some lists of features and the steps of the
-        /// authentication.
+        /// The maximum number before the session is signed in. A server that sends more fails the session. It suffices
+        /// for some lists of features and the steps of the authentication.
         static let signIn = 1000
-        /// The maximum number in ``Elements/window`` after that. Further elements wait in the connection. They do not
-        /// end the session, because they include messages of strangers, which the next session would get again.
+        /// The maximum number in ``Elements/window`` after the sign-in. Further elements stay in the socket's receive
+        /// buffer. They do not end the session, because they include messages of strangers, which the next session
+        /// would receive again.
         static let online = 20_000
         static let window: Duration = .seconds(10)
     }
 
     enum Phase: Hashable {
-        /// The features of a stream are awaited.
+        /// The client waits for the features of a stream.
         case features
-        /// The server's permission to begin TLS is awaited.
+        /// The client waits for the server's permission to begin TLS.
         case startingTLS
-        /// TLS begins. Bytes that arrive without it are ignored.
+        /// The TLS handshake is in progress. Unencrypted bytes that arrive are ignored.
         case securing
         case authenticating(SASLExchange)
         case resuming, binding, online
-        /// The response to a ping is awaited.
+        /// The client waits for the reply to a ping.
         case asked
         case ended
     }
 
-    /// The ports on which TLS begins with the first byte: that of XMPP (XEP-0368), and that of the web.
+    /// The ports on which TLS begins with the first byte: the one of XMPP (XEP-0368), and that of HTTPS.
     private static let directPorts = [5223, 443]
 
-    /// The account, without its password once the session is signed in or has ended.
+    /// The login. Its password is removed once the session is signed in or has ended.
     private(set) var login: ChatLogin
     let account: XMPPAccount
     private let security: Security
     private var parser = XMPPStreamParser()
-    /// The number of elements in the current window, or in the whole sign-in.
+    /// The number of elements in the current window, or during the whole sign-in.
     private var elements = 0
     private var windowEnd: Timestamp?
     var phase = Phase.features
     var (isSecure, isAuthenticated) = (false, false)
-    /// Indicates whether the server can count stanzas (XEP-0198).
+    /// Indicates whether the server offers stream management (XEP-0198).
     var offersManagement = false
-    /// The counters of the stream. They are `nil` before a resource is bound and if the server does not count.
+    /// The counters of the stream, or `nil` before a resource is bound and if the server does not support them.
     var management: StreamManagement?
-    /// Indicates whether the server has agreed to count stanzas.
+    /// Indicates whether the server has enabled stream management.
     var isManaged = false
     /// The full JID of this client.
     var jid = ""
-    /// The user's other clients at which they are present.
+    /// The other clients of the user at which the user is present.
     var present: Set<String> = []
     private var seenThrough: Timestamp
     /// Indicates whether the server has proven with SCRAM that it knows the password, see ``ChatMemory/usesSCRAM``.
     var usesSCRAM: Bool
-    /// The deadline of the present phase or of the idle connection.
+    /// The deadline of the current phase, or of the next ping.
     private var deadline: Timestamp?
 
     package init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError) {
@@ -120,12 +120,12 @@ package struct XMPPSession: ChatSession {
         return self.openStream()
     }
 
-    /// Opens a new stream. Bytes that were received before are discarded.
+    /// Opens a new XML stream. Bytes that were received before are discarded.
     mutating func openStream() -> [ChatAction] {
         self.parser = XMPPStreamParser()
         self.phase = .features
         var attributes = ["to": self.account.domain, "version": "1.0", "xml:lang": "en"]
-        // The user's name is sent encrypted only (RFC 6120 section 4.7.1).
+        // The user's address is sent only over TLS (RFC 6120 section 4.7.1).
         if self.isSecure { attributes["from"] = self.account.bare }
         return [.send(text: XMPPStream.opening(content: XMPPNamespaces.client, attributes: attributes))]
     }
@@ -151,7 +151,7 @@ package struct XMPPSession: ChatSession {
         defer { self.end() }
         switch self.phase {
         case .online, .asked:
-            // The server keeps the messages for later, and does not wait for a resumption.
+            // The server then keeps messages for later, and does not wait for the stream to be resumed.
             self.management?.id = nil
             return Array("<presence type='unavailable'/>\(XMPPStream.closing)".utf8)
         case .features, .startingTLS, .securing, .authenticating, .resuming, .binding:
@@ -170,7 +170,7 @@ package struct XMPPSession: ChatSession {
         return [.failed(ChatFailure(reason, isFinal: isFinal))]
     }
 
-    /// Begins the phase in which the session is signed in.
+    /// Enters the phase in which the session is signed in.
     mutating func goOnline(at now: ClockReading) {
         self.phase = .online
         self.parser.truncates = true
@@ -197,14 +197,14 @@ extension XMPPSession {
                 actions += self.received(event, at: now)
             }
         } catch {
-            // The server would send the same bytes again on a resumed stream.
+            // On a resumed stream, the server would send the same bytes again.
             if self.phase == .online || self.phase == .asked { self.management = nil }
             actions += self.fail("the server's stream cannot be read: \(error)")
         }
         return actions
     }
 
-    /// Counts elements that were read.
+    /// Adds to the number of elements that were read.
     /// - Returns: `false` if a server that has not accepted the account yet has sent too many.
     private mutating func count(_ elements: Int, at now: ClockReading) -> Bool {
         self.elements += elements
@@ -252,14 +252,14 @@ extension XMPPSession {
 // MARK: Sending
 
 extension XMPPSession {
-    /// The request for an acknowledgement.
+    /// The XML element with which the client requests an acknowledgement.
     static let request = "<r xmlns='\(XMPPNamespaces.management)'/>"
 
-    /// Sends a stanza, and remembers it until it is acknowledged.
+    /// Sends a stanza, and keeps it until it is acknowledged.
     mutating func send(_ stanza: XMLElement) -> [ChatAction] {
         let text = stanza.xml(in: XMPPNamespaces.client)
         guard self.management?.keep(text) ?? true else { return self.fail("the server acknowledges nothing") }
-        // An acknowledgement is requested for several stanzas at a time, so that few are kept.
+        // The client requests one acknowledgement for several stanzas, so that few stanzas are kept.
         let wantsAnswer = self.management.map { $0.waiting.count % 16 == 15 } ?? false
         return [.send(text: wantsAnswer ? text + Self.request : text)]
     }
@@ -276,9 +276,9 @@ extension XMPPSession {
     }
 }
 
-/// The stanzas of a signed-in session.
+/// The handling of stanzas in a signed-in session.
 extension XMPPSession {
-    /// The maximum number of the user's other clients that are remembered.
+    /// The maximum number of the user's other clients whose presence is remembered. Further ones are ignored.
     private static let maximumPresent = 32
 
     private mutating func receivedOnline(_ element: XMLElement, at now: ClockReading) -> [ChatAction] {
@@ -297,7 +297,6 @@ extension XMPPSession {
         }
     }
 
-    /// Counts a stanza if the server counts them too.
     private mutating func countReceived() {
         if self.isManaged { self.management?.countReceived() }
     }
@@ -328,7 +327,7 @@ extension XMPPSession {
 
     // MARK: Presence
 
-    /// Handles presence, which shows whether the user is present at another of their clients.
+    /// Handles a presence stanza, which may show whether the user is present at another client.
     private mutating func receivedPresence(_ presence: XMLElement) -> [ChatAction] {
         guard let sender = presence["from"], self.account.owns(sender), sender != self.jid, sender.contains("/"),
             sender.utf8.count <= 3071
@@ -343,8 +342,8 @@ extension XMPPSession {
         return isAttached == wasAttached ? [] : [.attached(isAttached)]
     }
 
-    /// Returns `true` for a client at which the user is present and that takes messages. A client that takes none has a
-    /// priority below 0.
+    /// Returns `true` for the presence of a client at which the user is present and that receives messages. A client
+    /// that receives none has a negative priority.
     private static func isPresent(_ presence: XMLElement) -> Bool {
         guard presence["type"] == nil else { return false }
         let show = presence.child("show", XMPPNamespaces.client)?.text ?? ""
@@ -354,9 +353,9 @@ extension XMPPSession {
 
     // MARK: Queries
 
-    /// Replies to a query: to a ping with a result, to every other with an error (RFC 6120 section 8.2.3).
+    /// Replies to a query: to a ping with a result, to any other with an error (RFC 6120 section 8.2.3).
     ///
-    /// Anyone may send queries. Those that arrive faster than the server acknowledges the replies get none.
+    /// Anyone may send queries. While too many replies are unacknowledged, further queries receive no reply.
     private mutating func receivedQuery(_ iq: XMLElement) -> [ChatAction] {
         guard self.management?.takesAnswers ?? true else { return [] }
         guard ["get", "set"].contains(iq["type"] ?? ""), let id = iq["id"], id.utf8.count <= 1024 else { return [] }
@@ -377,8 +376,8 @@ extension XMPPSession {
     // MARK: Messages
 
     private mutating func receivedMessage(_ message: XMLElement, at now: ClockReading) -> [ChatAction] {
-        // A message without a sender is from the account itself (RFC 6120 section 8.1.2.1). Carbons from others are
-        // forged.
+        // A message without a sender is from the account itself (RFC 6120 section 8.1.2.1). Carbons from any other
+        // sender are forged.
         let isOwn = message["from"].map(self.account.owns) ?? true
         if isOwn, let carbon = message.children.first(where: { $0.namespace == XMPPNamespaces.carbons }) {
             guard let inner = carbon.child("forwarded", XMPPNamespaces.forward)?.child("message", XMPPNamespaces.client)
@@ -428,8 +427,8 @@ extension XMPPSession {
 
     /// Returns the id by which a repeated message is recognized.
     ///
-    /// Only ids of the account's server are unique. A sender may reuse an id, so it is combined with the hour and the
-    /// text. A message that is repeated with a time stamp after a lost connection has the same id.
+    /// Only ids that the account's server assigned are unique. A sender may reuse an id, so it is combined with the
+    /// hour and the text. A message that is repeated with a time stamp after a lost connection has the same id.
     private func id(of message: XMLElement, at time: Timestamp) -> String? {
         let given = message.children("stanza-id", XMPPNamespaces.stanzaID).first { self.account.owns($0["by"] ?? "") }
         if let id = given?["id"] { return id }
@@ -440,7 +439,7 @@ extension XMPPSession {
         return ([id, "\(time.seconds / 3600)"] + said.flatMap(Self.texts)).joined(separator: "\0")
     }
 
-    /// Returns the texts of an element and of its descendants. The parser limits the depth.
+    /// Returns the text of an element and of all its descendants. The parser limits their depth.
     private static func texts(of element: XMLElement) -> [String] {
         [element.text] + element.children.flatMap(self.texts)
     }
@@ -452,12 +451,12 @@ struct XMPPAccount: Hashable, Sendable {
     private static let maximumAddress = 3071
 
     let name: String
-    /// The domain, which is the name in the server's certificate.
+    /// The domain, for which the server's certificate must be valid.
     let domain: String
-    /// The address in lower case, for comparison with others.
+    /// The address in lower case, for comparisons.
     private let folded: String
 
-    /// - Throws: ``RequestError`` that names the member `account`.
+    /// Parses a bare JID. Throws ``RequestError`` that names the member `account`.
     init(_ text: String) throws(RequestError) {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         let isPlain = text.unicodeScalars.allSatisfy { scalar in
@@ -474,11 +473,11 @@ struct XMPPAccount: Hashable, Sendable {
 
     var bare: String { "\(self.name)@\(self.domain)" }
 
-    /// Returns `true` for an address of the account, with or without a resource.
+    /// Returns `true` if an address is that of the account, with or without a resource.
     func owns(_ address: String) -> Bool {
         address.utf8.count <= Self.maximumAddress && Self.bare(address).lowercased() == self.folded
     }
 
-    /// Returns an address without its resource.
+    /// Returns the bare form of an address, which has no resource.
     static func bare(_ address: String) -> String { String(address.prefix { $0 != "/" }) }
 }

@@ -9,13 +9,14 @@ struct ComponentConnector: Sendable {
     typealias Channel = NIOAsyncChannel<ComponentEvent, ComponentResponse>
 
     let bridge: ComponentBridge
-    /// The longest time for resolving a name, and for connecting.
+    /// The maximum time for resolving a name, and the maximum time for connecting.
     let timeout: Duration
-    /// The addresses that servers may have if callers with keys of single apps have named them.
+    /// The rules for the addresses of servers that callers with API keys for single apps have named.
     let addresses: AddressPolicy
     let resolver: any NameResolver
 
-    /// - Parameter attempt: The number of the attempt. Each attempt uses another address of the name.
+    /// Opens a connection.
+    /// - Parameter attempt: The number of the attempt. Successive attempts use different addresses of the name.
     func connect(attempt: Int) async throws -> Channel {
         let settings = self.bridge.settings
         let tls = settings.security == .direct ? try self.tls() : nil
@@ -25,7 +26,7 @@ struct ComponentConnector: Sendable {
                 let pipeline = channel.pipeline.syncOperations
                 let name = settings.host.serverName
                 if let tls { try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: name)) }
-                // Bytes of a server that takes none itself are not read.
+                // If the server does not read, the component does not read from it either.
                 try pipeline.addHandlers([BackPressureHandler(), ComponentHandler(Self.stateMachine(bridge))])
                 return try Channel(wrappingChannelSynchronously: channel)
             }
@@ -42,7 +43,7 @@ struct ComponentConnector: Sendable {
         return try await bootstrap.connect(to: remote, channelInitializer: initialize)
     }
 
-    /// Returns the checked address to connect to.
+    /// Resolves the server's name, and returns an allowed address to connect to.
     private func address(attempt: Int) async throws -> IPAddress {
         let (host, app) = (self.bridge.settings.host, self.bridge.app)
         var found = IPAddress(host).map { [$0] } ?? []

@@ -1,18 +1,18 @@
 import NIOCore
 
-/// An event of a link, for the service.
+/// An event of a link, which its handler passes to the service.
 enum ComponentEvent: Hashable, Sendable {
     case established
     case request(ComponentRequest)
-    /// The component has left the server. The end of the connection is not a failure.
+    /// The component has left the server, so the end of the connection is not a failure.
     case left
 }
 
-/// The event by which the service requests a link to close the stream and the connection once it has replied to the
-/// requests in flight. It is not a write, because a server that reads nothing would delay it.
+/// The outbound event with which the service requests that a link close its stream and connection after the last
+/// replies. It is not a write, which a server that reads nothing could delay.
 struct ComponentShutdown: Hashable, Sendable {}
 
-/// Translates between bytes and ``ComponentStateMachine``. A failure of the link is an error of the channel.
+/// Connects a channel to ``ComponentStateMachine``. A failure of the link is fired as an error of the channel.
 final class ComponentHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ComponentEvent
@@ -21,7 +21,7 @@ final class ComponentHandler: ChannelDuplexHandler {
 
     private var stateMachine: ComponentStateMachine
     private var timer: Scheduled<Void>?
-    /// Indicates whether a read is delayed until the server's bytes may be read again.
+    /// Indicates whether a read is held back until the state machine allows more bytes.
     private var isReadHeld = false
 
     init(_ stateMachine: ComponentStateMachine) { self.stateMachine = stateMachine }

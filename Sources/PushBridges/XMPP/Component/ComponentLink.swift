@@ -2,13 +2,13 @@ import Logging
 import NIOCore
 import PushSupport
 
-/// The link of one component to its server. It connects, replies to requests, and connects again after each end.
+/// The link of one component to its server. It connects, replies to requests, and reconnects whenever the link ends.
 struct ComponentLink: Sendable {
-    /// The delays between attempts.
+    /// The delays between attempts to connect.
     static let backoff = Backoff(base: .seconds(1), maximum: .seconds(60))
-    /// The time for which a link must last until the next delay is short again.
+    /// The time that a link must last until the delay before reconnecting is short again.
     private static let lasting = Duration.seconds(10)
-    /// The maximum number of requests that are carried out at a time.
+    /// The maximum number of requests that are processed at the same time. Further ones wait.
     private static let width = 32
 
     let connector: ComponentConnector
@@ -18,7 +18,8 @@ struct ComponentLink: Sendable {
 
     private var bridge: ComponentBridge { self.connector.bridge }
 
-    /// Runs until `stop` is set and the link has replied to the requests in flight, or until the task is cancelled.
+    /// Runs until `stop` is resolved and the link has replied to the requests in flight, or until the task is
+    /// cancelled.
     func run(until stop: OneShotValue<Void>) async {
         var failures = 0
         var generator = SystemRandomNumberGenerator()
@@ -44,8 +45,8 @@ struct ComponentLink: Sendable {
         self.logger.warning("no link to the XMPP server, trying again", metadata: ["error": "\(reason)"])
     }
 
-    /// Waits for a delay.
-    /// - Returns: `false` once stopped or cancelled.
+    /// Sleeps for a delay.
+    /// - Returns: `false` if `stop` was resolved or the task cancelled before the end of the delay.
     private func wait(_ delay: Duration, orUntil stop: OneShotValue<Void>) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { (try? await Task.sleep(for: delay)) != nil }
@@ -59,9 +60,9 @@ struct ComponentLink: Sendable {
         }
     }
 
-    /// Opens a connection, unless the link is stopped or the task cancelled first. A connection that opens later is
-    /// closed.
-    /// - Returns: `nil` once stopped or cancelled.
+    /// Opens a connection, unless `stop` is resolved or the task cancelled first. A connection that is established
+    /// afterwards is closed.
+    /// - Returns: `nil` if `stop` was resolved or the task cancelled.
     private func open(attempt: Int, until stop: OneShotValue<Void>) async throws -> ComponentConnector.Channel? {
         let opened = OneShotValue<ComponentConnector.Channel?>()
         let connecting = Task {
@@ -84,7 +85,7 @@ struct ComponentLink: Sendable {
         }
     }
 
-    /// Connects and replies to requests until stopped.
+    /// Connects and replies to requests until `stop` is resolved.
     /// - Throws: The reason why the link ended by itself.
     private func connect(attempt: Int, until stop: OneShotValue<Void>, established: () -> Void) async throws {
         guard let channel = try await self.open(attempt: attempt, until: stop) else { return }

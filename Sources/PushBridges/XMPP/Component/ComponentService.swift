@@ -12,9 +12,9 @@ import ServiceLifecycle
 struct ComponentService: Service {
     /// The time between two checks for changes of the configuration.
     private static let interval = Duration.seconds(1)
-    /// The time between two searches for unused nodes.
+    /// The time between two removals of unused nodes.
     private static let cleaning = Duration.seconds(86_400)
-    /// The age from which on a node without a device is removed.
+    /// The age from which a node whose owner has no device is removed.
     private static let unusedAge = Duration.seconds(30 * 86_400)
     /// The maximum number of nodes that one transaction removes.
     private static let removedAtOnce = 500
@@ -23,7 +23,7 @@ struct ComponentService: Service {
     private let publishes: PublishResponder
     private let registrations: RegistrationResponder
     private let metrics: ComponentMetrics
-    /// The longest time for resolving a name, and for connecting.
+    /// The maximum time for resolving a name, and the maximum time for connecting.
     private let timeout: Duration
     private let addresses: AddressPolicy
     private let resolver: any NameResolver
@@ -51,13 +51,12 @@ struct ComponentService: Service {
         )
     }
 
-    /// A running link.
     private struct Running {
         var bridge: ComponentBridge
         let stop: OneShotValue<Void>
     }
 
-    /// Runs until graceful shutdown, at which the links still reply to the requests in flight.
+    /// Runs until graceful shutdown. The links then still reply to the requests in flight.
     func run() async throws {
         await withDiscardingTaskGroup { group in
             group.addTask { await cancelWhenGracefulShutdown { await self.clean() } }
@@ -75,7 +74,7 @@ struct ComponentService: Service {
         }
     }
 
-    /// Returns the configured components, or `nil` if they cannot be read at present.
+    /// Returns the configured components, or `nil` if they cannot be read now.
     private func bridges() async -> [ComponentBridge]? {
         do {
             var bridges: [ComponentBridge] = []
@@ -95,7 +94,7 @@ struct ComponentService: Service {
         }
     }
 
-    /// Ends the links of removed and changed components, and starts those of new ones.
+    /// Stops the links of removed and changed components, and starts links for new and changed ones.
     private func follow(
         _ bridges: [ComponentBridge],
         _ running: inout [String: Running],
@@ -144,7 +143,7 @@ struct ComponentService: Service {
 
 /// The metrics of XMPP components.
 ///
-/// `martlet_xmpp_publishes` counts publishes by `answer`, `martlet_xmpp_connections` connections to servers by `result`.
+/// `martlet_xmpp_publishes` counts publishes by `answer`, `martlet_xmpp_connections` counts connections by `result`.
 struct ComponentMetrics: Sendable {
     enum Answer: String, CaseIterable {
         case accepted, coalesced, failed, forbidden, missing

@@ -6,20 +6,20 @@ import PushSupport
 import PushTypes
 
 extension BridgeKind {
-    /// An XMPP push component (XEP-0114, XEP-0357). The name is the component's domain at one server.
+    /// The kind of bridge that is an XMPP push component (XEP-0114, XEP-0357). A bridge's name is the component's
+    /// domain.
     static let xmpp = BridgeKind("xmpp")
 }
 
 /// The settings of an XMPP push component: its server, and the content of its pushes.
 struct ComponentSettings: BridgeSettings, Hashable {
-    /// The protection of the connection to the server.
+    /// The transport security of the connection to the server.
     enum Security: String, Hashable, Sendable, CaseIterable {
-        /// TLS begins with the first byte.
+        /// Implicit TLS, which begins with the first byte.
         case direct
         case none
     }
 
-    /// The port on which servers listen for components.
     private static let standardPort: Int64 = 5347
 
     private enum Members {
@@ -54,23 +54,23 @@ struct ComponentSettings: BridgeSettings, Hashable {
         ]
     )
 
-    /// The member that requires a public server. It is set if a caller with a key of single apps has named the server.
+    /// The member for ``isPublicOnly``, which is set if a caller with an API key for single apps has named the server.
     static let hidden: [any AnyRequestMember] = [Members.publicOnly]
 
     var host: String
     var port: Int
     var security: Security
-    /// The authorities that the server's certificate is checked against, in PEM, or `nil` for those of the system.
+    /// The certificate authorities, in PEM, for the server's certificate, or `nil` for those of the system.
     var trust: String?
     var title: String
     var body: String?
     var sound: String
-    /// The member of the payload for the account tag.
+    /// The name of the payload member that contains the account tag of a node.
     var accountMember: String
     var consentCategory: String?
     /// The dialects in which clients may register themselves.
     var dialects: Set<RegistrationDialect>
-    /// Indicates whether the server's name may resolve only to addresses that callers with keys of single apps may
+    /// Indicates whether the server's name may resolve only to addresses that callers with API keys for single apps may
     /// name.
     var isPublicOnly: Bool
 
@@ -106,7 +106,7 @@ struct ComponentSettings: BridgeSettings, Hashable {
         }
     }
 
-    /// The certificates of ``trust``.
+    /// Returns the certificates of ``trust``, or the default of the system if it is `nil`.
     func trustRoots() throws -> NIOSSLTrustRoots {
         guard let trust else { return .default }
         let certificates = try NIOSSLCertificate.fromPEMBytes(Array(trust.utf8))
@@ -114,7 +114,7 @@ struct ComponentSettings: BridgeSettings, Hashable {
         return .certificates(certificates)
     }
 
-    /// Returns `true` if `host` is this machine. Connections to it need no TLS.
+    /// Returns `true` if `host` is the loopback interface. Connections to it need no TLS.
     private static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host == "::1" || host.isIPAddress && host.hasPrefix("127.")
     }
@@ -126,13 +126,13 @@ struct ComponentBridge: Hashable, Sendable {
     var name: String
     var app: Int64
     var bundleID: Topic
-    /// The environment of its pushes, or `nil` for that of each device.
+    /// The environment of the component's pushes, or `nil` for that of each device.
     var environment: PushEnvironment?
     var settings: ComponentSettings
     var secret: String
     var revision: UUID
 
-    /// - Throws: ``RequestError`` for settings that another version has stored and this one cannot read.
+    /// Reads a stored bridge. Throws ``RequestError`` for settings of another version that this one cannot read.
     init(_ record: BridgeRecord, bundleID: Topic) throws(RequestError) {
         (self.name, self.app, self.environment) = (record.name, record.app, record.environment)
         (self.bundleID, self.secret, self.revision) = (bundleID, record.secret, record.revision)
@@ -141,7 +141,8 @@ struct ComponentBridge: Hashable, Sendable {
 }
 
 extension ComponentSettings {
-    /// Checks the server. One that is set already may stay, and a new one must be public.
+    /// Returns the member that restricts the server to public addresses. The present server keeps its restriction or
+    /// lack of one, but a new one is checked and restricted.
     func hiddenMembers(
         replacing bridge: BridgeRecord?,
         _ policy: AddressPolicy
@@ -154,11 +155,11 @@ extension ComponentSettings {
         return publicOnly
     }
 
-    /// Checks the server by the rules for webhooks and chat servers, for a caller with a key of single apps.
+    /// Checks the server of a caller with an API key for single apps, by the rules for webhooks and chat servers.
     ///
-    /// A name is resolved only when its server is connected to. Here only names that always mean this host are refused.
-    /// - Throws: ``RequestError`` for an address that only this host or its network can reach, and for a port of other
-    ///   services.
+    /// A name is not resolved until the connection is opened. Here only names are rejected that always mean this host.
+    /// - Throws: ``RequestError`` for an address that only this host or its network can reach, and for a port of
+    ///   another service.
     func checkServer(_ policy: AddressPolicy) throws(RequestError) {
         do throws(RequestError) {
             _ = try ChatServerAddress(host: self.host, port: self.port, policy: policy)

@@ -3,18 +3,18 @@ import Foundation
 import NIOCore
 import PushTypes
 
-/// An action that the state machine of a component's link requests.
+/// An action that the state machine of a component's link requests from its handler.
 enum ComponentAction: Hashable, Sendable {
     case write(String)
-    /// The server has accepted the component.
+    /// Report that the server has accepted the component.
     case established
-    /// A request to which another part than the state machine replies.
+    /// Pass on a request to which the service replies.
     case request(ComponentRequest)
-    /// Close the connection, because of a failure or because the component leaves. No actions follow.
+    /// Close the connection, because of a failure, or without one because the component leaves. No actions follow.
     case close(ComponentFailure?)
 }
 
-/// The reason for which a link ended.
+/// The reason why a link ended.
 enum ComponentFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The server did not accept the component in time.
     case notAccepted
@@ -41,35 +41,37 @@ enum ComponentFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The component's end of a link to a server (XEP-0114), without I/O.
+/// The component's side of a link to a server (XEP-0114), without I/O.
 ///
-/// It opens the stream, proves the secret, replies to simple queries itself, and passes on publishes and registrations.
+/// It opens the stream, proves knowledge of the secret, replies to simple queries itself, and passes on publishes and
+/// registrations.
 struct ComponentStateMachine {
-    /// The longest time until the server accepts the component.
+    /// The maximum time until the server accepts the component, after which the link fails.
     static let acceptance = TimeAmount.seconds(15)
-    /// The interval at which white space is written, so that routers keep the connection.
+    /// The interval at which whitespace is written, so that routers keep the connection.
     static let keepAlive = TimeAmount.seconds(60)
-    /// The silence after which the component pings itself through the server, to check the link.
+    /// The time without received bytes after which the component pings itself through the server to check the link.
     static let silence = TimeAmount.seconds(120)
-    /// The longest time until that ping arrives.
+    /// The maximum time from a ping of the component to itself until any bytes are received, after which the link
+    /// fails.
     static let probe = TimeAmount.seconds(30)
-    /// The longest time for which a leaving component waits for the last replies.
+    /// The maximum time for which a leaving component waits for the last replies.
     static let leaving = TimeAmount.seconds(10)
-    /// The maximum number of requests in flight.
+    /// The maximum number of requests in flight. A further one receives the error `resource-constraint`.
     ///
-    /// One domain may have as many of them as are still free (a dynamic threshold). A single domain thus gets at most
-    /// half, and a few busy domains leave room for others.
+    /// Each domain may have at most as many of them as are still free (a dynamic threshold). A single domain thus gets
+    /// at most half of the maximum, and a few busy domains leave room for others.
     static let maximumInFlight = 2000
-    /// The maximum number of elements that are read in a second. Further ones wait in the connection.
+    /// The maximum number of elements that are read in a second. Further elements stay in the socket's receive buffer.
     static let elementsPerSecond = 20_000
 
     private enum Phase {
         case idle
         case opening
-        /// The proof has been sent.
+        /// The proof has been sent, and the server's reply is awaited.
         case proving
         case open
-        /// The component has been waiting for the last replies since this time, and takes no further requests.
+        /// The component accepts no further requests, and has been waiting for the last replies since this time.
         case leaving(since: NIODeadline)
         case closed
     }
@@ -85,13 +87,12 @@ struct ComponentStateMachine {
     /// The time at which the component pinged itself, or `nil` if no ping is outstanding.
     private var probedAt: NIODeadline?
     private var probes = 0
-    /// The beginning of the second in which elements are counted, and their total number then.
+    /// The start of the second in which elements are counted, and the total number of elements at that time.
     private var counted = (since: NIODeadline.uptimeNanoseconds(0), elements: 0)
     private var inFlight = 0
-    /// The number of requests in flight, for each domain that has any.
     private var inFlightByDomain: [String: Int] = [:]
 
-    /// - Parameter dialects: The dialects in which clients may register themselves.
+    /// Creates the state machine of a component whose clients may register themselves in `dialects`.
     init(domain: String, secret: String, dialects: Set<RegistrationDialect> = []) {
         (self.domain, self.secret) = (domain.lowercased(), secret)
         self.disco = ComponentDisco(domain: domain.lowercased(), dialects: dialects)
@@ -99,7 +100,7 @@ struct ComponentStateMachine {
 
     // MARK: Events
 
-    /// Begins the stream on an open connection.
+    /// Opens the stream on a new connection.
     mutating func connected(now: NIODeadline) -> [ComponentAction] {
         guard case .idle = self.phase else { return [] }
         self.phase = .opening
@@ -124,7 +125,7 @@ struct ComponentStateMachine {
         return actions
     }
 
-    /// Decides whether the server's bytes may be read now. If not, they may be at ``deadline``.
+    /// Returns `true` if the server's bytes may be read now. Otherwise they may be read at ``deadline``.
     mutating func mayRead(now: NIODeadline) -> Bool {
         self.countAnew(now)
         return !self.isPaused
@@ -136,7 +137,6 @@ struct ComponentStateMachine {
 
     private var isPaused: Bool { self.parser.elementsRead - self.counted.elements >= Self.elementsPerSecond }
 
-    /// Sends the reply to a request.
     mutating func answered(_ response: ComponentResponse, now: NIODeadline) -> [ComponentAction] {
         self.giveBack(response.stanza)
         guard self.isConnected else { return [] }
@@ -165,7 +165,7 @@ struct ComponentStateMachine {
         }
     }
 
-    /// The time at which ``timePassed(now:)`` must be called next, or `nil` for none.
+    /// The time at which ``timePassed(now:)`` must be called next, or `nil` if no deadline is pending.
     var deadline: NIODeadline? {
         let deadline: NIODeadline
         switch self.phase {
@@ -179,7 +179,7 @@ struct ComponentStateMachine {
         return self.isPaused ? min(deadline, self.counted.since + .seconds(1)) : deadline
     }
 
-    /// Begins to leave the server; the stream is closed once all requests in flight have replies.
+    /// Begins to leave the server. The stream is closed once all requests in flight have replies, or after ``leaving``.
     mutating func leave(now: NIODeadline) -> [ComponentAction] {
         switch self.phase {
         case .closed, .leaving: return []
@@ -199,7 +199,7 @@ struct ComponentStateMachine {
         }
     }
 
-    /// Counts a request of a domain if there is room for it.
+    /// Counts a request of a domain. Returns `false` if the domain has too many in flight.
     private mutating func take(of domain: String) -> Bool {
         let count = self.inFlightByDomain[domain, default: 0]
         guard count < Self.maximumInFlight - self.inFlight else { return false }
@@ -274,7 +274,7 @@ extension ComponentStateMachine {
         }
     }
 
-    /// Handles the server's reply to the proof.
+    /// Handles the server's reply to the proof of the secret.
     private mutating func accepted(_ stanza: XMLElement) throws(XMPPStreamError) -> [ComponentAction] {
         guard case .proving = self.phase, stanza.has("handshake", ComponentNamespace.accept) else {
             throw XMPPStreamError(.unsupportedStanzaType, "it has stanzas before the component is accepted")
@@ -336,7 +336,7 @@ extension ComponentStateMachine {
 
 /// The proof of the component's secret (XEP-0114 §3).
 enum ComponentHandshake {
-    /// Returns the hexadecimal text that proves the secret for a stream.
+    /// Returns the hexadecimal digest that proves knowledge of the secret for a stream.
     /// - Parameter stream: The id that the server has given to the stream.
     static func proof(stream: String, secret: String) -> String {
         Hexadecimal.encode(Insecure.SHA1.hash(data: Data((stream + secret).utf8)))

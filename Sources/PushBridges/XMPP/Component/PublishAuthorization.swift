@@ -2,12 +2,13 @@ import Crypto
 import Foundation
 import ProviderModel
 
-/// The authorization of a publish by the stored node.
+/// The decision whether a publish is allowed, made from the stored node.
 enum PublishAuthorization: Hashable, Sendable {
     case allowed(XMPPNodeRecord)
     case refused(StanzaError)
 
-    /// - Parameter node: The stored node of that name, or `nil` for none.
+    /// Allows a publish with the node's secret from the node's domain, and refuses any other.
+    /// - Parameter node: The stored node that the publish names, or `nil` if it does not exist.
     init(_ publish: PushPublish, from sender: JabberAddress, over bridge: ComponentBridge, _ node: XMPPNodeRecord?) {
         guard let node, node.app == bridge.app, node.component == bridge.name else {
             self = .refused(.itemNotFound)

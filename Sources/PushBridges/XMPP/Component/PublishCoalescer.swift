@@ -2,24 +2,24 @@ import PushTypes
 
 /// Coalesces the publishes for a node within an interval into one push.
 ///
-/// The first publish is sent at once. Of those that follow within the interval one is sent at its end, so that the app
-/// is woken for the last of them too. An important publish does not wait for the end of an interval that an unimportant
-/// one began.
+/// The first publish is sent immediately. If others follow within the interval, one of them is sent at its end, so that
+/// the app is woken for the last of them too. An important publish does not wait for the end of an interval that an
+/// unimportant one began.
 struct PublishCoalescer {
-    /// The time between two pushes of a node.
+    /// The minimum time between two pushes for a node.
     static let interval = Duration.seconds(20)
-    /// The maximum number of nodes that are remembered. Beyond it publishes are sent at once.
+    /// The maximum number of nodes that are remembered. Publishes for further nodes are sent immediately.
     static let maximumNodes = 100_000
 
     enum Decision: Hashable, Sendable {
-        /// Send the publish at this time of the steady clock, which may be now.
+        /// Send the publish at this time by the steady clock, which may be now.
         case send(at: Timestamp)
-        /// A push that will be sent already covers the publish.
+        /// A push that is already scheduled covers the publish.
         case covered
     }
 
     private struct Entry: Hashable {
-        /// The time of the last push, which may be in the future.
+        /// The time of the last push, which may be scheduled for the future.
         var sentAt: Timestamp
         var isImportant: Bool
     }
@@ -28,8 +28,8 @@ struct PublishCoalescer {
     /// The time at which expired entries were last removed.
     private var cleanedAt: Timestamp?
 
-    /// Decides about a publish.
-    /// - Parameter now: The present time, by the steady clock.
+    /// Decides whether and when a publish is sent.
+    /// - Parameter now: The current time, by the steady clock.
     mutating func decide(_ node: String, isImportant: Bool, now: Timestamp) -> Decision {
         self.clean(now: now)
         guard let entry = self.entries[node], now < entry.sentAt.advanced(by: Self.interval) else {
@@ -40,7 +40,7 @@ struct PublishCoalescer {
         return self.send(node, at: isHigher ? now : entry.sentAt.advanced(by: Self.interval), isImportant)
     }
 
-    /// Forgets a node whose push could not be created, so that the next publish is sent at once.
+    /// Forgets a node whose push could not be created, so that its next publish is sent immediately.
     mutating func forget(_ node: String) { self.entries[node] = nil }
 
     private mutating func send(_ node: String, at time: Timestamp, _ isImportant: Bool) -> Decision {

@@ -6,7 +6,7 @@ import PushTypes
 
 /// The notification for a publish.
 struct PublishContent {
-    /// The time for which a push about a message is kept for an offline device, in seconds.
+    /// The time for which the push service stores a push about a message for an offline device, in seconds.
     private static let importantExpiry: Int64 = 7 * 86_400
     private static let otherExpiry: Int64 = 3600
 
@@ -14,10 +14,10 @@ struct PublishContent {
     let node: XMPPNodeRecord
     let isImportant: Bool
 
-    /// Returns the request that pushes to the owner of the node.
+    /// Returns the notification request for the owner of the node.
     /// - Parameters:
     ///   - tokens: The tokens of the owner's devices.
-    ///   - delay: The time until the push is sent.
+    ///   - delay: The delay until the push is sent, or zero to send it immediately.
     func request(tokens: [DeviceToken], delay: Duration, now: Timestamp) throws(RequestError) -> NotificationRequest {
         var members: [String: JSONValue] = [
             "to": self.audience(tokens), "payload": .object(self.payload),
@@ -60,15 +60,15 @@ struct PublishContent {
         return payload
     }
 
-    /// The collapse id, by which a later push for the same node replaces the earlier one.
+    /// The collapse id, with which a later push for the same node replaces an earlier one.
     private var collapseID: String { Hexadecimal.encode(SHA256.hash(data: Data(self.node.node.utf8)).prefix(16)) }
 }
 
 extension PushPublish {
-    /// Indicates whether the event is for the user to see.
+    /// Indicates whether the user is alerted.
     ///
-    /// The server's priority decides that. Without a priority the event is important if its summary has the text of a message, or
-    /// is encrypted, because only the app can read it then.
+    /// The server's priority decides. Without a priority, the publish is important if its summary contains a message
+    /// body or is encrypted, because only the app can decrypt the summary.
     var isImportant: Bool {
         switch self.priority {
         case .high: true

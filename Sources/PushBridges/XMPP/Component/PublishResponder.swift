@@ -6,12 +6,12 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// Turns publishes into notifications, and replies to them once the ledger has the notifications.
+/// Converts publishes into notifications, and replies to each publish once the ledger contains its notification.
 ///
-/// The reply ends a registration at the user's server only in cases that the store knows for certain: the node is gone,
-/// the secret is wrong, or the push service has called all devices inactive. All other errors are *wait*.
+/// A reply ends a registration at the user's server only if the store proves that it is useless: the node is gone, the
+/// secret is wrong, or the push service has reported all devices as inactive. All other errors have the type *wait*.
 final class PublishResponder: Sendable {
-    /// The maximum number of devices of an owner that are pushed to.
+    /// The maximum number of devices of a node's owner that receive pushes.
     private static let maximumDevices = 50
 
     private let store: any XMPPNodeStore
@@ -44,7 +44,7 @@ final class PublishResponder: Sendable {
             switch PublishAuthorization(publish, from: sender, over: bridge, stored) {
             case .refused(let error): return self.refuse(error)
             case .allowed(let node):
-                // Publishes that are refused, such as those of strangers, do not use the app's budget.
+                // Refused publishes, such as those of strangers, do not use the app's budget.
                 guard (try? self.budget.spend(for: BudgetCaller(app: bridge.bundleID))) != nil else {
                     self.metrics.countPublish(.failed)
                     return .error(.resourceConstraint)
@@ -60,7 +60,7 @@ final class PublishResponder: Sendable {
                 return try await self.push(content, to: tokens, receivedAt: receivedAt)
             }
         } catch let error as RequestError where error.code == "no_token_of_kind" {
-            // The devices have been removed since they were counted.
+            // The devices have been removed since their tokens were read.
             return self.refuse(.itemNotFound)
         } catch {
             self.metrics.countPublish(.failed)
@@ -74,9 +74,10 @@ final class PublishResponder: Sendable {
         }
     }
 
-    /// Replies to a publish whose owner has no device that the component can reach.
+    /// Replies to a publish whose owner has no device in the component's environment.
     ///
-    /// Devices of the other environment still exist, because the component's environment may be set wrongly.
+    /// If the owner has devices in the other environment, the registration is kept, because the component's environment
+    /// may be wrong.
     private func answerWithoutDevice(
         _ node: XMPPNodeRecord,
         over bridge: ComponentBridge

@@ -7,7 +7,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Registers the devices of clients that request it over XMPP, and creates their nodes.
+/// Registers the devices of clients that request their registration over XMPP, and creates their nodes.
 struct RegistrationResponder: Sendable {
     private let store: any DeviceStore & UserSecretStore & XMPPNodeStore
     private let time: any TimeSource
@@ -31,7 +31,7 @@ struct RegistrationResponder: Sendable {
     ) async -> StanzaResponse {
         // The sender is a server, which has no devices.
         guard sender.local != nil else { return .error(.forbidden) }
-        // The component's own server has a budget of its own, so that other servers cannot use up the share of its
+        // The component's own server has a separate budget, so that other servers cannot use up the budget of its
         // users.
         let isHome = bridge.name.hasSuffix(".\(sender.domain)")
         let domain = BudgetCaller(app: isHome ? nil : bridge.bundleID, .name(sender.domain))

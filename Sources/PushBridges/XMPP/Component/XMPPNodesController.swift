@@ -9,9 +9,9 @@ import PushSupport
 import PushTypes
 
 /// The operations below `/v1/apps/{app}/xmpp-nodes` and `…/installations/{installation}/xmpp-nodes`, which manage the
-/// nodes that users' servers publish to.
+/// nodes to which users' servers publish.
 ///
-/// Back ends use the first for any installation or user. An app uses the second for its own installation.
+/// Back ends use the first path for any installation or user. An app uses the second for its own installation.
 struct XMPPNodesController: Controller {
     let store: any AppStore & BridgeStore & UserSecretStore & XMPPNodeStore
     let time: any TimeSource
@@ -150,7 +150,8 @@ struct XMPPNodesController: Controller {
         return try .json(XMPPNodeResponse(node: node, secret: credentials.secret), status: .created)
     }
 
-    /// Returns the name of the component for a new node.
+    /// Returns the component for a new node: the requested one, or else one below the domain of the user's account, or
+    /// else the app's first one by name.
     private func component(_ name: String?, _ domain: String, _ app: AppRecord) async throws -> String {
         let names = try await self.store.bridges(app: app.id).filter { $0.kind == .xmpp }.map(\.name).sorted()
         if let name {
@@ -180,10 +181,10 @@ struct XMPPNodesController: Controller {
     }
 }
 
-/// A node in a response.
+/// The JSON of a node in an API response.
 struct XMPPNodeResponse: ResponseObject {
     let node: XMPPNodeRecord
-    /// The secret of the node, if this response shows it.
+    /// The secret of the node, or `nil` except in the response to its creation.
     var secret: String?
 
     private var installation: String? {
@@ -204,9 +205,9 @@ struct XMPPNodeResponse: ResponseObject {
 
 /// The name and the secret of a new node.
 struct NodeCredentials: Hashable, Sendable {
-    /// The name of the node: 128 bits, in hexadecimal.
+    /// The name of the node: 128 bits in hexadecimal.
     let node: String
-    /// The secret: 192 bits, in base64url. It is empty for a node without one.
+    /// The secret: 192 bits in base64url, or an empty string for a node without one.
     let secret: String
 
     var secretHash: Data { Data(SHA256.hash(data: Data(self.secret.utf8))) }
@@ -217,10 +218,10 @@ struct NodeCredentials: Hashable, Sendable {
         self.secret = Base64URL.encode(RandomBytes.make(24))
     }
 
-    /// Creates the credentials of a device that registers itself. They are the same each time.
+    /// Derives the credentials of a device that registers itself. The same seed yields the same credentials.
     /// - Parameters:
-    ///   - seed: A text for the device that only this provider can derive.
-    ///   - hasSecret: Whether the node has a secret. Some clients know none.
+    ///   - seed: A string for the device that only this provider can derive.
+    ///   - hasSecret: Whether the node has a secret. Some clients do not support one.
     init(seed: String, hasSecret: Bool) {
         let digest = Array(SHA512.hash(data: Data(seed.utf8)))
         self.node = Hexadecimal.encode(digest.prefix(16))

@@ -27,7 +27,7 @@ struct ComponentDisco: Hashable, Sendable {
         return .result(self.query(ComponentNamespace.discoInfo, node, [identity] + children))
     }
 
-    /// Returns the items of the component, which are only the commands.
+    /// Returns the items of a node. Only the node of the commands has any.
     func items(node: String?) -> StanzaResponse {
         let commands = node == ComponentNamespace.commands ? self.commands : []
         let items = commands.map { command in
@@ -56,7 +56,7 @@ struct ComponentDisco: Hashable, Sendable {
     }
 }
 
-/// The namespaces that only a push component uses, besides those of ``XMPPNamespaces``.
+/// The XML namespaces that only a push component uses. Those that XMPP clients use too are in ``XMPPNamespaces``.
 enum ComponentNamespace {
     static let accept = "jabber:component:accept"
     static let commands = "http://jabber.org/protocol/commands"

@@ -1,4 +1,4 @@
-/// A request to which ``ComponentStateMachine`` does not reply itself.
+/// A request that ``ComponentStateMachine`` passes on because it does not reply to it itself.
 struct ComponentRequest: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case publish(PushPublish)
@@ -7,16 +7,16 @@ struct ComponentRequest: Hashable, Sendable {
 
     var stanza: RequestStanza
     var kind: Kind
-    /// The sender, which is the user's server for a publish.
+    /// The address of the sender, which is the user's server for a publish.
     var from: JabberAddress
 }
 
-/// The addresses and the id of a request, which its response repeats.
+/// The addresses and the id of a request, which its reply repeats.
 struct RequestStanza: Hashable, Sendable {
     var id: String
-    /// The address of the sender, as it was written.
+    /// The address of the sender, exactly as received.
     var from: String
-    /// The address of the component, as it was written.
+    /// The address of the component, exactly as received.
     var to: String
 
     func response(_ answer: StanzaResponse) -> XMLElement {
@@ -34,7 +34,6 @@ struct RequestStanza: Hashable, Sendable {
     }
 }
 
-/// The reply to a ``ComponentRequest``.
 struct ComponentResponse: Hashable, Sendable {
     var stanza: RequestStanza
     var answer: StanzaResponse
@@ -42,15 +41,15 @@ struct ComponentResponse: Hashable, Sendable {
 
 /// The reply to a request of another XMPP entity.
 enum StanzaResponse: Hashable, Sendable {
-    /// Success, with the element of the response if it has one.
+    /// A successful result, with the element of the reply if it has one.
     case result(XMLElement?)
     case error(StanzaError)
 }
 
 /// An error in reply to a stanza (RFC 6120 §8.3).
 ///
-/// A server's reaction depends only on the type. It sends the stanza again after *wait*, and may end a registration
-/// after any other.
+/// A server's reaction depends only on the error type. It sends the stanza again after *wait*, and may end a push
+/// registration after any other type.
 struct StanzaError: Hashable, Sendable {
     enum Kind: String, Sendable {
         case auth, cancel, modify, wait

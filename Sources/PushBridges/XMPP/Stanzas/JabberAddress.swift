@@ -1,6 +1,6 @@
-/// An XMPP address, `local@domain/resource`. Only the domain is always present (RFC 7622).
+/// An XMPP address, `local@domain/resource`. Only the domain is required (RFC 7622).
 struct JabberAddress: Hashable, Sendable {
-    /// The maximum length of each of its three parts, in bytes.
+    /// The maximum length of the local part, the domain and the resource, in bytes each.
     static let maximumPart = 1023
 
     var local: String?
@@ -8,7 +8,7 @@ struct JabberAddress: Hashable, Sendable {
     var domain: String
     var resource: String?
 
-    /// Reads an address. Returns `nil` for text that is not one.
+    /// Parses an address. Returns `nil` if the string is not a valid one.
     init?(_ text: String) {
         guard text.utf8.count <= 3 * Self.maximumPart + 2 else { return nil }
         var rest = text[...]
@@ -27,10 +27,11 @@ struct JabberAddress: Hashable, Sendable {
         }
     }
 
-    /// The address without its resource.
+    /// The bare address, which has no resource.
     var bare: String { self.local.map { "\($0)@\(self.domain)" } ?? self.domain }
 
-    /// Returns `true` if text can be a domain. It must have no characters that end one or that XML cannot contain.
+    /// Returns `true` if a string can be a domain: it contains no delimiters of addresses and no characters reserved in
+    /// XML.
     static func isDomain(_ text: String) -> Bool {
         (1...Self.maximumPart).contains(text.utf8.count)
             && text.unicodeScalars.allSatisfy {

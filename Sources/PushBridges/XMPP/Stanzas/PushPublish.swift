@@ -1,15 +1,15 @@
-/// A publish of a user's server, which reports that something has arrived for an absent client (XEP-0357 §7).
+/// A publish with which a user's server reports that something has arrived for an absent client (XEP-0357 §7).
 struct PushPublish: Hashable, Sendable {
     /// The maximum length of a node's name, in bytes.
     static let maximumNode = 1024
 
     var node: String
-    /// The secret that the client gave to its server. It is empty without one.
+    /// The secret that the client gave to its server, or an empty string if the publish contains none.
     var secret: String
-    /// The server's priority; `nil` if it gives none, or another one.
+    /// The priority that the server gives, or `nil` if it gives none or an unknown one.
     var priority: Priority?
     var isSummaryEncrypted = false
-    /// Indicates whether the summary has the text of a message, which is mostly a constant.
+    /// Indicates whether the summary contains a message body. Most servers send a constant string.
     var hasMessageText = false
 
     enum Priority: String {
@@ -21,7 +21,7 @@ struct PushPublish: Hashable, Sendable {
         case error(StanzaError)
     }
 
-    /// Reads the `pubsub` element of a request.
+    /// Parses the `pubsub` element of a request.
     static func read(_ pubsub: XMLElement) -> Reading {
         guard let publish = pubsub.child("publish", ComponentNamespace.pubsub),
             let item = publish.child("item", ComponentNamespace.pubsub),
@@ -30,7 +30,7 @@ struct PushPublish: Hashable, Sendable {
         guard let node = publish["node"], (1...self.maximumNode).contains(node.utf8.count) else {
             return .error(.badRequest)
         }
-        // Old server modules close one element too few, so that the options are inside the publish.
+        // Old server modules close one element too few, so that the options are nested in `publish` or `item`.
         let options = [pubsub, publish, item].lazy.compactMap { $0.child("publish-options", ComponentNamespace.pubsub) }
             .first
         let secret = DataForm(options?.child("x", ComponentNamespace.form))?["secret"]

@@ -1,10 +1,10 @@
 import PushTypes
 
-/// A dialect of the commands by which clients register themselves (XEP-0050).
+/// A dialect of the ad-hoc commands (XEP-0050) with which clients register themselves.
 enum RegistrationDialect: String, Hashable, Sendable, CaseIterable {
-    /// The dialect of Conversations' proxy and similar ones. A device has an id and keeps its node and secret.
+    /// The dialect of Conversations' push proxy and similar ones. A device has an id, and keeps its node and secret.
     case p2
-    /// The dialect of Tigase's component and its clients. It has no secret, because the node itself is one.
+    /// The dialect of Tigase's component and its clients. It has no secret, because the node's name serves as one.
     case tigase
 
     var registerCommand: String {
@@ -21,7 +21,7 @@ enum RegistrationDialect: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The features by which clients discover it.
+    /// The service discovery features that announce the dialect.
     var features: [String] {
         switch self {
         case .p2: []
@@ -29,7 +29,7 @@ enum RegistrationDialect: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Returns the empty form of a command.
+    /// Returns the empty form that a client fills in for a command.
     func form(isRegistration: Bool) -> DataForm {
         switch self {
         case .p2: DataForm(isRegistration ? ["token": "", "device-id": ""] : ["device-id": ""])
@@ -40,7 +40,7 @@ enum RegistrationDialect: String, Hashable, Sendable, CaseIterable {
     fileprivate static let tigaseProvider = "tigase:messenger:apns:1"
 }
 
-/// A command by which a client registers itself, or ends its registration.
+/// A command with which a client registers itself or removes its registration.
 struct RegistrationCommand: Hashable, Sendable {
     /// The maximum length of a device's id, in bytes.
     static let maximumDeviceID = 256
@@ -53,16 +53,16 @@ struct RegistrationCommand: Hashable, Sendable {
     }
 
     var dialect: RegistrationDialect
-    /// The id of the device, which is unique to its user.
+    /// The id of the device, which is unique among the devices of its user.
     var device: String
     var action: Action
-    /// The command's node, which the response repeats.
+    /// The node of the command, which the reply repeats.
     var node: String
 
-    /// The result of reading a command.
+    /// The result of parsing a command.
     enum Reading: Hashable, Sendable {
         case command(RegistrationCommand)
-        /// An immediate reply: the empty form, or an error.
+        /// An immediate reply, such as the empty form or an error.
         case answer(StanzaResponse)
     }
 
@@ -87,7 +87,7 @@ struct RegistrationCommand: Hashable, Sendable {
         return .command(RegistrationCommand(dialect: dialect, device: device, action: action, node: node))
     }
 
-    /// Returns the device that a form names, with its token. Returns `nil` if the form is incomplete.
+    /// Returns the device id and the token that a form contains, or `nil` if the form is incomplete.
     private static func device(_ form: DataForm, _ dialect: RegistrationDialect) -> (String, DeviceToken?)? {
         func token(_ name: String) -> DeviceToken? {
             form[name].flatMap { DeviceToken(userInput: $0) }.flatMap { $0.bytes.count >= self.minimumToken ? $0 : nil }
@@ -114,20 +114,20 @@ struct RegistrationCommand: Hashable, Sendable {
         XMLElement(
             "command",
             namespace: ComponentNamespace.commands,
-            // Each command is a single request, so nothing can be continued.
+            // Each command is a single request, so no session can be continued.
             attributes: ["node": node, "status": status, "sessionid": "1"],
             children: form.map { [$0] } ?? []
         )
     }
 }
 
-/// The fields of a form (XEP-0004), each with its first value.
+/// The fields of a data form (XEP-0004), each with its first value.
 struct DataForm: Hashable, Sendable {
     var fields: [String: String] = [:]
 
     init(_ fields: [String: String] = [:]) { self.fields = fields }
 
-    /// Reads a form. Returns `nil` for any other element.
+    /// Parses a form. Returns `nil` for any other element.
     init?(_ element: XMLElement?) {
         guard let element, element.has("x", ComponentNamespace.form) else { return nil }
         for field in element.children("field", ComponentNamespace.form) {
@@ -138,8 +138,8 @@ struct DataForm: Hashable, Sendable {
 
     subscript(name: String) -> String? { self.fields[name] }
 
-    /// Returns the form as an element.
-    /// - Parameter type: `form`, `submit` or `result`.
+    /// Returns the form as an XML element.
+    /// - Parameter type: The form type: `form`, `submit` or `result`.
     func element(type: String) -> XMLElement {
         let fields = self.fields.sorted { $0.key < $1.key }.map { name, value in
             let value = XMLElement("value", namespace: ComponentNamespace.form, text: value)

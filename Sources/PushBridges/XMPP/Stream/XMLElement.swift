@@ -1,10 +1,10 @@
 import PushSupport
 
-/// An element of an XML stream, with its content.
+/// An element of an XML stream, with its attributes, text and children.
 package struct XMLElement: Hashable, Sendable {
-    /// The name without a prefix.
+    /// The local name, without a prefix.
     package var name: String
-    /// The namespace. Prefixes have been resolved.
+    /// The namespace to which the prefix or the default namespace was resolved.
     package var namespace: String
     /// The attributes without a prefix, and those with the prefix `xml:`, such as `xml:lang`.
     package var attributes: [String: String]
@@ -28,7 +28,7 @@ package struct XMLElement: Hashable, Sendable {
         set { self.attributes[attribute] = newValue }
     }
 
-    /// Returns the first child of a name and namespace.
+    /// Returns the first child with a name and namespace, or `nil` if there is none.
     package func child(_ name: String, _ namespace: String) -> XMLElement? {
         self.children.first { $0.has(name, namespace) }
     }
@@ -37,15 +37,14 @@ package struct XMLElement: Hashable, Sendable {
         self.children.filter { $0.has(name, namespace) }
     }
 
-    /// Returns `true` if the element has this name and namespace.
     package func has(_ name: String, _ namespace: String) -> Bool { self.name == name && self.namespace == namespace }
 }
 
 extension XMLElement {
-    /// Returns the XML of the element within a parent.
+    /// Returns the XML of the element within a parent element.
     ///
-    /// Characters that XML cannot hold become U+FFFD.
-    /// - Parameter parent: The default namespace of the parent, which is that of the stream for a stanza.
+    /// Characters that are not allowed in XML are replaced by U+FFFD.
+    /// - Parameter parent: The default namespace of the parent. For a stanza, it is that of the stream.
     package func xml(in parent: String = "") -> String {
         var output = ""
         self.write(to: &output, in: parent)
@@ -70,7 +69,7 @@ extension XMLElement {
         output += "</\(name)>"
     }
 
-    /// Returns escaped text, for contents and for attributes.
+    /// Returns a string escaped for use in character data and in attributes.
     static func escaped(_ text: String) -> String {
         var output = ""
         output.reserveCapacity(text.utf8.count)
@@ -81,7 +80,7 @@ extension XMLElement {
             case ">": output += "&gt;"
             case "'": output += "&apos;"
             case "\"": output += "&quot;"
-            // A reader would normalize them to spaces and line feeds otherwise.
+            // A parser would otherwise normalize them to spaces and line feeds.
             case "\t", "\n", "\r": output += "&#\(character.value);"
             case _ where !XMLCharacters.isAllowed(character): output += "\u{fffd}"
             default: output.unicodeScalars.append(character)

@@ -1,19 +1,19 @@
 import PushSupport
 
-/// The namespace declarations that are in force at a position of a stream.
+/// The XML namespace declarations that are in scope at a position of a stream.
 struct XMLScope {
     private static let xml = "http://www.w3.org/XML/1998/namespace"
     private static let xmlns = "http://www.w3.org/2000/xmlns/"
 
-    /// The prefixes and their namespaces, the outermost first. The prefix of the default namespace is empty.
+    /// The declared prefixes and their namespaces, the outermost first. The default namespace has an empty prefix.
     private var bindings: [(prefix: String, namespace: String)] = []
 
-    /// The number of declarations in force.
+    /// The number of declarations in scope.
     var count: Int { self.bindings.count }
 
     var defaultNamespace: String { self.namespace("") ?? "" }
 
-    /// Enters an element. Its declarations are in force until ``leave(to:)``.
+    /// Enters an element. Its declarations stay in scope until ``leave(to:)``.
     /// - Returns: The element, and the argument for ``leave(to:)``.
     mutating func enter(_ tag: XMLTag) throws(XMPPStreamError) -> (XMLElement, Int) {
         let outside = self.bindings.count
@@ -32,7 +32,7 @@ struct XMLScope {
             switch prefix {
             case "xmlns": break
             case "", "xml": element[name] = value
-            // Attributes in namespaces are ignored, because no supported extension uses them.
+            // Attributes with other prefixes are ignored, because no supported extension uses them.
             default: _ = try self.resolve(prefix)
             }
         }
@@ -42,7 +42,7 @@ struct XMLScope {
         return (element, outside)
     }
 
-    /// Returns the element of a tag without its attributes and their declarations, and without entering it.
+    /// Returns the element of a tag without its attributes and namespace declarations. The element is not entered.
     ///
     /// The namespace of an undeclared prefix is empty.
     func bareElement(_ tag: XMLTag) -> XMLElement {

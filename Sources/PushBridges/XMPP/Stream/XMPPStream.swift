@@ -1,21 +1,21 @@
 import PushSupport
 
-/// The opening and the closing of an XMPP stream (RFC 6120 §4).
+/// The opening and closing tags of an XMPP stream (RFC 6120 §4).
 package enum XMPPStream {
     /// The namespace of the stream's own elements.
     package static let namespace = "http://etherx.jabber.org/streams"
 
-    /// Returns the text that opens a stream.
+    /// Returns the XML that opens a stream.
     /// - Parameters:
-    ///   - content: The default namespace, such as `jabber:client` or `jabber:component:accept`.
-    ///   - attributes: The attributes of the header, such as `to` and `version`.
+    ///   - content: The default namespace of the stream, such as `jabber:client` or `jabber:component:accept`.
+    ///   - attributes: The attributes of the stream header, such as `to` and `version`.
     package static func opening(content: String, attributes: [String: String]) -> String {
         let attributes = attributes.sorted { $0.key < $1.key }
             .map { " \($0.key)='\(XMLElement.escaped($0.value))'" }.joined()
         return "<?xml version='1.0'?><stream:stream xmlns='\(content)' xmlns:stream='\(Self.namespace)'\(attributes)>"
     }
 
-    /// The text that closes a stream.
+    /// The XML that closes a stream.
     package static let closing = "</stream:stream>"
 }
 
@@ -28,22 +28,23 @@ enum XMPPNamespaces {
     static let stanzaErrors = "urn:ietf:params:xml:ns:xmpp-stanzas"
     /// Stream management (XEP-0198).
     static let management = "urn:xmpp:sm:3"
-    /// Message carbons (XEP-0280) and what they forward (XEP-0297).
+    /// Message carbons (XEP-0280), which contain forwarded messages (XEP-0297).
     static let carbons = "urn:xmpp:carbons:2"
     static let forward = "urn:xmpp:forward:0"
     /// Delayed delivery (XEP-0203).
     static let delay = "urn:xmpp:delay"
     static let ping = "urn:xmpp:ping"
-    /// Ids of stanzas that a server gives (XEP-0359).
+    /// Unique stanza ids that a server assigns (XEP-0359).
     static let stanzaID = "urn:xmpp:sid:0"
-    /// The children of messages that only the app can decrypt: explicit encryption (XEP-0380), OMEMO, OpenPGP.
+    /// The namespaces of message children that only the app can decrypt: explicit encryption (XEP-0380), OMEMO,
+    /// OpenPGP.
     static let encrypted: Set<String> = [
         "urn:xmpp:eme:0", "eu.siacs.conversations.axolotl", "urn:xmpp:omemo:1", "urn:xmpp:omemo:2",
         "urn:xmpp:openpgp:0", "jabber:x:encrypted",
     ]
 }
 
-/// The error that ends a stream (RFC 6120 §4.9). It was detected at this end or received.
+/// The error that ends a stream (RFC 6120 §4.9), whether it was detected locally or received from the peer.
 package struct XMPPStreamError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Condition: String, Sendable {
         case badFormat = "bad-format"
@@ -74,7 +75,7 @@ package struct XMPPStreamError: Error, Hashable, Sendable, CustomStringConvertib
     }
 
     package var condition: Condition
-    /// The reason, for the log. It is empty for a received error.
+    /// The explanation for the log. It is empty for a received error.
     package var reason: String
 
     package init(_ condition: Condition, _ reason: String = "") { (self.condition, self.reason) = (condition, reason) }
@@ -92,7 +93,7 @@ package struct XMPPStreamError: Error, Hashable, Sendable, CustomStringConvertib
 
     private static let conditions = "urn:ietf:params:xml:ns:xmpp-streams"
 
-    /// Reads a received `<stream:error>`. Returns `nil` for any other element. The peer's text is ignored.
+    /// Parses a received `<stream:error>`. Returns `nil` for any other element. The peer's explanation is ignored.
     package init?(_ element: XMLElement) {
         guard element.has("error", XMPPStream.namespace) else { return nil }
         let known = element.children.lazy.filter { $0.namespace == Self.conditions }
@@ -111,12 +112,11 @@ package struct XMPPStreamError: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-/// An event of a stream.
+/// An event that the parser reports.
 package enum XMPPStreamEvent: Hashable, Sendable {
     /// The peer has opened the stream. The attributes are those of its header, and `xmlns` is its default namespace.
     case streamStart(XMLElement)
-    /// A complete element of the first level: a stanza, or an element of the stream itself, such as `features` and
-    /// `error`.
+    /// A complete top-level element: a stanza, or an element of the stream itself, such as `features` and `error`.
     case stanza(XMLElement)
     /// The peer has closed the stream.
     case streamEnd

@@ -1,33 +1,33 @@
 import PushSupport
 
-/// Reads a stream of XMPP from bytes that arrive in pieces (RFC 6120 §11), without I/O.
+/// An incremental parser of XMPP streams (RFC 6120 §11), without I/O. The bytes may arrive in chunks of any size.
 ///
-/// Document types, comments, processing instructions besides the XML declaration, and entities besides the five of XML
-/// are refused with `restricted-xml`. Depth, sizes and counts are limited, and the time is linear in the number of
-/// bytes. White space between stanzas is skipped and not kept.
+/// Document types, comments, processing instructions other than the XML declaration, and entities other than XML's five
+/// are rejected with `restricted-xml`. Depth, sizes and counts are limited, and parsing takes linear time. Whitespace
+/// between stanzas is skipped.
 package struct XMPPStreamParser: Sendable {
-    /// The default maximum length of a stanza, in bytes.
+    /// The default maximum length of a stanza, in bytes. A longer one ends the stream, unless ``truncates`` is set.
     package static let maximumStanza = 512 * 1024
     /// The maximum depth of nested elements, including the stanza itself.
     package static let maximumDepth = 32
-    /// The default maximum length of a stanza whose content is left out, in bytes.
+    /// The default maximum length of a stanza whose content is discarded, in bytes.
     ///
-    /// A server may write a stranger's stanza at many times its length, because it escapes characters and may repeat a
+    /// A server may expand a stranger's stanza to many times its length, because it escapes characters and may repeat a
     /// namespace on each element. The limit ensures that an endless stanza does not hide all later ones.
     package static let maximumTruncated = 64 * 1024 * 1024
-    /// The maximum number of elements in a stanza.
+    /// The maximum number of elements in a stanza. A stanza with more ends the stream, unless ``truncates`` is set.
     package static let maximumElements = 1000
-    /// The maximum length of a stream header and the declaration before it, in bytes.
+    /// The maximum length of a stream header and the XML declaration before it, in bytes.
     package static let maximumHeader = 16 * 1024
-    /// The maximum number of prefixes that are declared at a time.
+    /// The maximum number of namespace declarations that are in scope at the same time.
     static let maximumPrefixes = 64
 
     private enum Phase {
-        /// No byte has been read.
+        /// Neither the XML declaration nor a tag has been read.
         case start
         /// The XML declaration has been read.
         case declared
-        /// The stream is open. Its element has this name.
+        /// The stream header with this tag name has been read.
         case open(String)
         case ended
         case failed(XMPPStreamError)
@@ -35,45 +35,45 @@ package struct XMPPStreamParser: Sendable {
 
     private struct OpenElement {
         var element: XMLElement
-        /// The name with its prefix.
+        /// The qualified name, including the prefix.
         var name: String
-        /// The number of declarations in force outside the element.
+        /// The number of namespace declarations in scope outside the element.
         var scope: Int
     }
 
     /// Indicates whether the content of a stanza that is too long, has too many elements or has unresolvable namespaces
-    /// is left out, instead of ending the stream. A server routes stanzas of strangers without checking them.
+    /// is discarded, instead of ending the stream. A server routes stanzas of strangers without checking them.
     ///
-    /// Of such a stanza only the depth of its elements is tracked, and its read content is released. Its attributes
-    /// stay if its own tag can be read. The stream still ends if a part that is parsed is not well-formed, and for a
-    /// stanza of more than ``maximumTruncated`` bytes.
+    /// The parser tracks only the depth of the discarded elements. The attributes of the stanza itself are kept if its
+    /// start tag can be parsed. The stream still ends if a parsed section is not well-formed, and for a stanza of more
+    /// than ``maximumTruncated`` bytes.
     package var truncates = false
     private let maximumStanza: Int
     private let maximumTruncated: Int
     private var phase = Phase.start
-    /// The bytes that have not been read, from ``position`` on.
+    /// The received bytes. Those before ``position`` have been parsed.
     private var bytes: [UInt8] = []
     private var position = 0
     private var scanner = XMLTokenScanner()
     private var scope = XMLScope()
-    /// The open elements of the present stanza, the stanza first.
+    /// The open elements of the current stanza, the stanza first.
     private var open: [OpenElement] = []
-    /// The number of bytes of the present stanza that have been read, and that of its elements.
+    /// The number of bytes of the current stanza that have been parsed. ``elements`` is the number of its elements.
     private var length = 0
     private var elements = 0
-    /// Indicates whether the content of the stanza is left out. Then only the stanza itself is in ``open``.
+    /// Indicates whether the content of the current stanza is discarded. Then ``open`` contains only the stanza itself.
     private var isTruncated = false
-    /// The number of open elements that are left out.
+    /// The number of open elements that are discarded.
     private var hidden = 0
-    /// The number of elements that have been read since the beginning. It limits work, because an empty element is
-    /// short but costs as much as others.
+    /// The number of elements that have been read since the stream began. Callers limit the rate of elements by it,
+    /// because an empty element is short but costs as much work as others.
     package private(set) var elementsRead = 0
 
     package init(maximumStanza: Int = Self.maximumStanza, maximumTruncated: Int = Self.maximumTruncated) {
         (self.maximumStanza, self.maximumTruncated) = (maximumStanza, maximumTruncated)
     }
 
-    /// Adds received bytes. ``next()`` returns their events.
+    /// Appends received bytes. ``next()`` returns the events that they complete.
     package mutating func receive(_ bytes: some Collection<UInt8>) throws(XMPPStreamError) {
         switch self.phase {
         case .failed(let error): throw error
@@ -87,7 +87,7 @@ package struct XMPPStreamParser: Sendable {
         self.bytes += bytes
     }
 
-    /// Returns the next event, or `nil` until more bytes arrive and after the end.
+    /// Returns the next event, or `nil` if more bytes are needed or the stream has ended.
     /// - Throws: The ``XMPPStreamError`` with which the stream must be closed. Every later call throws it again.
     package mutating func next() throws(XMPPStreamError) -> XMPPStreamEvent? {
         if case .failed(let error) = self.phase { throw error }
@@ -104,7 +104,7 @@ package struct XMPPStreamParser: Sendable {
         return error
     }
 
-    /// Releases the bytes that have been read, so that an idle stream holds none.
+    /// Releases the bytes that have been parsed, so that an idle stream needs no memory for them.
     private mutating func forget() {
         if self.position == self.bytes.count {
             (self.bytes, self.position) = ([], 0)
@@ -123,7 +123,7 @@ extension XMPPStreamParser {
             if case .ended = self.phase { return nil }
             if self.open.isEmpty {
                 self.skipSpace()
-                // Characters between stanzas are ignored.
+                // Only whitespace may occur between stanzas.
                 if self.position < self.bytes.count, self.bytes[self.position] != UInt8(ascii: "<") {
                     throw XMPPStreamError(.badFormat, "it has text between stanzas")
                 }
@@ -147,6 +147,7 @@ extension XMPPStreamParser {
     }
 
     /// Counts the bytes of a token, which may be incomplete.
+    /// - Throws: An error if the stanza or the header becomes too long.
     private mutating func count(_ bytes: Int, isWhole: Bool) throws(XMPPStreamError) {
         let length = self.length + bytes
         let limit =
@@ -158,15 +159,15 @@ extension XMPPStreamParser {
         if isWhole { self.length = length }
     }
 
-    /// Returns `true` if the content of a stanza of this length is left out.
+    /// Returns `true` if a stanza of this length is so long that its content is discarded.
     ///
-    /// Without ``truncates``, ``count(_:isWhole:)`` has thrown for it already.
+    /// Without ``truncates``, ``count(_:isWhole:)`` has already thrown an error for such a length.
     private func isTooLong(_ length: Int) -> Bool {
         guard case .open = self.phase else { return false }
         return length > self.maximumStanza
     }
 
-    /// Releases the unneeded bytes of an incomplete token in a stanza that is too long.
+    /// Discards the middle of an incomplete token in a stanza that is too long.
     private mutating func shorten() {
         let waiting = self.bytes.count - self.position
         guard self.isTooLong(self.length + waiting) else { return }
@@ -183,7 +184,7 @@ extension XMPPStreamParser {
         _ token: XMLToken,
         _ bytes: ArraySlice<UInt8>
     ) throws(XMPPStreamError) -> XMPPStreamEvent? {
-        // The result depends only on the end of the token, not on the pieces in which it arrived.
+        // The result depends only on where the token ends, not on the chunks in which it arrived.
         let isLeftOut = self.isTooLong(self.length)
         if isLeftOut { self.truncate() }
         switch token {
@@ -223,7 +224,7 @@ extension XMPPStreamParser {
         try Self.xml { () throws(XMLFault) in try XMLCharacters.decode(bytes, place) }
     }
 
-    /// Returns the value of `body`. Turns its fault into an error that ends the stream.
+    /// Returns the result of `body`. Converts its fault into a stream error.
     private static func xml<Value>(_ body: () throws(XMLFault) -> Value) throws(XMPPStreamError) -> Value {
         do throws(XMLFault) {
             return try body()
@@ -239,7 +240,7 @@ extension XMPPStreamParser {
 
     private static func check(declaration: ArraySlice<UInt8>) throws(XMPPStreamError) {
         let start = XMLTokenScanner.declarationStart.count
-        // The attributes of the declaration have the syntax of those of a tag.
+        // The attributes of the XML declaration have the same syntax as those of a tag.
         let attributes = declaration.dropFirst(start).dropLast(2)
         guard let first = attributes.first, XMLCharacters.isSpace(first) else {
             throw XMPPStreamError(.restrictedXML, "it has a processing instruction")
@@ -327,7 +328,7 @@ extension XMPPStreamParser {
         return try self.scope.enter(tag)
     }
 
-    /// Leaves out the content of the stanza that has begun or begins.
+    /// Discards the content of the current stanza, or of the stanza that begins.
     private mutating func truncate() {
         guard !self.isTruncated else { return }
         self.isTruncated = true

@@ -5,31 +5,31 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The listener of the binary protocol, port 2195 (reference 5), with the parts that its connections share.
+/// The listener of the binary protocol, port 2195 (reference 5), with the components that its connections share.
 ///
 /// The handshake fails for a client without a certificate, and for one with a certificate of another authority. A
-/// client whose certificate is not valid here, because of its environment or because it is revoked, gets status 3 for
-/// its first notification, which concerns the certificate and not the notification.
+/// client whose certificate is not valid here, because of its environment or because it is revoked, receives status 3
+/// for its first notification. That status is about the certificate and not about the notification.
 struct BinaryListener: Sendable {
-    /// Returns the status of a token (``PushDirectory``).
+    /// Returns the status of a device token: active, unregistered or unknown.
     let status: @Sendable (DeviceToken) -> TokenStatus
     let submitter: any PushSubmitter
     let certificates: CertificateCheck
     let faults: FaultPlan
-    /// Indicates whether priority 10 is an error for a push that only wakes the app (reference 5.1). Otherwise it
-    /// counts as 5.
+    /// A Boolean value that indicates whether priority 10 is an error for a push that only wakes the app (reference
+    /// 5.1). Otherwise the push has priority 5.
     var isStrict = false
     var limits = BinaryServerStateMachine.Limits()
     let time: any TimeSource
     let logger: Logger
 
     /// Adds the connection's handler behind TLS; called by ``Listener`` for each new connection.
-    /// - Parameter fault: The fault of the connection, which ``Listener`` applies.
+    /// - Parameter fault: The fault of the connection, which ``Listener`` applies; `nil` for none.
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         try channel.pipeline.syncOperations.addHandler(BinaryServerHandler(listener: self))
     }
 
-    /// Decides the fault for a notification.
+    /// Returns the fault that applies to a notification; `nil` for none.
     /// - Parameter ordinal: The number of the notification on its connection, from 1.
     func fault(_ notification: BinaryNotification, from identity: CertificateIdentity, ordinal: Int) -> FaultDecision? {
         self.faults.decide(
@@ -51,17 +51,17 @@ struct BinaryListener: Sendable {
 extension BinaryListener {
     /// The result of the checks of one notification.
     enum Evaluation: Hashable, Sendable {
-        /// Submit the push, after the delay that a fault sets.
+        /// Submit the push, after a fault's delay if there is one.
         case submit(AcceptedPush, after: Duration?)
-        /// The notification counts as accepted. So does one with an inactive token, which the feedback service lists
-        /// (reference 5.3.9).
+        /// Treat the notification as accepted. This includes one with an inactive token, which the feedback service
+        /// lists (reference 5.3.9).
         case accepted
         case reject(BinaryStatus)
-        /// A fault leaves the notification without a result.
+        /// Send no result for the notification, because of a fault.
         case ignored
     }
 
-    /// Checks a notification for the certificate's own topic, and reports an inactive token to the router.
+    /// Checks a notification against the certificate's topic. An inactive token is reported to the router.
     func evaluate(
         _ notification: BinaryNotification,
         from identity: CertificateIdentity,
@@ -91,7 +91,7 @@ extension BinaryListener {
         }
     }
 
-    /// Returns the priority of the push; `nil` if the requested one is an error. An absent priority is always valid.
+    /// Returns the priority of the push; `nil` if the requested one is invalid. An absent priority is always valid.
     private func priority(_ notification: BinaryNotification) -> Priority? {
         guard notification.priority != .powerAware else { return .powerAware }
         guard WakePayload.isOnlyWake(notification.payload) else { return .immediate }

@@ -7,10 +7,10 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Translates between bytes, the router and ``BinaryServerStateMachine``.
+/// Connects a channel and the router to ``BinaryServerStateMachine``.
 ///
-/// It outlives its connection until everything that the client had sent is submitted, because the client counts that as
-/// accepted.
+/// The handler outlives its connection until all notifications that the client had sent are submitted, because the
+/// client considers them accepted.
 final class BinaryServerHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -22,11 +22,12 @@ final class BinaryServerHandler: ChannelInboundHandler {
     private var actions = CircularBuffer<BinaryServerStateMachine.Action>()
     private var isPerforming = false
     private var identity: Result<CertificateIdentity, Reason> = .failure(.badCertificate)
-    /// The context; `nil` once the connection is gone.
+    /// The context; `nil` once the connection is closed.
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
     private var isReading = true
-    /// Indicates whether a fault stopped the connection: nothing more is read, and there are no responses.
+    /// A Boolean value that indicates whether a fault stopped the connection: nothing more is read, and no responses
+    /// are sent.
     private var isStalled = false
     private var notificationCount = 0
     private var isHandshakeDone = false
@@ -83,7 +84,6 @@ final class BinaryServerHandler: ChannelInboundHandler {
         context.close(promise: nil)
     }
 
-    /// Hands the results of submitted notifications to the state machine.
     fileprivate func settled(_ results: [SubmissionResult], on eventLoop: any EventLoop) {
         let now = self.listener.time.steady
         var actions: [BinaryServerStateMachine.Action] = []
@@ -97,7 +97,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
         self.perform(actions, on: eventLoop)
     }
 
-    /// Performs actions in their order and submits notifications together.
+    /// Performs actions in their order, and submits all of their notifications with one call.
     private func perform(_ actions: [BinaryServerStateMachine.Action], on eventLoop: any EventLoop) {
         self.actions += actions
         guard !self.isPerforming else { return }
@@ -158,8 +158,8 @@ final class BinaryServerHandler: ChannelInboundHandler {
         }
     }
 
-    /// Checks certificate and notification. A certificate that is no longer valid stays invalid.
-    /// - Parameter delay: The delay of a fault before the notification is submitted.
+    /// Checks the certificate and the notification. A certificate that has become invalid stays invalid.
+    /// - Parameter delay: The delay that a fault adds before the notification is submitted; `nil` for none.
     private func check(_ notification: BinaryNotification, delay: Duration?) -> BinaryListener.Evaluation {
         if case .success(let identity) = self.identity, !self.listener.certificates.isStillValid(identity) {
             self.identity = .failure(.badCertificate)
@@ -198,7 +198,6 @@ final class BinaryServerHandler: ChannelInboundHandler {
         context.close(mode: .output, promise: nil)
     }
 
-    /// Stops or resumes reading, as the state machine requires.
     private func adjustReading() {
         guard let context, (self.stateMachine.wantsBytes && !self.isStalled) != self.isReading else { return }
         self.isReading.toggle()
@@ -214,7 +213,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
         }
     }
 
-    /// Carries results from any thread to the handler's event loop.
+    /// Passes results from any thread to the handler's event loop.
     private final class Delegate: SubmissionDelegate {
         private let handler: NIOLoopBound<BinaryServerHandler>
 

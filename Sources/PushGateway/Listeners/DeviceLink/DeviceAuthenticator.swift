@@ -5,10 +5,10 @@ import SwiftASN1
 import Synchronization
 import X509
 
-/// Authenticates devices: by a certificate of the device authority, proved by the TLS handshake or by a signed nonce
-/// (device link reference 4).
+/// Authenticates devices by a certificate of the device authority. The TLS handshake or a signed nonce proves that the
+/// device has the key (device link reference 4).
 final class DeviceAuthenticator: Sendable {
-    /// The reason for which a device is rejected; its text is logged.
+    /// The reason for which a device is rejected. The raw value is logged.
     enum Failure: String, Error {
         case noCertificate = "no certificate"
         case badCertificate = "certificate not of this gateway, or not valid now"
@@ -18,7 +18,6 @@ final class DeviceAuthenticator: Sendable {
         case unknownDevice = "device unknown or deleted"
     }
 
-    /// The authority that signs device certificates.
     private let authority: CertificateAuthority
     private let devices: DeviceRegistry
     private let nonces = Mutex(NonceCache())
@@ -27,11 +26,12 @@ final class DeviceAuthenticator: Sendable {
         (self.authority, self.devices) = (authority, devices)
     }
 
-    /// The number of nonces that are remembered of all devices.
+    /// The total number of remembered nonces of all devices.
     var nonceCount: Int { self.nonces.withLock { $0.count } }
 
-    /// Returns the id of the device. One of the two proofs must be valid; that in *Connect* takes precedence.
+    /// Returns the id of a device with a valid certificate. A proof in *Connect* takes precedence over that of TLS.
     /// - Parameter tlsCertificate: The certificate of the handshake in DER, whose key TLS has verified; `nil` if none.
+    /// - Throws: The reason for which the device is rejected.
     func device(_ connect: DeviceLinkConnectRequest, tlsCertificate: [UInt8]?, now: Timestamp) throws(Failure) -> UUID {
         guard let tlsCertificate else { return try self.device(connect, now: now) }
         if connect.signature != nil, let device = try? self.device(connect, now: now) { return device }
@@ -52,7 +52,6 @@ final class DeviceAuthenticator: Sendable {
         return device
     }
 
-    /// Parses a certificate and checks its signature and validity.
     private func certificate(_ der: [UInt8], now: Timestamp) throws(Failure) -> Certificate {
         guard let certificate = try? Certificate(derEncoded: der),
             self.authority.vouches(for: certificate, now: now.date)
@@ -71,7 +70,7 @@ final class DeviceAuthenticator: Sendable {
         return id
     }
 
-    /// Returns whether `key` signed the nonce with one of the two known schemes.
+    /// Returns whether `key` signed the nonce, with RSA and SHA-1 or with ECDSA, P-256 and SHA-256.
     private static func isValid(_ signature: [UInt8], for nonce: [UInt8], by key: Certificate.PublicKey) -> Bool {
         let algorithm: Certificate.SignatureAlgorithm
         switch Array(signature.prefix(2)) {
@@ -83,24 +82,24 @@ final class DeviceAuthenticator: Sendable {
     }
 }
 
-/// Rejects a *Connect* nonce that is old, from the future, or was seen before (device link reference 4).
+/// Rejects a *Connect* nonce that is too old, lies in the future, or was used before (device link reference 4).
 ///
-/// The nonces of each device are remembered apart, so that a device that connects often takes no memory from the
-/// others.
+/// The nonces of each device are stored separately, so that a device that connects often does not displace the nonces
+/// of other devices.
 struct NonceCache: Sendable {
-    /// The maximum difference between a device's clock and the gateway's.
+    /// The maximum difference between a device's clock and the gateway's. A nonce beyond it is rejected.
     static let window: Duration = .seconds(5 * 60)
-    /// The maximum number of nonces that are remembered of one device.
+    /// The maximum number of nonces that are remembered for each device. Beyond it, the oldest is forgotten.
     static let maximum = 64
 
-    /// The nonces that are remembered of one device.
+    /// The remembered nonces of one device.
     private struct Memory: Sendable {
         var nonces: [DeviceLinkNonce] = []
-        /// The time of the newest nonce that was forgotten for a later one. Nonces that are not newer are rejected, because
-        /// their replay would not be noticed.
+        /// The time of the newest nonce that was forgotten to make room. Nonces that are not newer are rejected,
+        /// because their replay could not be detected.
         var forgotten = Timestamp(milliseconds: .min)
 
-        /// Returns whether the nonce was not seen before, and remembers it.
+        /// Returns whether the nonce was not used before, and remembers it.
         mutating func accept(_ nonce: DeviceLinkNonce) -> Bool {
             guard nonce.time > self.forgotten, !self.nonces.contains(nonce) else { return false }
             self.nonces.append(nonce)
@@ -114,19 +113,19 @@ struct NonceCache: Sendable {
 
     private var memories: [UUID: Memory] = [:]
     private var nextSweep = Timestamp(milliseconds: .min)
-    /// The number of nonces that are remembered of all devices.
+    /// The total number of remembered nonces of all devices.
     var count: Int { self.memories.values.reduce(0) { $0 + $1.nonces.count } }
 
     init() {}
 
-    /// Returns whether the nonce of a device is recent and was not seen before, and remembers it.
+    /// Returns whether the nonce of a device is recent and was not used before, and remembers it.
     mutating func accept(_ nonce: DeviceLinkNonce, of device: UUID, now: Timestamp) -> Bool {
         guard now.since(nonce.time) <= Self.window, nonce.time.since(now) <= Self.window else { return false }
         if now >= self.nextSweep { self.sweep(now: now) }
         return self.memories[device, default: Memory()].accept(nonce)
     }
 
-    /// Forgets the devices of which no remembered nonce would be accepted any more. Runs once in each ``window``.
+    /// Removes the devices whose remembered nonces are all too old to be accepted. Runs once in each ``window``.
     private mutating func sweep(now: Timestamp) {
         self.nextSweep = now.advanced(by: Self.window)
         self.memories = self.memories.filter { _, memory in

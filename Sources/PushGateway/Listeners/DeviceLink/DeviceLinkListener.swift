@@ -6,36 +6,39 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The device link listener of one environment: the parts that its connections share, and the work behind the packets.
+/// The device link listener of one environment. Handles the requests that its connections have parsed.
 final class DeviceLinkListener: Sendable {
-    /// The maximum number of bytes that are written and not read by a device. Beyond it, messages wait in the device's
+    /// The maximum number of sent bytes that a device has not read. Beyond it, messages wait in the device's
     /// ``DeviceLinkMailbox``, and a device that sends requests without reading as many bytes of responses is
     /// disconnected.
     static let outboundLimit = 512 * 1024
 
-    /// The session of an authenticated device.
+    /// The session of an authenticated device. Its base token identifies the device itself, unlike device tokens of
+    /// apps.
     struct Session: Sendable {
         var id: DeviceSession.ID
         var baseToken: [UInt8]
-        /// Indicates whether the response to *Connect* must name the base token.
+        /// A Boolean value that indicates whether the response to *Connect* must include the base token.
         var isNewToken: Bool
         var mailbox: DeviceLinkMailbox
     }
 
-    /// Checks the deadlines of all connections.
+    /// Closes the connections whose deadlines have passed.
     let sweeper = IdleConnectionSweeper()
     let router: MessageRouter
     let limits: DeviceLinkServerStateMachine.Limits
-    /// The longest time from TCP accept to the end of the TLS handshake.
+    /// The maximum time from TCP accept to the end of the TLS handshake.
     let handshake: Duration
     private let authenticator: DeviceAuthenticator
     private let topic: @Sendable (TopicHash) -> Topic?
     private let tokenLength: @Sendable (Topic) -> Int
     private let hasChannel: @Sendable (ChannelName) -> Bool
 
+    /// Creates a listener.
     /// - Parameters:
-    ///   - topic: Returns the registered topic of a hash.
-    ///   - tokenLength: Returns the length of a topic's device tokens, see ``DeviceRegistry``.
+    ///   - topic: Returns the registered topic with a hash; `nil` for an unknown one.
+    ///   - tokenLength: Returns the length of a topic's device tokens, in bytes; 0 for encrypted ones of varying
+    ///     length.
     ///   - hasChannel: Returns whether a broadcast channel exists.
     init(
         router: MessageRouter,
@@ -57,7 +60,7 @@ final class DeviceLinkListener: Sendable {
     let logger: Logger
 
     /// Adds the connection's handler behind TLS; called by ``Listener`` for each new connection.
-    /// - Parameter fault: The fault of the connection, which ``Listener`` applies.
+    /// - Parameter fault: The fault of the connection, which ``Listener`` applies; `nil` for none.
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         try channel.syncOptions?.setOption(
             .writeBufferWaterMark,
@@ -66,7 +69,7 @@ final class DeviceLinkListener: Sendable {
         try channel.pipeline.syncOperations.addHandler(DeviceLinkServerHandler(listener: self))
     }
 
-    /// Checks the proof of identity. Returns `nil` if the device is rejected. Too slow for an event loop.
+    /// Returns the id of an authenticated device; `nil` if it is rejected. The check is too slow for an event loop.
     func authenticate(_ connect: DeviceLinkConnectRequest, tlsCertificate: [UInt8]?) -> UUID? {
         do {
             return try self.authenticator.device(connect, tlsCertificate: tlsCertificate, now: self.time.now)
@@ -76,7 +79,7 @@ final class DeviceLinkListener: Sendable {
         }
     }
 
-    /// Opens a session for an authenticated device. Returns `nil` if it was deleted meanwhile.
+    /// Begins the session of an authenticated device. Returns `nil` if the device was deleted meanwhile.
     func open(_ device: UUID, _ connect: DeviceLinkConnectRequest, channel: any Channel) -> Session? {
         guard let known = self.devices.device(device),
             let baseToken = try? self.devices.minter.baseToken(for: device, epoch: known.epoch)
@@ -92,12 +95,12 @@ final class DeviceLinkListener: Sendable {
         return Session(id: id, baseToken: baseToken, isNewToken: connect.baseToken != baseToken, mailbox: mailbox)
     }
 
-    /// Returns the current device token of an app on a device.
+    /// Returns the current device token of an app; `nil` if the app is not on the device.
     func token(_ topic: TopicHash, of device: UUID) -> DeviceToken? {
         try? self.devices.currentToken(topic, on: device, in: self.environment)
     }
 
-    /// Returns whether a fault ends the connection after this message.
+    /// Returns whether a fault closes the connection after this message.
     /// - Parameter ordinal: The number of the message on its connection, from 1.
     func endsConnection(after message: Message, ordinal: Int) -> Bool {
         let decision = self.router.services.faults.decide(
@@ -108,7 +111,7 @@ final class DeviceLinkListener: Sendable {
         return decision?.connection == .close
     }
 
-    /// Finds or mints a device token and calls `respond` with it, on any thread.
+    /// Finds or mints a device token, and calls `respond` on any thread with the token or a status of failure.
     func mint(
         _ request: DeviceLinkTokenRequest,
         for device: UUID,
@@ -129,7 +132,8 @@ final class DeviceLinkListener: Sendable {
         }
     }
 
-    /// Follows or unfollows a channel and returns the response.
+    /// Follows or unfollows a channel and returns the response, which has another status than `ok` if that is
+    /// impossible.
     func channel(_ request: DeviceLinkChannelRequest, for session: Session) -> DeviceLinkChannelResponse {
         let (topic, id) = (request.topic, request.channel)
         var response = DeviceLinkChannelResponse(status: .unknownChannel, topic: topic, channel: id)

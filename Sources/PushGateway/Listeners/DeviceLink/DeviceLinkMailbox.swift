@@ -4,19 +4,20 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The path from the router to one connected device: a queue that is emptied on the connection's event loop, as fast as
-/// the device reads.
+/// Queues the router's packets for one connected device. The connection's event loop sends them as fast as the device
+/// reads.
 ///
-/// At most one task is scheduled at a time, however many messages arrive from other threads. Messages that the
-/// connection does not take yet wait here; the router bounds their number.
+/// At most one task is scheduled at a time, however many messages arrive from other threads. Packets stay in the queue
+/// while the connection is not writable; the router limits their number.
 final class DeviceLinkMailbox: DeviceConnection {
     private struct Queue {
         var packets: [DevicePacket] = []
-        /// The index of the first packet in the queue that was not written.
+        /// The index of the first packet in the queue that is not written yet.
         var first = 0
-        /// Indicates whether a scheduled task, or the connection once it is writable, will empty the queue.
+        /// A Boolean value that indicates whether the queue will be emptied, by a scheduled task or when the connection
+        /// becomes writable.
         var isScheduled = false
-        /// The number of packets written, for faults.
+        /// The number of packets written so far, by which fault rules count messages.
         var count = 0
     }
 
@@ -24,7 +25,8 @@ final class DeviceLinkMailbox: DeviceConnection {
     struct Recipient: Sendable {
         var id: UUID
         var baseToken: [UInt8]
-        /// Indicates whether the device has requested the extension fields of messages in *Connect*.
+        /// A Boolean value that indicates whether the device has requested the extension fields of messages in
+        /// *Connect*.
         var understandsExtensions: Bool
     }
 
@@ -40,7 +42,7 @@ final class DeviceLinkMailbox: DeviceConnection {
         (self.channel, self.listener, self.recipient) = (channel, listener, recipient)
     }
 
-    /// Queues packets; called by the router on any thread.
+    /// Adds packets to the queue. The router calls this on any thread.
     func send(_ packets: [DevicePacket]) {
         let needsTask = self.queue.withLock { queue in
             queue.packets += packets
@@ -50,19 +52,19 @@ final class DeviceLinkMailbox: DeviceConnection {
         if needsTask { self.channel.eventLoop.execute { self.empty() } }
     }
 
-    /// Closes the connection and drops the packets that wait; called by the router when it ends the session.
+    /// Closes the connection and drops the queued packets. The router calls this when it ends the session.
     func close() { self.channel.close(promise: nil) }
 
-    /// Continues to write. Called on the event loop when the connection is writable again.
+    /// Resumes writing. Called on the event loop when the connection is writable again.
     func resume() { self.empty() }
 
-    /// Writes chunks while the connection is writable. Runs on the event loop.
+    /// Writes queued packets while the connection is writable. Runs on the event loop.
     private func empty() {
         while self.channel.isWritable, let (packets, count) = self.nextChunk() { self.write(packets, after: count) }
     }
 
-    /// Takes the next packets from the queue, with the number of packets written before them; `nil` if the queue is
-    /// empty.
+    /// Removes the next packets from the queue and returns them with the number of packets written before; `nil` if the
+    /// queue is empty.
     private func nextChunk() -> (packets: ArraySlice<DevicePacket>, count: Int)? {
         self.queue.withLock { queue in
             let packets = queue.packets[queue.first...].prefix(Self.chunk)
@@ -107,10 +109,10 @@ final class DeviceLinkMailbox: DeviceConnection {
 }
 
 extension DeviceLinkMessage {
-    /// Creates the packet of a routed message.
+    /// Creates the device link form of a message.
     /// - Parameters:
-    ///   - baseToken: The device's base token, which a broadcast names instead of a device token.
-    ///   - hasExtensions: Whether the device asked for fields 129 to 133 (device link reference 6).
+    ///   - baseToken: The device's base token, which a broadcast contains instead of a device token.
+    ///   - hasExtensions: Whether the device requested fields 129 to 133 (device link reference 6).
     init(_ message: Message, id: UInt32, baseToken: [UInt8], hasExtensions: Bool) {
         let notification = message.notification
         self.init(

@@ -7,22 +7,22 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Translates between bytes, the router and ``DeviceLinkServerStateMachine``.
+/// Connects a channel and the router to ``DeviceLinkServerStateMachine``.
 final class DeviceLinkServerHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The longest time for the last packet to be written before the connection is closed.
+    /// The maximum time for which closing the connection waits for the last packet to be written.
     private static let closeTimeout: TimeAmount = .seconds(5)
 
     private let listener: DeviceLinkListener
     private var stateMachine: DeviceLinkServerStateMachine
     private var session: DeviceLinkListener.Session?
-    /// The deadline of the TLS handshake; `nil` once it is done.
+    /// The deadline of the TLS handshake; `nil` once the handshake is complete.
     private var handshakeDeadline: Timestamp?
     /// The context; `nil` once the handler is removed.
     private var context: ChannelHandlerContext?
-    /// The size of the responses that the device has requested since it stopped reading.
+    /// The approximate size, in bytes, of the responses that the device has requested and not read.
     private var unreadBytes = 0
 
     init(listener: DeviceLinkListener) {
@@ -42,8 +42,8 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
         self.listener.sweeper.remove(self, on: context.eventLoop)
     }
 
-    /// Closes the connection if a deadline has passed. Called by ``IdleConnectionSweeper`` on the event loop, as a timer
-    /// for each of many idle connections would cost too much.
+    /// Closes the connection if a deadline has passed. Called by ``IdleConnectionSweeper`` on the event loop, because a
+    /// timer for each of many idle connections would cost too much.
     fileprivate func sweep() {
         guard let context, let deadline = self.stateMachine.nextDeadline else { return }
         let now = self.listener.time.steady
@@ -77,7 +77,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-    /// Performs actions in their order; acknowledgements that follow each other go to the router together.
+    /// Performs actions in their order. Consecutive acknowledgements are passed to the router together.
     private func perform(_ actions: [DeviceLinkServerStateMachine.Action], context: ChannelHandlerContext) {
         var acks: [DeviceLinkAcknowledgement] = []
         for action in actions {
@@ -91,15 +91,14 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
         self.acknowledge(&acks)
     }
 
-    /// Hands all acknowledgements of one read to the router together.
     private func acknowledge(_ acks: inout [DeviceLinkAcknowledgement]) {
         guard let session, !acks.isEmpty else { return }
         self.listener.router.acknowledged(session.id, acks)
         acks = []
     }
 
-    /// Closes the connection of a device that sends requests without reading the responses, which would fill the
-    /// memory.
+    /// Closes the connection of a device that sends requests without reading the responses, which would otherwise
+    /// exhaust memory.
     private func closeIfUnread(_ action: DeviceLinkServerStateMachine.Action, context: ChannelHandlerContext) -> Bool {
         guard !context.channel.isWritable else { return false }
         self.unreadBytes += Self.responseLength(action)
@@ -109,7 +108,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
         return true
     }
 
-    /// Returns the approximate size of the response, in bytes.
+    /// Returns the approximate size, in bytes, of the response that an action causes.
     private static func responseLength(_ action: DeviceLinkServerStateMachine.Action) -> Int {
         switch action {
         case .send, .mint, .channel: 256
@@ -147,8 +146,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
         }
     }
 
-    /// Closes the connection once everything is written, so that the device gets the last packet, or after
-    /// ``closeTimeout``.
+    /// Closes the connection once the last packet is written, or after ``closeTimeout``.
     private func close(context: ChannelHandlerContext) {
         context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
             context.close(promise: nil)
@@ -156,7 +154,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.closeTimeout) { context.close(promise: nil) }
     }
 
-    /// Checks the signature outside the event loop, then opens the session on it.
+    /// Checks the device's signature outside the event loop, then begins the session on the event loop.
     private func authenticate(_ connect: DeviceLinkConnectRequest, context: ChannelHandlerContext) {
         let certificate = LegacyTLS.peerCertificate(context.channel)
         let listener = self.listener
@@ -170,7 +168,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
         }
     }
 
-    /// Continues after authentication.
+    /// Begins the session of an authenticated device, or rejects the device.
     /// - Parameter session: `nil` if the device is rejected.
     private func opened(_ session: DeviceLinkListener.Session?, context: ChannelHandlerContext) {
         guard let session else {
@@ -193,10 +191,10 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
 
 /// Checks the deadlines of a listener's connections at intervals, so that an idle connection needs no timer.
 final class IdleConnectionSweeper: Sendable {
-    /// The interval of the checks: the longest time by which a deadline is noticed late.
+    /// The interval between two checks, which is the maximum time by which a deadline is noticed late.
     static let interval: TimeAmount = .milliseconds(250)
 
-    /// The connections of one event loop.
+    /// The connections of one event loop, and the task that checks them.
     private final class Sweep {
         var members: [ObjectIdentifier: DeviceLinkServerHandler] = [:]
         var task: RepeatedTask?

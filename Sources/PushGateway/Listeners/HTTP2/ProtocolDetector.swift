@@ -2,8 +2,8 @@ import NIOCore
 import PushHTTP
 import PushWire
 
-/// Reads the first bytes after TLS: HTTP/1 gets an explanation instead of silence, everything else is taken for HTTP/2,
-/// with or without ALPN (reference 1.2).
+/// Detects the protocol from the first bytes after TLS. An HTTP/1 client receives an explanation; all other bytes are
+/// taken for HTTP/2, with or without ALPN (reference 1.2).
 final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -18,12 +18,16 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
 
     private let deadline: TimeAmount
     private let configureHTTP2: (any Channel) throws -> Void
-    /// The bytes received so far, while they may be of either protocol.
+    /// The bytes received so far, until they show the protocol.
     private var received = ByteBuffer()
     private var hasDecided = false
     private var timer: Scheduled<Void>?
 
-    /// - Parameter deadline: The longest time from the TCP connection to the whole preface.
+    /// Creates a detector.
+    /// - Parameters:
+    ///   - deadline: The maximum time from the TCP connection to the complete preface; after it, the connection is
+    ///     closed.
+    ///   - configureHTTP2: Adds the handlers for HTTP/2, which replace the detector.
     init(deadline: TimeAmount, configureHTTP2: @escaping (any Channel) throws -> Void) {
         (self.deadline, self.configureHTTP2) = (deadline, configureHTTP2)
     }
@@ -59,7 +63,7 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
         return self.methods.contains { $0.utf8.starts(with: start) } ? nil : false
     }
 
-    /// Closes the connection, which has no requests yet, when the gateway ends.
+    /// Closes the connection, which has no requests yet, when the gateway shuts down.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ChannelShouldQuiesceEvent || event as? ChannelEvent == .inputClosed, !self.hasDecided {
             context.closeBothSides()

@@ -4,20 +4,20 @@ import NIOSSL
 import PushHTTP
 import PushWire
 
-/// One provider connection: passes bytes, responses and time to its state machine and performs the results.
+/// Handles one provider connection: passes bytes, responses and time to its state machine and performs the results.
 ///
-/// All requests of one read are passed to the delegate together, and everything that they cause is written at once.
-/// While the client does not read its responses, nothing more is read from it.
+/// All requests of one read are passed to the delegate together, and their output is written together.
+/// While the client does not read its responses, nothing more is read from the connection.
 final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The shortest time between two checks of the deadlines.
+    /// The minimum time between two checks of the deadlines.
     private static var shortestTimer: TimeAmount { .milliseconds(10) }
-    /// The maximum number of events whose memory an unauthenticated connection keeps.
+    /// The maximum capacity, in events, of the event buffer that an unauthenticated connection keeps.
     private static var unauthenticatedEvents: Int { 16 }
-    /// The maximum size of an output whose memory is kept, in bytes.
+    /// The maximum capacity, in bytes, of an output buffer that is kept for reuse.
     private static var keptCapacity: Int { 65_536 }
 
     private let logger: Logger
@@ -25,9 +25,9 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
     private var delegate: Delegate
     private var stateMachine: HTTP2ServerStateMachine
     private var context: ChannelHandlerContext?
-    /// The proxy through which the delegate calls this handler; `nil` before the connection begins and after it ends.
+    /// The proxy through which the delegate calls this handler; `nil` unless the connection is active.
     private var handle: ProviderConnectionProxy?
-    /// The handler of the limits for unauthenticated connections; `nil` once the connection is authenticated.
+    /// The handler that limits unauthenticated connections; `nil` once the connection is authenticated.
     private var unauthenticated: UnauthenticatedConnectionHandler?
     private var timer: Scheduled<Void>?
     private var timerDeadline = NIODeadline.distantFuture
@@ -36,12 +36,13 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
     private var isClosing = false
     private var isStalled = false
     private(set) var isWorking = false
-    /// The buffer of events, which is kept so that the usual read allocates nothing.
+    /// The buffer of events, which is kept so that a typical read allocates no memory.
     private var events: [HTTP2ServerEvent] = []
 
+    /// Creates the handler of one connection.
     /// - Parameters:
     ///   - now: The time of the event loop.
-    ///   - retryAfter: The header `retry-after` of responses with status 429.
+    ///   - retryAfter: The value of `retry-after` in responses with status 429, in seconds; `nil` to omit the field.
     init(limits: HTTP2ServerLimits, now: NIODeadline, retryAfter: Int? = nil, logger: Logger, delegate: Delegate) {
         (self.logger, self.retryAfter, self.delegate) = (logger, retryAfter, delegate)
         self.stateMachine = HTTP2ServerStateMachine(limits: limits, now: now)
@@ -133,7 +134,7 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
         swap(&events, &self.events)
     }
 
-    /// Frees the spare memory of an unauthenticated connection, and reports the number of bytes that it still holds.
+    /// Frees the spare memory of an unauthenticated connection, and reports how many bytes the connection still uses.
     private func reportHeldBytes() {
         guard let context, let unauthenticated else { return }
         if self.delegate.isAuthenticated { UnauthenticatedConnectionBudget.markAuthenticated(context.channel) }
@@ -164,7 +165,7 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
         self.logger.info("provider connection ended", metadata: ["code": "\(end.code.name)", "reason": "\(end.text)"])
     }
 
-    /// Sets the connection's only timer, which is moved only to an earlier time.
+    /// Schedules the connection's only timer, or moves it to an earlier time.
     private func schedule() {
         let next = self.stateMachine.nextDeadline
         guard let context, next < self.timerDeadline else { return }
@@ -222,13 +223,13 @@ extension ProviderConnectionHandler: ProviderCommandHandler {
 
 /// Receives the requests of one provider connection. It is called on the connection's event loop.
 protocol ProviderRequestDelegate {
-    /// Indicates whether the connection has shown a valid credential.
+    /// A Boolean value that indicates whether the client has presented a valid credential.
     var isAuthenticated: Bool { get }
 
-    /// Handles the beginning of the connection. It is called once, before all others.
+    /// Called once when the connection is active, before all other methods.
     mutating func connectionOpened(_ handle: ProviderConnectionProxy)
 
-    /// Receives the events that one read caused, in order. Responses given during this call are sent with one write.
-    /// Later responses may come from any thread, through the connection's ``ProviderConnectionProxy``.
+    /// Receives the events of one read, in order. Responses that are sent during this call share one write. Later
+    /// responses may be sent on any thread, through the connection's ``ProviderConnectionProxy``.
     mutating func receive(_ events: [HTTP2ServerEvent])
 }

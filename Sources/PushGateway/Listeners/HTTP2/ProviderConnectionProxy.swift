@@ -3,9 +3,10 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The connection that performs the commands of a ``ProviderConnectionProxy``, on its event loop.
+/// A connection that performs the commands of a ``ProviderConnectionProxy`` on its event loop.
 protocol ProviderCommandHandler: AnyObject {
-    /// Indicates whether events are being handled. Everything is written once they are.
+    /// A Boolean value that indicates whether the connection is handling events. All output is written once they are
+    /// handled.
     var isWorking: Bool { get }
 
     func perform(_ command: ProviderConnectionProxy.Command)
@@ -14,11 +15,11 @@ protocol ProviderCommandHandler: AnyObject {
     func work()
 }
 
-/// Calls a provider connection from any thread, and keeps the responses that depend on the router.
+/// Calls a provider connection from any thread, and keeps responses until the router has settled their pushes.
 ///
-/// Inside ``ProviderRequestDelegate/receive(_:)`` a command takes effect at once and is sent with the write that
-/// follows. Everywhere else it is put into a mailbox, which one task of the event loop empties: thousands of responses
-/// in a millisecond cost one wake-up. After the end of the connection commands have no effect.
+/// Inside ``ProviderRequestDelegate/receive(_:)`` a command takes effect immediately and is sent with the write that
+/// follows. Everywhere else it is added to a mailbox, which one task of the event loop empties: thousands of responses
+/// in a millisecond cost one wake-up. After the connection has closed, commands have no effect.
 final class ProviderConnectionProxy: Sendable {
     /// A command to the connection, which performs it on its event loop.
     enum Command: Sendable {
@@ -30,21 +31,21 @@ final class ProviderConnectionProxy: Sendable {
     }
 
     private struct State {
-        /// The connection; `nil` after its end.
+        /// The connection; `nil` once it is closed.
         var connection: NIOLoopBound<any ProviderCommandHandler>?
         var commands: [Command] = []
-        /// Indicates whether a task is scheduled that empties the mailbox.
+        /// A Boolean value that indicates whether a task is scheduled that empties the mailbox.
         var isScheduled = false
-        /// The responses to give once the router has taken the pushes, by stream.
+        /// The responses to send once the router has settled their pushes, by stream id.
         var pending: [UInt32: ProviderResponse] = [:]
     }
 
     let eventLoop: any EventLoop
-    /// The header `retry-after` of responses with status 429.
+    /// The value of `retry-after` in responses with status 429, in seconds; `nil` to omit the field.
     private let retryAfter: Int?
     private let state: Mutex<State>
 
-    /// Must be called on the event loop.
+    /// Creates the proxy of a connection. Must be called on the event loop.
     init(_ connection: any ProviderCommandHandler, eventLoop: any EventLoop, retryAfter: Int?) {
         (self.eventLoop, self.retryAfter) = (eventLoop, retryAfter)
         self.state = Mutex(State(connection: NIOLoopBound(connection, eventLoop: eventLoop)))
@@ -54,7 +55,7 @@ final class ProviderConnectionProxy: Sendable {
 
     // MARK: Commands
 
-    /// Sends responses to requests. Responses of streams that no longer expect one are dropped.
+    /// Sends responses to requests. Responses on streams that were cancelled are dropped.
     func respond(_ responses: [(stream: UInt32, response: ProviderResponse)]) {
         if let connection = self.workingConnection { return connection.respond(responses) }
         self.post { commands in
@@ -64,42 +65,42 @@ final class ProviderConnectionProxy: Sendable {
 
     func respond(_ stream: UInt32, _ response: ProviderResponse) { self.perform(.respond(stream, response)) }
 
-    /// Ends one stream without a response.
+    /// Resets one stream, which then has no response.
     func reset(_ stream: UInt32, _ code: HTTP2ErrorCode) { self.perform(.reset(stream, code)) }
 
     /// Announces another limit of concurrent streams, higher or lower (reference 1.3).
     func announce(streamLimit: Int) { self.perform(.announce(streamLimit: streamLimit)) }
 
-    /// Sends GOAWAY at once. Streams above `lastStream` are cancelled; the others get their responses before the
-    /// connection ends.
+    /// Sends GOAWAY immediately. Streams above `lastStream` are cancelled. The others receive their responses before
+    /// the connection closes.
     /// - Parameters:
     ///   - debugData: JSON with a `reason`, or plain text.
-    ///   - lastStream: By default the highest stream that the client has opened.
+    ///   - lastStream: The highest stream that is still processed; `nil` for the highest that the client has opened.
     func goAway(_ code: HTTP2ErrorCode, debugData: String, lastStream: UInt32? = nil) {
         self.perform(.goAway(code, debugData: debugData, lastStream: lastStream))
     }
 
-    /// Sends GOAWAY with the reason as Apple writes it.
+    /// Sends GOAWAY with a JSON object that contains the reason, as Apple does.
     func goAway(_ reason: Reason, lastStream: UInt32? = nil) {
         self.goAway(.noError, debugData: #"{"reason":"\#(reason.text)"}"#, lastStream: lastStream)
     }
 
-    /// Stops reading and writing, and leaves the connection open: a fault.
+    /// Stops reading and writing and leaves the connection open, as a fault requires.
     func stall() { self.perform(.stall) }
 
-    /// Ends the connection without a GOAWAY.
+    /// Closes the connection without a GOAWAY.
     func close() { self.perform(.close) }
 
     // MARK: Pending responses
 
-    /// Keeps responses until the router has taken their pushes.
+    /// Keeps responses, by stream id, until the router has settled their pushes.
     func expect(_ responses: [(stream: UInt32, response: ProviderResponse)]) {
         self.state.withLock { state in
             for (stream, response) in responses { state.pending[stream] = response }
         }
     }
 
-    /// Forgets the responses that streams no longer expect.
+    /// Removes the pending responses of cancelled streams.
     func forget(_ streams: [UInt32]) {
         self.state.withLock { state in for stream in streams { state.pending[stream] = nil } }
     }
@@ -116,7 +117,7 @@ final class ProviderConnectionProxy: Sendable {
         }
     }
 
-    /// Drops all commands and responses, because the connection has ended.
+    /// Drops all commands and responses, because the connection was closed.
     func connectionClosed() {
         self.state.withLock { state in
             state.connection = nil

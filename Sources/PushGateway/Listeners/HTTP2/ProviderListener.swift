@@ -12,7 +12,7 @@ final class ProviderListener: Sendable {
     let channels: ChannelManager
     let router: MessageRouter
     let rejectionLog: RejectionLog
-    /// The rate-limited log of connections that end.
+    /// The rate-limited logger for the end of connections.
     private let connectionLog: Logger
     private let certificates: CertificateCheck
     private let requestDeadline: TimeAmount
@@ -35,14 +35,14 @@ final class ProviderListener: Sendable {
         self.connectionLog = router.services.logger.rateLimited()
     }
 
-    /// Sets up the pipeline of a connection behind TLS.
+    /// Adds the handlers of a connection behind TLS. `fault` is the fault of the connection; `nil` for none.
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         try channel.pipeline.syncOperations.addHandler(
             ProtocolDetector(deadline: self.requestDeadline) { try self.configureHTTP2($0, fault) }
         )
     }
 
-    /// Adds the HTTP/2 handler. A certificate that is invalid here ends the connection with GOAWAY and the reason
+    /// Adds the HTTP/2 handler. If a certificate is invalid here, the connection is closed with GOAWAY and the reason
     /// (reference 1.2).
     private func configureHTTP2(_ channel: any Channel, _ fault: FaultDecision?) throws {
         var certificate: CertificateIdentity?
@@ -78,14 +78,14 @@ final class ProviderListener: Sendable {
 }
 
 /// Logs the rejections of providers' requests: at most ``perMinute`` lines a minute for each reason, and the number of
-/// rejections without a line.
+/// rejections that were not logged.
 final class RejectionLog: Sendable {
     private struct Line: Hashable {
         var text: String
         var reason: Reason
     }
 
-    /// The maximum number of lines of one reason in a minute.
+    /// The maximum number of lines for one reason in a minute.
     static let perMinute = 20
 
     private let logger: Logger
@@ -96,7 +96,7 @@ final class RejectionLog: Sendable {
         (self.logger, self.clock) = (logger, clock)
     }
 
-    /// Logs a rejection, or counts it.
+    /// Logs a rejection, or only counts it if its reason has reached ``perMinute``.
     /// - Parameter rule: The rule of strict mode that the request broke, or `nil`.
     func write(_ text: String, _ reason: Reason, id: String? = nil, rule: String? = nil) {
         let now = self.clock()
@@ -108,7 +108,7 @@ final class RejectionLog: Sendable {
         self.logger.info("\(text)", metadata: metadata)
     }
 
-    /// Logs the counts of past minutes. It is called at intervals.
+    /// Logs the number of rejections that were left out in past minutes. It is called at intervals.
     func flush() {
         let now = self.clock()
         for (line, count) in self.lines.withLock({ $0.takeOmitted(now: now) }) {

@@ -4,24 +4,24 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Handles the requests of one provider connection: rejections are sent at once, and responses to accepted pushes when
-/// the router has taken the pushes.
+/// Handles the requests of one provider connection. Rejections are sent immediately, and responses to accepted pushes
+/// when the router has settled the pushes.
 struct ProviderRequestHandler: ProviderRequestDelegate {
     private let listener: ProviderListener
     private var session: ProviderSession
-    /// The reason to end the connection at once: its certificate is invalid here (reference 1.2).
+    /// The reason to close the connection immediately, for an invalid certificate (reference 1.2); `nil` for none.
     private let certificateError: Reason?
     private var handle: ProviderConnectionProxy?
-    /// The number of requests so far, for faults.
+    /// The number of requests so far, by which fault rules count.
     private var ordinal = 0
-    /// Indicates whether a fault or too many invalid tokens ended the handling of requests.
+    /// A Boolean value that indicates whether a fault or too many invalid tokens stopped the handling of requests.
     private var ignoresRequests = false
 
     init(listener: ProviderListener, session: ProviderSession, certificateError: Reason?) {
         (self.listener, self.session, self.certificateError) = (listener, session, certificateError)
     }
 
-    /// The results of the requests of one read, which are handed to the connection and the router together.
+    /// The results of the requests of one read, which are passed to the connection and the router together.
     private struct Batch {
         let handle: ProviderConnectionProxy
         var submissions: [Submission] = []
@@ -93,7 +93,6 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
         }
     }
 
-    /// Hands the results of a batch to the connection and the router together.
     private func finish(_ batch: Batch) {
         if !batch.responses.isEmpty { batch.handle.respond(batch.responses) }
         guard !batch.submissions.isEmpty else { return }
@@ -101,7 +100,7 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
         self.listener.router.submit(batch.submissions)
     }
 
-    /// Performs an instruction of the session. Pushes accepted before a GOAWAY still have their responses.
+    /// Performs an instruction of the session. Pushes accepted before a GOAWAY still receive their responses.
     private mutating func perform(
         _ instruction: ProviderSession.Instruction,
         after stream: UInt32,
@@ -118,7 +117,7 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
         }
     }
 
-    /// Logs a rejection, and reports to the router which device or token it concerns.
+    /// Logs a rejection, and reports its device or token to the router.
     private func note(_ rejection: ProviderRejection, _ response: ProviderResponse) {
         let id = response.apnsID ?? response.requestID ?? ""
         let rule = rejection.rule.map { "\($0)" }
@@ -132,7 +131,7 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
 
 /// The application of configured faults to requests.
 extension ProviderRequestHandler {
-    /// Returns the fault that applies to a request.
+    /// Returns the fault that applies to a request; `nil` for none.
     private func fault(
         _ request: ProviderRequest,
         _ decision: ProviderSession.Decision,
@@ -158,7 +157,7 @@ extension ProviderRequestHandler {
         return subject
     }
 
-    /// Performs a fault in the place of a decision, or before it.
+    /// Performs a fault instead of a decision, or before the decision.
     private mutating func perform(
         _ fault: FaultDecision,
         _ stream: UInt32,
@@ -212,7 +211,7 @@ extension ProviderRequestHandler {
         handle.goAway(code, debugData: text, lastStream: goAway.finishesStreams ? nil : last)
     }
 
-    /// Returns a rejection with the ids that the right response would have had.
+    /// Returns a rejection with the same ids as the response that it replaces.
     private static func rejection(
         _ reason: Reason,
         _ retryAfter: Int?,

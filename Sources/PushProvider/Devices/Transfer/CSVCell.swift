@@ -1,9 +1,9 @@
 import Foundation
 import PushSupport
 
-/// Converts the texts of cells.
+/// Converts between the text of CSV cells and values.
 enum CSVCell {
-    /// Returns the parts between bars, without empty ones.
+    /// Returns the items of a list that is separated by `|`, without empty items.
     static func list(_ text: String) -> [String] {
         guard text.utf8.contains(UInt8(ascii: "\\")) else { return text.split(separator: "|").map(String.init) }
         var (parts, part, isEscaped) = ([String](), "", false)
@@ -26,13 +26,13 @@ enum CSVCell {
         return parts.filter { !$0.isEmpty }
     }
 
-    /// Returns the text of a list, as ``list(_:)`` reads it.
+    /// Returns a list in the text form that ``list(_:)`` parses.
     static func text(_ list: some Sequence<String>) -> String {
         list.map { $0.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "|", with: "\\|") }
             .joined(separator: "|")
     }
 
-    /// Returns the value of an attribute.
+    /// Returns the attribute value in a cell: a Boolean, a number or a string.
     static func value(_ text: String) -> JSONValue {
         switch text {
         case "true": return .bool(true)
@@ -47,7 +47,7 @@ enum CSVCell {
         return value
     }
 
-    /// - Parameter column: The column that the error names.
+    /// Returns the members of the JSON object in a cell. An error names `column`.
     static func object(_ text: String, in column: String) throws(RequestError) -> [String: JSONValue] {
         guard case .object(let members)? = try? JSONValue(parsing: Data(text.utf8)) else {
             throw RequestError(.invalid, code: "wrong_type", message: "it must be a JSON object", path: column)

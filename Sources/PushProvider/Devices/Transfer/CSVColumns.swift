@@ -7,12 +7,11 @@ import PushSupport
 /// Columns have the names of the members of a registration. An empty cell leaves the value unchanged.
 ///
 /// An attribute has a column `attributes.NAME`, or all attributes are a JSON object in one column `attributes`. In
-/// `attributes.NAME`, `true`, `false` and JSON numbers are values of these types, and anything else is a text.
+/// `attributes.NAME`, `true`, `false` and JSON numbers are values of these types, and anything else is a string.
 ///
-/// Tags and capabilities are separated by `|`; `\|` is a bar within a tag and `\\` a backslash. The preferences and the
-/// encryption key are JSON objects.
+/// Tags and capabilities are separated by `|`. Within a tag, `\|` is a bar and `\\` a backslash. The preferences and
+/// the encryption key are JSON objects.
 struct CSVColumns: Equatable {
-    /// The meaning of one column.
     private enum Column: Equatable {
         case text(String)
         case list(String)
@@ -103,7 +102,7 @@ struct ForeignColumns: Equatable {
         self.names = names
     }
 
-    /// Returns the cells of a row that are not empty, by the names of their columns.
+    /// Returns the non-empty cells of a row, keyed by column name.
     func members(_ cells: [String]) throws(RequestError) -> [String: JSONValue] {
         guard cells.count == self.names.count else {
             let message = "the header has \(self.names.count) columns, this row has \(cells.count)"

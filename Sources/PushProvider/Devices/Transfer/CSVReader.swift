@@ -1,11 +1,10 @@
 import NIOCore
 
-/// Splits bytes into the rows of a CSV file (RFC 4180), in buffers of any size.
+/// Splits the bytes of a CSV file (RFC 4180) into rows. The bytes may arrive in buffers of any size.
 ///
-/// Cells in quotation marks may hold commas, line ends and doubled quotation marks. Rows end with CR LF, LF or CR. At most
-/// one row is kept in memory.
+/// Quoted cells may contain commas, line breaks and doubled quotation marks. Rows end with CR LF, LF or CR. At most one
+/// row is kept in memory.
 struct CSVReader {
-    /// One row of a file.
     struct Row: Equatable {
         /// The line on which the row begins, from 1.
         var line: Int
@@ -20,7 +19,7 @@ struct CSVReader {
 
     /// The fault of a row that cannot be read. Reading continues after the next line end.
     enum Fault: String, Error, Equatable {
-        /// A quotation mark inside a cell without quotation marks, or text after the closing one.
+        /// A quotation mark inside an unquoted cell, or text after a closing quotation mark.
         case misplacedQuote = "a quotation mark must enclose the whole cell; inside one it is doubled"
         case unclosedQuote = "the file ends inside quotation marks"
         case tooLong = "a row has at most 65536 bytes"
@@ -28,13 +27,12 @@ struct CSVReader {
         case notUnicode = "the text is not UTF-8"
     }
 
-    /// The state of the parser within a row.
     private enum State {
         /// The beginning of a cell.
         case start
         case plain
         case quoted
-        /// After a quotation mark inside quotation marks: it ends the cell, or is the first of two.
+        /// The state after a quotation mark in a quoted cell, which closes the cell or is the first of a doubled mark.
         case quote
         /// Skipping the rest of a line after a fault.
         case skipping(Fault)
@@ -136,7 +134,7 @@ struct CSVReader {
         self.cell.removeAll(keepingCapacity: true)
     }
 
-    /// Ends a row; `nil` for an empty line.
+    /// Finishes the current row and returns it; `nil` for an empty line.
     private mutating func endRow() -> Row? {
         defer {
             self.cells.removeAll(keepingCapacity: true)

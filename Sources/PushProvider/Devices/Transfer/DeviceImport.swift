@@ -18,7 +18,7 @@ package struct DeviceImport: Sendable {
     /// - Parameters:
     ///   - direct: The notifications in memory, whose pushes to devices that opt out are taken back; `nil` if there is
     ///     no dispatcher.
-    ///   - defaults: The values that a list of another server does not have.
+    ///   - defaults: The values that another server's list does not contain.
     package init(
         store: any DeviceStore,
         app: Int64,
@@ -61,7 +61,7 @@ package struct DeviceImport: Sendable {
         return batch.report
     }
 
-    /// Registers the waiting records, ``TransferLimits/batch`` in each transaction, while there are `count` or more.
+    /// Registers waiting records, ``TransferLimits/batch`` in each transaction, while at least `count` are waiting.
     private func register(
         _ batch: inout Batch,
         atLeast count: Int,
@@ -131,7 +131,7 @@ package struct ImportProgress: Hashable, Sendable, Codable {
 /// The report about an import.
 package struct ImportReport: Hashable, Sendable {
     package var progress = ImportProgress()
-    /// The errors of rejected records, of which the first ``TransferLimits/maximumRefusals`` are kept.
+    /// The errors of the rejected records, limited to the first ``TransferLimits/maximumRefusals``.
     package var refusals: [ImportError] = []
 
     package init() {}
@@ -148,10 +148,10 @@ package struct ImportError: Hashable, Sendable, Codable {
     /// The line on which the record begins, from 1.
     package var line: Int
     package var code, message: String
-    /// The name of the member or column at fault.
+    /// The name of the invalid member or column; `nil` if the error names none.
     package var field: String?
 
-    /// The maximum length of ``field``, in bytes. It is shorter than a token, because a file may have tokens in place of names.
+    /// The maximum length of ``field``, in characters: less than a token, which a file may have in place of a name.
     private static let maximumField = 48
 
     init(_ error: RequestError, line: Int) {
@@ -162,7 +162,8 @@ package struct ImportError: Hashable, Sendable, Codable {
     }
 }
 
-/// The error of an import that did not reach the end of its file. Registered devices stay, and the whole file may be sent again.
+/// The error of an import that did not reach the end of its file. The devices registered so far stay registered, and
+/// the whole file may be sent again.
 package struct ImportInterruption: Error, CustomStringConvertible {
     package var progress: ImportProgress
     /// The error of the store or of the source of the bytes, or the ``RequestError`` of the header row.

@@ -1,27 +1,28 @@
 import NIOCore
 
-/// Splits bytes into the JSON objects of an array, in buffers of any size. One object at most is kept in memory.
+/// Splits the bytes of a JSON array into its objects. The bytes may arrive in buffers of any size, and at most one
+/// object is kept in memory.
 ///
-/// The array is the whole file, or the member `results` with which the only object of the file begins. Objects without an
-/// array around them are split too.
+/// The array is the whole file, or the first member, `results`, of the file's only object. Objects without an array are
+/// split too.
 struct ElementReader {
-    /// An element that was split off: an object, or bytes that are no object.
+    /// An element that was split off: an object, or bytes that are not an object.
     struct Element: Equatable {
         /// The line on which the object begins, from 1.
         var line: Int
-        /// The bytes of the object; `nil` if it is longer than ``TransferLimits/maximumRecord``, and for bytes that are no
+        /// The bytes of the object; `nil` if it is longer than ``TransferLimits/maximumRecord``, or if it is not an
         /// object.
         var bytes: [UInt8]?
-        /// `true` for bytes that are no object.
+        /// `true` if the bytes are not an object.
         var isGarbage = false
     }
 
     private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
-    /// The beginning of a file whose only object holds the array, without white space.
+    /// The beginning of a file whose only object contains the array, without white space.
     private static let wrapper = Array(#"{"results":["#.utf8)
 
     private var bytes: [UInt8] = []
-    /// The nesting of objects and arrays; 0 between two objects.
+    /// The nesting depth of objects and arrays; 0 between two objects.
     private var depth = 0
     private var isInText = false
     private var isEscaped = false
@@ -105,7 +106,7 @@ struct ElementReader {
         return nil
     }
 
-    /// `true` if the bytes so far are the beginning of an object that holds the array.
+    /// `true` if the bytes so far are the beginning of an object that contains the array.
     private var isWrapper: Bool {
         self.bytes.count < 256 && self.bytes.filter { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == Self.wrapper
     }

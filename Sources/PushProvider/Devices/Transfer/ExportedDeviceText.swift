@@ -70,7 +70,7 @@ enum DeviceCSVRow {
         text += "\r\n".utf8
     }
 
-    /// Appends a cell, in quotation marks where RFC 4180 section 2 wants them.
+    /// Appends a cell, in quotation marks where RFC 4180 section 2 requires them.
     static func append(_ cell: String, to text: inout [UInt8]) {
         let needsQuotes = cell.utf8.contains { [0x22, 0x2c, 0x0a, 0x0d].contains($0) }
         guard needsQuotes else { return text += cell.utf8 }

@@ -15,12 +15,12 @@ package enum ForeignDeviceList: String, CaseIterable, Hashable, Sendable {
     case gorush
 }
 
-/// A record of another server's list, by the names of its members or columns.
+/// A record from another server's device list, keyed by the names of its members or columns.
 struct ForeignDevice {
     private let members: [String: JSONValue]
     private let defaults: ImportDefaults
 
-    /// - Parameter members: The members. Those of a CSV row are texts, without empty cells.
+    /// - Parameter members: The members. For a CSV row they are strings, and empty cells are absent.
     init(_ members: [String: JSONValue], _ defaults: ImportDefaults) {
         (self.members, self.defaults) = (members, defaults)
     }
@@ -107,7 +107,7 @@ struct ForeignDevice {
 
     // MARK: Members
 
-    /// Returns a member as a text; `nil` if it is absent, an object or an array.
+    /// Returns a member as a string; `nil` if it is absent, empty, an object or an array.
     private func text(_ name: String) -> String? {
         switch self.members[name] {
         case .string(let text)?: text.isEmpty ? nil : text
@@ -124,19 +124,19 @@ struct ForeignDevice {
         return text
     }
 
-    /// Returns the texts of an array; `nil` if it is absent.
+    /// Returns the non-empty strings of an array member; `nil` if there are none.
     private func list(_ name: String) -> JSONValue? {
         let texts = self.members[name]?.elements.filter { ($0.stringValue ?? "") != "" } ?? []
         return texts.isEmpty ? nil : .array(texts)
     }
 
-    /// Returns the attributes that are made from the members, without absent ones.
+    /// Returns the attributes whose values are taken from members. Attributes with absent members are omitted.
     private func attributes(_ names: [String: String]) -> JSONValue? {
         let attributes = names.compactMapValues { self.copy($0) }
         return attributes.isEmpty ? nil : .object(attributes)
     }
 
-    /// Returns an installation's id; `nil` if it is shorter than Martlet allows.
+    /// Returns an installation's id; `nil` if it is shorter than 8 bytes, Martlet's minimum.
     private func installation(_ name: String) -> JSONValue? {
         self.text(name).flatMap { $0.utf8.count >= 8 ? .string($0) : nil }
     }

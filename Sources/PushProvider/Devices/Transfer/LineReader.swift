@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Splits bytes, in buffers of any size, into lines. At most one line is kept in memory.
+/// Splits bytes that arrive in buffers of any size into lines. At most one line is kept in memory.
 struct LineReader {
     /// A line without its line end. ``bytes`` is `nil` if the line is longer than ``TransferLimits/maximumRecord``.
     struct Line: Equatable {

@@ -14,7 +14,8 @@ package struct PagedExport<Position: Sendable>: AsyncSequence, Sendable {
     private let header: String?
     /// Returns the text of a page, and the position of the next one; `nil` after the last.
     private let page: @Sendable (Position?) async throws -> (text: [UInt8], next: Position?)
-    /// The caller of the query, kept because the body is written after the task of the request has ended.
+    /// The caller to which the queries are charged, kept because the body is written after the request's task has
+    /// ended.
     private let caller = QueryCaller.current?.exporting
 
     /// - Parameters:

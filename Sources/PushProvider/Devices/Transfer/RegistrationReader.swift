@@ -36,7 +36,7 @@ struct RegistrationReader {
     private let list: ForeignDeviceList?
     private let defaults: ImportDefaults
 
-    /// - Parameter defaults: The values that a list of another server does not have.
+    /// - Parameter defaults: The values that another server's list does not contain.
     init(_ source: ImportSource, _ defaults: ImportDefaults = ImportDefaults()) {
         (self.list, self.defaults) = (source.list, defaults)
         self.source =
@@ -67,7 +67,7 @@ struct RegistrationReader {
     }
 
     /// Returns the last record, if it has no line end.
-    /// - Throws: As ``feed(_:)``.
+    /// - Throws: The errors of ``feed(_:)``.
     mutating func finish() throws(RequestError) -> [Record] {
         switch self.source {
         case .lines(var reader): return reader.finish().flatMap(self.record).map { [$0] } ?? []

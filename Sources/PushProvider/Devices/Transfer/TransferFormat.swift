@@ -31,7 +31,7 @@ package enum TransferLimits {
     package static let maximumRecord = 64 * 1024
     /// The maximum number of columns of a CSV file: those of the members, and 100 attributes.
     package static let maximumColumns = 128
-    /// The number of registrations in one transaction, and of devices in one page of an export.
+    /// The maximum number of registrations in one transaction, and of devices in one page of an export.
     package static let batch = 1000
     /// The maximum number of errors in a report; further errors are only counted.
     package static let maximumRefusals = 1000
@@ -45,7 +45,7 @@ package struct ImportSource: Hashable, Sendable {
         case lines
         /// Rows of CSV (RFC 4180) after a header row.
         case rows
-        /// A JSON array of objects, or one in the member `results` of an object.
+        /// A JSON array of objects, or an object whose member `results` is such an array.
         case elements
     }
 
@@ -82,7 +82,7 @@ package struct ImportSource: Hashable, Sendable {
     }
 }
 
-/// The values of devices that a list of another server does not have.
+/// The values of devices that another server's list does not contain.
 package struct ImportDefaults: Hashable, Sendable {
     /// The app into which the list is imported. Records of another app are rejected.
     package var bundleID: Topic?

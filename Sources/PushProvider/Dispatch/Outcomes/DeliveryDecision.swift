@@ -3,8 +3,8 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// The consequence of one outcome for its recipient: a final state or another attempt, and an indication about the
-/// token.
+/// The consequence of one push outcome for its recipient: a final state or another attempt, and possibly a change of
+/// the token.
 struct DeliveryDecision: Hashable, Sendable {
     /// The next step for the recipient.
     enum Next: Hashable, Sendable {
@@ -17,9 +17,9 @@ struct DeliveryDecision: Hashable, Sendable {
     }
 
     var next: Next
-    /// The change of the token that the response suggests: ``TokenStateChange/Kind/deactivated(since:)`` if the push service
-    /// calls the token invalid for good, ``TokenStateChange/Kind/suspected`` if it calls it bad. The token invalidation
-    /// policy decides about it.
+    /// The change of the token that the response suggests: ``TokenStateChange/Kind/deactivated(since:)`` if the push
+    /// service reports the token as permanently invalid, ``TokenStateChange/Kind/suspected`` if it reports a bad token.
+    /// The token invalidation policy decides whether to apply it.
     var token: TokenStateChange.Kind?
     var reason: String?
     /// `true` if the response to this attempt or an earlier one was lost.
@@ -30,10 +30,11 @@ struct DeliveryDecision: Hashable, Sendable {
     /// Decides the consequence of an outcome.
     /// - Parameters:
     ///   - attempts: The number of attempts, including this one.
-    ///   - sentAt: The time of this attempt, which counts as the time of a 410 without a timestamp.
+    ///   - sentAt: The time of this attempt, from which a token counts as invalid after a 410 without a timestamp.
     ///   - expires: The time after which no further attempt is made.
     ///   - mayHaveArrived: `true` if the response to an earlier attempt was lost.
-    ///   - repeatsUnknown: `true` to send a push again that may have arrived (at least once), `false` not to (at most once).
+    ///   - repeatsUnknown: `true` to repeat a push that may have arrived (at least once), `false` not to (at most
+    ///     once).
     static func make(
         _ outcome: Outcome,
         attempts: Int,

@@ -7,24 +7,24 @@ struct DeliveryTally: Hashable, Sendable {
     /// The result of an attempt.
     enum Result: String, Hashable, Sendable {
         case accepted, rejected, failed, skipped, unknown
-        /// The recipient is tried again.
+        /// Another attempt is scheduled for the recipient.
         case retried
     }
 
-    /// The reason for a result, for the label `reason`. The number of its values is limited.
+    /// The reason for a result, which becomes the label `reason`. The number of possible values is limited.
     enum Reason: Hashable, Sendable {
         case none
-        /// The documented reason that the push service gave.
+        /// The documented reason in the push service's response.
         case service(PushTypes.Reason)
-        /// A reason of the push service that is not documented.
+        /// An undocumented reason in the push service's response.
         case other
         /// There was no connection, or no response.
         case connection
-        /// No attempt, or no further one, was made for the recipient.
+        /// The recipient got its final state without an attempt, or without a further attempt.
         case ended(EndingCause)
         /// The recipient's preferences exclude the notification.
         case skipped(SkipReason)
-        /// No push could be created: expired, no credential, or content that cannot be rendered.
+        /// No push could be created: it expired, there was no credential, or its content could not be rendered.
         case unsendable
 
         init(_ outcome: Outcome) {
@@ -36,7 +36,7 @@ struct DeliveryTally: Hashable, Sendable {
             }
         }
 
-        /// The value of the label `reason`; `nil` for none.
+        /// The value of the label `reason`; `nil` if there is no label.
         var label: String? {
             switch self {
             case .none: nil
@@ -50,9 +50,9 @@ struct DeliveryTally: Hashable, Sendable {
         }
     }
 
-    /// The results that are counted together.
+    /// The properties that results have in common when they are counted together.
     struct Kind: Hashable, Sendable {
-        /// The environment; `nil` if the recipient is not known any more.
+        /// The environment; `nil` if the recipient no longer exists.
         var environment: PushEnvironment?
         var result: Result
         var reason: Reason
@@ -81,7 +81,7 @@ extension DeliveryTally.Result {
 }
 
 extension SkipReason {
-    /// The value of the label `reason`.
+    /// The value of the metric label `reason`.
     fileprivate var label: String {
         switch self {
         case .optedOut: "opted_out"
@@ -94,7 +94,7 @@ extension SkipReason {
 }
 
 extension EndingCause {
-    /// The value of the label `reason`.
+    /// The value of the metric label `reason`.
     fileprivate var label: String {
         switch self {
         case .deviceRemoved: "device_removed"

@@ -11,13 +11,11 @@ import Synchronization
 /// attempts that are followed by a retry. `martlet_queue_start` and `martlet_queue_retry` are the delays of first pages
 /// and of retries by lane.
 package final class DispatchMetrics: Sendable {
-    /// The app and the kind of results that are counted together.
     private struct Key: Hashable {
         var app: Int64
         var kind: DeliveryTally.Kind
     }
 
-    /// The timers of one lane.
     private struct Delays {
         let start, retry: Timer
     }
@@ -58,7 +56,7 @@ package final class DispatchMetrics: Sendable {
         }
     }
 
-    /// Records the start of a shard. The delay of the first page of a notification's first shard is measured.
+    /// Records the start of a shard. Only the delay of the notification's first page is measured.
     func noteStart(of claim: inout ShardClaim, at clocks: ClockReading) {
         guard let since = claim.waitsSince else { return }
         claim.waitsSince = nil
@@ -66,7 +64,7 @@ package final class DispatchMetrics: Sendable {
         self.delays(claim.notification.lane).start.record(duration: max(.zero, clocks.wall.since(since)))
     }
 
-    /// Measures the delay with which retries are started.
+    /// Measures the delay between the due time of retries and their start.
     func noteRetry(_ claim: RetryClaim, at clocks: ClockReading) {
         guard let since = claim.dueSince else { return }
         self.delays(claim.notification.lane).retry.record(duration: max(.zero, clocks.steady.since(since)))

@@ -4,7 +4,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Evaluates the outcomes of a page: final states, retries, changes of tokens, and a report about the push service.
+/// Evaluates the outcomes of a page: final states, retries, token changes, and a report about the push service.
 struct OutcomeEvaluator {
     private let notification: PreparedNotification
     private let invalidation: TokenInvalidationPolicy
@@ -18,7 +18,7 @@ struct OutcomeEvaluator {
     private(set) var tally = DeliveryTally()
     private var generator = SystemRandomNumberGenerator()
     private var events = WebhookEventEncoder()
-    /// The trip of the push whose outcome is being evaluated.
+    /// The transmission of the push whose outcome is being evaluated.
     private var trip: PushTrip?
 
     init(
@@ -78,7 +78,7 @@ struct OutcomeEvaluator {
             }
             var decision = self.decide(outcome, recipient)
             if !self.notification.hasTopicOfTokens { decision.token = nil }
-            // If a token is tried in the other environment, the response counts for the token's own environment.
+            // If a token is attempted in the other environment, the response counts for the token's own environment.
             let home = recipient.movedFrom ?? batch.environment
             let isEstablished = TokenEvidence.isEstablished(recipient, firstNew: firstNew)
             let isEvidence = if decision.token == nil { false } else { await self.isEvidence(recipient, in: home) }
@@ -107,7 +107,6 @@ struct OutcomeEvaluator {
         await self.apply(others, evidence, of: batch)
     }
 
-    /// A recipient whose push was not accepted.
     private typealias Unaccepted = (
         recipient: Recipient, decision: DeliveryDecision, reason: DeliveryTally.Reason, isEstablished: Bool,
         trip: PushTrip?
@@ -175,8 +174,8 @@ struct OutcomeEvaluator {
 
     /// Returns the evaluation of the page's responses for the tokens of an environment.
     ///
-    /// The response of a browser's push service concerns one subscription only: no wrong setting makes a good subscription
-    /// look dead. So it has no part in the breakers of Apple's environments.
+    /// A response of a browser's push service concerns one subscription only: no wrong setting makes a good
+    /// subscription look dead. So such responses do not count towards the circuit breakers of Apple's environments.
     private func evaluation(
         of evidence: TokenEvidence,
         in environment: PushEnvironment
@@ -226,10 +225,10 @@ struct OutcomeEvaluator {
         )
     }
 
-    /// Decides whether the token is tried in the other environment.
+    /// Decides whether the push to a token is attempted in the other environment.
     ///
-    /// A token that is bad here may belong there: it is tried once, where the app has a credential for that environment
-    /// (reference 7.7).
+    /// A token that is bad in this environment may belong to the other one. One attempt is made there if the app has a
+    /// credential for that environment (reference 7.7).
     private func triesElsewhere(_ recipient: Recipient, _ decision: DeliveryDecision) -> Bool {
         decision.token == .suspected && decision.reason == Reason.badDeviceToken.rawValue && recipient.movedFrom == nil
             && recipient.device != nil && self.notification.record.environment == nil
@@ -258,16 +257,16 @@ struct OutcomeEvaluator {
         }
     }
 
-    /// Adds the pause of an environment that this page proves.
+    /// Adds an environment's pause, which this page's outcomes have proven, to the result.
     private mutating func add(_ request: EnvironmentPauseRequest) { self.result.environmentPauses.append(request) }
 
-    /// Pauses the notification, because its own topic is rejected.
+    /// Pauses the notification, because its topic is rejected.
     private mutating func pauseNotification(_ fault: ConfigurationFault) {
         let topic = self.notification.record.content.topic
         self.result.pauses = "\(fault.description); this notification's topic is \(topic)"
     }
 
-    /// Holds a recipient back for a configuration fault. The attempt does not count.
+    /// Holds a recipient back because of a configuration fault. The attempt does not count.
     private mutating func hold(_ recipient: Recipient, _ outcome: Outcome, _ fault: ConfigurationFault) {
         let clocks = self.notification.record.clocksOfExpiry(self.clocks)
         if var retry = self.notification.held(recipient, isRetry: recipient.attempts > 0, at: clocks) {
@@ -341,7 +340,7 @@ struct OutcomeEvaluator {
             guard let retryAfter = rejection.retryAfter else { return }
             self.report.retryAfter = max(retryAfter, self.report.retryAfter ?? .zero)
         case .rejected: self.report.rejected += 1
-        // The failure concerns this push only, and the push service was not tried.
+        // The failure concerns this push only, and there was no attempt to reach the push service.
         case .notSent(let failure) where failure.isOfPush: break
         case .notSent, .unknown: self.report.unreachable += 1
         }
@@ -351,7 +350,7 @@ struct OutcomeEvaluator {
 /// The outcomes of recipients to which no push is sent, and of proven configuration faults.
 extension OutcomeEvaluator {
     /// Adds the final state of a recipient for which no attempt, or no further one, is made.
-    /// - Parameter isWritten: `true` if its state is in the ledger since the page was begun.
+    /// - Parameter isWritten: `true` if the ledger already contains the state, since the page was begun.
     mutating func end(_ retry: EndedRetry, isWritten: Bool) {
         if let result = DeliveryTally.Result(retry.state) {
             self.tally.add(result, .ended(retry.cause), in: retry.recipient?.environment)
@@ -362,22 +361,22 @@ extension OutcomeEvaluator {
         self.result.removed.append(self.notification.reported(delivery, of: retry.recipient))
     }
 
-    /// Adds a recipient to which no push could be sent.
+    /// Adds the failure of a recipient for which no push could be sent.
     mutating func fail(_ recipient: Recipient, reason: String) {
         self.finish(recipient, recipient.failure, reason: reason, attempts: recipient.attempts)
         self.report.rejected += 1
         self.tally.add(.init(recipient.failure) ?? .failed, .unsendable, in: recipient.environment)
     }
 
-    /// Adds a recipient that is skipped.
-    /// - Parameter isWritten: `true` if its state is in the ledger since the page was begun.
+    /// Adds the final state of a skipped recipient.
+    /// - Parameter isWritten: `true` if the ledger already contains the state, since the page was begun.
     mutating func skip(_ recipient: Recipient, _ reason: SkipReason, isWritten: Bool) {
         let delivery = self.notification.skipped(recipient, reason, at: self.now)
         self.tally.add(.init(delivery.state) ?? .skipped, .skipped(reason), in: recipient.environment)
         if !isWritten { self.finish(delivery, of: recipient) }
     }
 
-    /// Ends a recipient whose token is bad in its own environment, and cannot be tried in the other one now.
+    /// Rejects a recipient whose token is bad in its own environment, and cannot be attempted in the other one now.
     mutating func abandon(_ recipient: Recipient, _ tried: DeliveryTally.Reason) {
         self.tally.add(.rejected, tried, in: recipient.environment)
         let reason = Reason.badDeviceToken.rawValue
@@ -385,19 +384,19 @@ extension OutcomeEvaluator {
         self.finish(recipient, .rejected, reason: reason, attempts: recipient.attempts + 1)
     }
 
-    /// Returns `true` if a rejection means only that the push service does not support broadcasts.
+    /// Returns `true` if a rejection only means that the push service does not support broadcasts.
     private func isOfBroadcasts(_ fault: ConfigurationFault, _ outcome: Outcome) -> Bool {
         guard self.notification.channel != nil, case .rejected = outcome else { return false }
         return fault.cause == .wrongProtocol
     }
 
-    /// Pauses an environment whose credential cannot be used.
+    /// Records the fault of an environment whose credential cannot be used, which pauses the environment.
     mutating func pause(_ environment: PushEnvironment, _ fault: ConfigurationFault) async {
         _ = await self.record(fault, count: 1, isRefuted: false, in: environment)
     }
 
-    /// Holds recipients back if their configuration fault is proven. Until then they are tried again as usual, and
-    /// attempts with a response count.
+    /// Holds recipients back if their configuration fault is proven. Until then they are retried as usual, and attempts
+    /// with a response count.
     private mutating func apply(_ faulty: FaultyRecipients, of batch: PageDraft.PushBatch, accepted: Int) async {
         guard let (fault, count) = faulty.commonest else { return }
         let isHeld: Bool
@@ -421,7 +420,7 @@ extension OutcomeEvaluator {
         }
     }
 
-    /// Counts the proofs of a fault.
+    /// Records proofs of a fault.
     /// - Returns: `true` if the environment is paused.
     private mutating func record(
         _ fault: ConfigurationFault,
@@ -440,17 +439,17 @@ extension OutcomeEvaluator {
         return recorded != nil
     }
 
-    /// Indicates whether a request without any credential asked for this push. Only Matrix homeservers have none: the clients
-    /// of all other bridges have a certificate, a secret, a session or an API key.
+    /// Indicates whether the push was requested without any credential. Only Matrix homeservers do so: the clients of
+    /// all other bridges have a certificate, a secret, a session or an API key.
     private var isOfStranger: Bool { self.notification.record.acceptance.origin?.kind == .matrix }
 
-    /// Returns `true` for a token that is not registered and was named by a request without a credential. Such tokens may be
-    /// made up.
+    /// Returns `true` for an unregistered token that was named by a request without a credential. The client may have
+    /// made up such a token.
     private func isOfStranger(_ recipient: Recipient) -> Bool { recipient.device == nil && self.isOfStranger }
 
-    /// Decides whether the rejection of a token says something about other tokens.
+    /// Decides whether the rejection of a token counts as evidence about the app's other tokens.
     ///
-    /// The rejection of a token that may be made up does not, and neither does that of a browser's subscription.
+    /// The rejection of a token that may be made up does not count, nor does the rejection of a browser's subscription.
     private func isEvidence(_ recipient: Recipient, in environment: PushEnvironment) async -> Bool {
         if self.notification.isWeb { return false }
         guard self.isOfStranger(recipient) else { return true }
@@ -458,7 +457,7 @@ extension OutcomeEvaluator {
         return await self.invalidation.hasReached(recipient.token, app: app, environment: environment)
     }
 
-    /// `true` if this page has ended the notification of a request without a credential: its only push, to an
+    /// `true` if this page has ended the notification of a request without a credential, because its only push, to an
     /// unregistered token, was rejected.
     private var isRefusedStranger: Bool {
         guard self.isOfStranger, case .tokens(let tokens) = self.notification.record.audience,
@@ -477,7 +476,7 @@ private struct FaultyRecipients {
 
     var isEmpty: Bool { self.all.isEmpty }
 
-    /// The fault with the most outcomes, and their number.
+    /// The fault that the most outcomes prove, and the number of these outcomes; `nil` if there is no fault.
     var commonest: (fault: ConfigurationFault, count: Int)? {
         self.counts.max { ($0.value, $1.key.detail) < ($1.value, $0.key.detail) }.map { ($0.key, $0.value) }
     }

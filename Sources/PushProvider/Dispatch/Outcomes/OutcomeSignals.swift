@@ -1,7 +1,7 @@
 package import Foundation
 import Synchronization
 
-/// Wakes the requests that wait for outcomes of a notification when some are on disk.
+/// Wakes the requests that wait for outcomes of a notification, once outcomes are on disk.
 package final class OutcomeSignals: Sendable {
     private struct State {
         var isEnded = false
@@ -19,7 +19,7 @@ package final class OutcomeSignals: Sendable {
         for continuation in waiting.values { continuation.yield() }
     }
 
-    /// Ends all waits at shutdown.
+    /// Ends all waits. Called at shutdown.
     package func end() {
         let waiting = self.state.withLock { state in
             state.isEnded = true
@@ -28,7 +28,7 @@ package final class OutcomeSignals: Sendable {
         for continuation in waiting { continuation.finish() }
     }
 
-    /// Runs `body` with the signals of a notification from now on, which end after `limit`.
+    /// Runs `body` with a stream of the signals for a notification. The stream finishes after `limit`.
     package func observe<Value: Sendable>(
         _ notification: UUID,
         atMost limit: Duration,

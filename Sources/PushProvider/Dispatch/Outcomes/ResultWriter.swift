@@ -6,13 +6,13 @@ import ServiceLifecycle
 
 /// Writes the results of pages.
 ///
-/// It repeats a write until it succeeds, because the page of a lost result would be sent again. A result that can never be
-/// written pauses its notification.
+/// It repeats a write until it succeeds, because a page whose result is lost would be sent again. If a result can never
+/// be written, its notification is paused.
 struct ResultWriter: Sendable {
     let store: any DispatchStore
     /// The pause between two attempts to write results.
     let pause: Duration
-    /// The wake signal of webhook delivery.
+    /// The signal that wakes webhook delivery.
     let events: WakeSignal
     let metrics: DispatchMetrics
     let time: any TimeSource
@@ -67,7 +67,7 @@ struct ResultWriter: Sendable {
         return results.map { _ in .stopped }
     }
 
-    /// Counts results that are on disk, and wakes webhook delivery if they have events.
+    /// Counts lost leases after a commit, and wakes webhook delivery if the results may have added events.
     func note(_ results: [PageResult], _ commits: [CommitResult]) {
         self.countLost(commits)
         if results.contains(where: \.mayHaveEvents) { self.events.signal() }

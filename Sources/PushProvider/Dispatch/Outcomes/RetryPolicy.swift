@@ -2,14 +2,14 @@ import ProviderModel
 package import PushSupport
 import PushTypes
 
-/// The maximum number of tries of one recipient, and the delays between them. A delay is always shorter than the time until
-/// the expiry.
+/// The maximum number of attempts for one recipient, and the delays between attempts. A delay is always shorter than
+/// the time until the expiry.
 package struct RetryPolicy: Hashable, Sendable {
-    /// The maximum number of tries that reach the push service. Default 8. Pushes that were not sent are tried until they expire.
+    /// The maximum number of attempts that reach the push service. Default 8. Unsent pushes are retried until expiry.
     package var maximumAttempts = 8
-    /// The back-off after a failed try. Default up to 2 s after the first failure, doubling to 15 min (reference 1.10).
+    /// The back-off after a failed attempt. Default up to 2 s after the first one, doubling to 15 min (reference 1.10).
     package var backoff = Backoff(base: .seconds(2), maximum: .seconds(15 * 60))
-    /// The delay of pushes that were not sent because there was no connection. Default 1 s to 60 s.
+    /// The delay before the next attempt for pushes that were not sent for lack of a connection. Default 1 s to 60 s.
     package var unreachable: ClosedRange<Duration> = .seconds(1) ... .seconds(60)
 
     package init() {}
@@ -28,7 +28,7 @@ package struct RetryPolicy: Hashable, Sendable {
         if counts, attempts >= self.maximumAttempts {
             return .final(end, reason: "\(attempts) tries failed; the last: \(reason)")
         }
-        // The delay is drawn from the time left until the expiry. A try at the expiry itself is too late.
+        // The delay is drawn from the time left until the expiry. An attempt at the expiry itself is too late.
         let left = expires.since(clocks.earlier)
         let least = counts ? atLeast ?? .zero : self.unreachable.lowerBound
         guard least < left else {

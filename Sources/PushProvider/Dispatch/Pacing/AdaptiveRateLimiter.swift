@@ -2,33 +2,34 @@ import PushSupport
 
 /// Slows down the campaigns of an app while its push service, or the connection to it, is overloaded.
 ///
-/// It takes a tenth of the recipients throttled, unavailable or unreachable as a sign of strain. Strain is evaluated over at
-/// least ``Settings/sample`` recipients, since a 429 may concern a single device (reference 1.10). Strain doubles the limit
-/// of the delay and halves the page. Each page without strain reverses one doubling and adds a tenth of a page.
+/// The service is under strain if at least a tenth of the recipients are throttled, unavailable or unreachable. It is
+/// evaluated over at least ``Settings/sample`` recipients, since a 429 may concern a single device (reference 1.10).
+/// Strain doubles the maximum delay and halves the page. A page without strain reverses one doubling and adds a tenth
+/// of a page.
 struct AdaptiveRateLimiter: Sendable {
     /// The sizes of pages, and the limits of delays.
     struct Settings: Hashable, Sendable {
-        /// The maximum number of recipients of a page; ``minimumPage`` is the minimum. Defaults 500 and 20.
+        /// The maximum number of recipients of a page, and the minimum to which strain reduces it. Defaults 500 and 20.
         var page = 500
         var minimumPage = 20
-        /// The limit of the delay after the first page with strain, doubling to 60 s.
+        /// The back-off of pages under strain: the maximum delay after the first such page, doubling to 60 s.
         var backoff = Backoff(base: .milliseconds(500), maximum: .seconds(60))
-        /// The maximum delay of a `retry-after` header that is obeyed. Default 15 min (reference 1.10).
+        /// The maximum `retry-after` delay that is obeyed. Default 15 min (reference 1.10).
         var longestRetryAfter: Duration = .seconds(15 * 60)
         /// The minimum number of recipients over which strain is evaluated. Default 20.
         var sample = 20
     }
 
-    /// The outcomes of one page: the number of recipients with each kind of outcome.
+    /// The numbers of recipients of one page by kind of outcome.
     struct Report: Hashable, Sendable {
         var accepted = 0
-        /// The number of rejected recipients, which are no sign of strain.
+        /// The number of rejected recipients, which do not indicate strain.
         var rejected = 0
         /// The number of responses with status 429.
         var throttled = 0
         /// The number of responses with a 5xx status.
         var unavailable = 0
-        /// The number of pushes that were not sent, or had no response.
+        /// The number of pushes that were not sent, or that got no response.
         var unreachable = 0
         /// The maximum `retry-after` in the push service's responses.
         var retryAfter: Duration?
@@ -36,7 +37,7 @@ struct AdaptiveRateLimiter: Sendable {
         var total: Int { self.accepted + self.rejected + self.strained }
         var strained: Int { self.throttled + self.unavailable + self.unreachable }
 
-        /// The report without the unreachable recipients, so that they are no sign of strain.
+        /// The report with unreachable recipients counted as rejected, so that they do not indicate strain.
         var withoutUnreachable: Report {
             var report = self
             (report.rejected, report.unreachable) = (self.rejected + self.unreachable, 0)
@@ -56,9 +57,9 @@ struct AdaptiveRateLimiter: Sendable {
     private let settings: Settings
     /// The number of recipients of the next page.
     private(set) var pageSize: Int
-    /// The number of pages with strain, less the pages without strain that followed.
+    /// The number of pages with strain, minus the pages without strain that followed; it determines the back-off.
     private(set) var level = 0
-    /// The reports since the last evaluation, while they are too few.
+    /// The sum of the reports since the last evaluation, until it covers enough recipients for the next one.
     private var pending = Report()
 
     init(settings: Settings = Settings()) {

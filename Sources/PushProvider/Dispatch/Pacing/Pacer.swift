@@ -3,9 +3,9 @@ import PushTypes
 
 /// Decides how many recipients may be sent to now at a given pace, and when to decide again.
 ///
-/// A rate is a token bucket that holds at most one second's worth and begins empty, so that a restart sends nothing extra.
-/// The progress of a wave is in ``wave``, which the caller stores with each page, so that a restart continues the same wave.
-/// If the clock is set back, the delay is at most one interval.
+/// A rate is a token bucket whose capacity is the recipients of one second. It starts empty, so that a restart sends
+/// nothing extra. The caller stores the progress of a wave, ``wave``, with each page, so that a restart continues the
+/// same wave. If the clock is set back, the delay is at most one interval.
 struct Pacer: Sendable {
     /// The number of recipients that may be sent to, and the time of the next decision.
     struct Allowance: Hashable, Sendable {
@@ -14,20 +14,20 @@ struct Pacer: Sendable {
         /// The time at which to decide again if ``count`` is 0; otherwise now.
         var next: Timestamp
 
-        /// Limits the allowance to what another one allows too.
+        /// Limits the allowance to what the other allowance permits as well.
         mutating func limit(by other: Allowance) {
             self.count = min(self.count, other.count)
             self.next = max(self.next, other.next)
         }
     }
 
-    /// A count that stands for no limit. It is larger than any wave or rate, and far from overflow.
+    /// The upper bound on counts. It is larger than any wave or rate, and far from overflow.
     private static let enough = 1 << 40
 
     let settings: PaceSettings
     /// The progress of the wave, which survives a restart. It stays empty for rates.
     private(set) var wave: WaveProgress
-    /// The content of the bucket at ``refilledAt``, in thousandths of a recipient.
+    /// The fill level of the token bucket at ``refilledAt``, in thousandths of a recipient.
     private var credit: Int64 = 0
     private var refilledAt: Timestamp
 
@@ -37,7 +37,7 @@ struct Pacer: Sendable {
         self.refilledAt = now
     }
 
-    /// Returns the allowance. It charges nothing: ``send(_:now:)`` does.
+    /// Returns how many recipients may be sent to now. It charges nothing; ``send(_:now:)`` does.
     mutating func allowance(now: Timestamp) -> Allowance {
         switch self.settings {
         case .rate(let rate):
@@ -49,7 +49,7 @@ struct Pacer: Sendable {
         }
     }
 
-    /// Charges recipients that were sent to, at most as many as ``allowance(now:)`` gave.
+    /// Charges recipients that are sent to, at most as many as ``allowance(now:)`` returned.
     mutating func send(_ count: Int, now: Timestamp) {
         let count = max(0, min(count, Self.enough))
         switch self.settings {
@@ -63,7 +63,7 @@ struct Pacer: Sendable {
         }
     }
 
-    /// Returns recipients that were charged and not sent to. The bucket still holds no more than a second's worth.
+    /// Refunds recipients that were charged but not sent to. The bucket never exceeds the recipients of one second.
     mutating func release(_ count: Int, now: Timestamp) {
         guard case .rate(let rate) = self.settings else { return }
         self.refill(rate, now: now)
@@ -88,7 +88,7 @@ struct Pacer: Sendable {
         return Allowance(count: 0, next: now.advanced(by: .milliseconds(max(1, wait))))
     }
 
-    /// Ends a wave whose interval is over. The next one begins when its first recipient is sent to.
+    /// Ends a wave whose interval has elapsed. The next wave begins when its first recipient is sent to.
     private mutating func beginWaveIfDue(interval: Int, now: Timestamp) {
         guard let start = self.wave.startedAt else { return self.wave.sent = 0 }
         if now >= start.advanced(by: .seconds(interval)) {

@@ -4,19 +4,18 @@ import PushStore
 import PushTypes
 import Synchronization
 
-/// Decides how many recipients of a notification may be sent to now, by its pace, the rate of its app, and the strain of its
-/// push service.
+/// Decides how many recipients of a notification may be sent to now. It considers the notification's pace, the rate of
+/// the app, and the strain of the push service.
 ///
 /// There is one controller for the whole provider. All times are of the steady clock.
 final class PacingController: Sendable {
-    /// The pacers of notifications and apps, and the strain of push services.
     private struct State {
         var notifications: [UUID: Pacer] = [:]
         var apps: [Int64: Pacer] = [:]
         var strain: [DispatchTarget: AdaptiveRateLimiter] = [:]
-        /// The decisions about the waves of notifications with limits of downloads.
+        /// The steering of notifications whose waves are limited by downloads.
         var steering: [UUID: WaveSteering] = [:]
-        /// The times until which the campaigns to each service pause, because of strain.
+        /// The times until which strain pauses the campaigns to each service.
         var pausedUntil: [DispatchTarget: Timestamp] = [:]
     }
 
@@ -27,7 +26,7 @@ final class PacingController: Sendable {
 
     /// - Parameters:
     ///   - page: The number of recipients of a full page.
-    ///   - figures: Returns the figures of an app's downloads; `nil` if they are not known.
+    ///   - figures: Returns the download figures of an app; `nil` if they are not known.
     ///   - waits: The registry of the waves that wait for downloads.
     init(
         page: Int,
@@ -39,8 +38,8 @@ final class PacingController: Sendable {
         (self.settings, self.figures, self.waits) = (settings, figures, waits)
     }
 
-    /// Returns the allowance for the next page. It is charged to the app at once, because campaigns of an app are sent in
-    /// parallel.
+    /// Returns the allowance for the next page. It is charged to the app's rate at once, because campaigns of an app
+    /// are sent in parallel.
     func allowance(for notification: PreparedNotification, now: Timestamp) -> Pacer.Allowance {
         self.state.withLock { state in
             let record = notification.record
@@ -93,14 +92,14 @@ final class PacingController: Sendable {
         }
     }
 
-    /// Returns the unused part of an allowance to the app's rate, for its other campaigns.
+    /// Refunds the unused recipients of an allowance to the app's rate, for its other campaigns.
     func release(_ count: Int, of notification: PreparedNotification, now: Timestamp) {
         guard count > 0, let app = notification.app, app.rate != nil else { return }
         self.state.withLock { $0.apps[app.id]?.release(count, now: now) }
     }
 
-    /// Charges the notification's pace.
-    /// - Returns: The progress of its wave; `nil` if it is sent as fast as possible.
+    /// Charges recipients to the notification's pace.
+    /// - Returns: The progress of the notification's wave; `nil` if the notification is sent as fast as possible.
     func spend(_ count: Int, of notification: PreparedNotification, now: Timestamp) -> WaveProgress? {
         self.state.withLock { state in
             guard var pacer = Self.pacer(of: notification, in: state, now: now) else { return nil }
@@ -110,7 +109,7 @@ final class PacingController: Sendable {
         }
     }
 
-    /// Evaluates the report of a page.
+    /// Evaluates the report of a page for strain.
     /// - Returns: The time to wait before the next page of any campaign to this service.
     func record(_ report: AdaptiveRateLimiter.Report, of service: DispatchTarget, now: Timestamp) -> Duration {
         var generator = SystemRandomNumberGenerator()

@@ -3,14 +3,14 @@ import ProviderModel
 package import PushTypes
 import Synchronization
 
-/// Decides whether the next wave of a notification may begin, by the figures of its app's downloads.
+/// Decides whether the next wave of a notification may begin, by the download figures of its app.
 ///
-/// A wave waits while a figure is at its limit, and begins when all figures are below four fifths of their limits, so that
-/// the decision does not change with every download.
+/// A wave waits while a figure is at its limit, and begins when all figures are below four fifths of their limits, so
+/// that the decision does not change with every download.
 ///
-/// Without figures, such as after a restart, a wave waits for ``patience`` and then begins. After ``longest`` it begins
-/// whatever the figures are, so that downloads which never end do not stop a campaign. A wave that has begun is not stopped.
-/// The time is passed in.
+/// While no figures are known, such as after a restart, a wave waits for ``patience`` and then begins. After
+/// ``longest`` it begins whatever the figures are, so that downloads which never finish do not stop a campaign. A wave
+/// that has begun is not stopped. The caller passes in the time.
 struct WaveSteering: Sendable {
     /// The decision about the next wave.
     enum Decision: Hashable {
@@ -21,9 +21,9 @@ struct WaveSteering: Sendable {
 
     /// The time between two decisions about a waiting wave.
     static let interval: Duration = .seconds(2)
-    /// The maximum time for which a wave waits for figures that are not known.
+    /// The maximum time for which a wave waits while the download figures are not known.
     static let patience: Duration = .seconds(60)
-    /// The maximum time for which a wave waits.
+    /// The maximum time for which a wave waits for any cause.
     static let longest: Duration = .seconds(1800)
 
     private let limits: SteeringLimits
@@ -34,7 +34,7 @@ struct WaveSteering: Sendable {
     init(limits: SteeringLimits) { self.limits = limits }
 
     /// Decides about the next wave.
-    /// - Parameter figures: The figures of the app's downloads; `nil` if they are not known.
+    /// - Parameter figures: The download figures of the app; `nil` if they are not known.
     mutating func decide(_ figures: DownloadFigures?, now: Timestamp) -> Decision {
         guard let figures else {
             let blindSince = min(self.blindSince ?? now, now)
@@ -78,30 +78,30 @@ package struct HeldWave: Hashable, Sendable {
         case downloads
         /// The bytes per second of the downloads are at their limit.
         case bandwidth
-        /// The figures are not known yet.
+        /// The download figures are not known yet.
         case figures
     }
 
     package let cause: Cause
     /// The time since which the wave waits, by the steady clock.
     package let since: Timestamp
-    /// The figures of the latest decision; `nil` where they are not known.
+    /// The download figures at the latest decision; `nil` if they were not known.
     package let figures: DownloadFigures?
 }
 
-/// The figures of an app's downloads, or of all downloads.
+/// The download figures of an app, or of the whole provider.
 package struct DownloadFigures: Hashable, Sendable {
     /// The number of open downloads.
     package var open: Int
-    /// The bytes per second of the downloads over the last ten seconds.
+    /// The average number of bytes per second that downloads transferred in the last ten seconds.
     package var bytesPerSecond: Int
 }
 
-/// The waves that wait for downloads, by their notifications, as the dispatcher has decided last.
+/// The waves that wait for downloads, keyed by notification, as of the dispatcher's latest decisions.
 ///
 /// They are in memory only: after a restart the dispatcher decides again.
 package final class HeldWaveRegistry: Sendable {
-    /// The age from which a decision is ignored, such as one about a notification that was paused since.
+    /// The age from which a decision is ignored, for example because its notification was paused afterwards.
     private static let age: Duration = .seconds(30)
 
     private struct Entry {
@@ -114,7 +114,7 @@ package final class HeldWaveRegistry: Sendable {
     package init() {}
 
     /// Returns the waiting wave of a notification; `nil` if none waits.
-    /// - Parameter now: The time of the steady clock.
+    /// - Parameter now: The current time by the steady clock.
     package func wait(of notification: UUID, now: Timestamp) -> HeldWave? {
         self.entries.withLock { entries in
             entries[notification].flatMap { now.since($0.decidedAt) < Self.age ? $0.wait : nil }
@@ -131,8 +131,8 @@ package final class HeldWaveRegistry: Sendable {
 
     func note(_ wait: HeldWave?, of notification: UUID, now: Timestamp) {
         self.entries.withLock { entries in
-            // Old decisions are removed to limit the memory, as none follows about a notification that was paused or
-            // cancelled.
+            // Old decisions are removed to limit the memory, because no further decision follows for a notification
+            // that was paused or cancelled.
             if wait != nil, entries[notification] == nil {
                 entries = entries.filter { now.since($0.value.decidedAt) < Self.age }
             }

@@ -6,17 +6,17 @@ import PushTypes
 
 /// Decides which recipients are skipped because of the preferences of their devices or users, at one moment.
 ///
-/// The preferences come from the store with each recipient; the time of day in the recipient's time zone decides about quiet
-/// hours. The cap is not decided here, but in the transaction that counts towards it (``UserStore/reserve(_:)``).
+/// The store returns the preferences with each recipient. Quiet hours apply to the time of day in the recipient's time
+/// zone. The frequency cap is applied in the transaction that counts towards it (``UserStore/reserve(_:)``).
 struct ConsentDecision {
     private let now: Timestamp
-    /// The times of day by time zone, computed once each: a page has few time zones.
+    /// The times of day, keyed by time zone and computed once each. A page has few time zones.
     private var times: [String: LocalTime] = [:]
 
-    /// - Parameter now: The time by the wall clock.
+    /// - Parameter now: The current time by the wall clock.
     init(at now: Timestamp) { self.now = now }
 
-    /// Returns the reason for which a recipient is skipped; `nil` if it is not.
+    /// Returns the reason why a recipient is skipped; `nil` if it is not skipped.
     /// - Parameter isSent: `true` if the recipient would be sent to now; otherwise quiet hours are not checked.
     mutating func reason(_ consent: RecipientConsent, timeZone: String?, isSent: Bool = true) -> SkipReason? {
         if let reason = consent.skips { return reason }
@@ -24,7 +24,7 @@ struct ConsentDecision {
         return .quietHours
     }
 
-    /// Returns the time of day in a time zone; in UTC for a device without a known one.
+    /// Returns the time of day in a time zone, or in UTC if the zone is absent or unknown.
     private mutating func time(in zone: String?) -> LocalTime {
         let name = zone ?? ""
         if let time = self.times[name] { return time }
@@ -37,8 +37,8 @@ struct ConsentDecision {
 extension PageWork {
     /// Skips the recipients whose preferences exclude the notification.
     ///
-    /// Quiet hours are checked only for recipients that are sent to now, and not if their environment is paused or they have
-    /// expired.
+    /// Quiet hours are checked only for recipients that are sent to now, not for those that have expired or whose
+    /// environment is paused.
     mutating func skipUnwanted(_ notification: PreparedNotification, at clocks: ClockReading) {
         guard self.recipients.contains(where: { $0.consent != nil }) else { return }
         var decision = ConsentDecision(at: clocks.wall)
@@ -51,7 +51,7 @@ extension PageWork {
     }
 
     /// Skips recipients.
-    /// - Parameter reason: Returns the reason for which a recipient is skipped; `nil` if it stays.
+    /// - Parameter reason: Returns the reason why a recipient is skipped; `nil` if it is kept.
     mutating func skip(_ reason: (Recipient) -> SkipReason?) {
         var kept: [Recipient] = []
         kept.reserveCapacity(self.recipients.count)

@@ -2,8 +2,8 @@ import ProviderModel
 import PushStore
 import PushSupport
 
-/// Counts the notifications of a page towards their users' frequency caps. The counts have to be on disk before the
-/// page is sent, so that pages of all lanes and slots share transactions.
+/// Counts the notifications of a page towards their users' frequency caps. The counts must be on disk before the page
+/// is sent, so pages of all lanes and slots share transactions.
 struct FrequencyCapCounter: Sendable {
     private let batcher: WriteBatcher<FrequencyCapReservation, Result<Set<BytewiseString>, any Error>>
 
@@ -17,9 +17,9 @@ struct FrequencyCapCounter: Sendable {
         }
     }
 
-    /// Skips the recipients whose users have reached the cap, and counts the notification for the others.
+    /// Skips the recipients whose users have reached the cap, and counts the notification for the other recipients.
     ///
-    /// Recipients that cannot be sent to now are counted when they can.
+    /// Recipients that cannot be sent to now are counted once they can.
     func reserve(_ work: inout PageWork, of notification: PreparedNotification, at clocks: ClockReading) async throws {
         guard let cap = notification.cap else { return }
         func counts(_ recipient: Recipient) -> Bool {
@@ -41,12 +41,12 @@ struct FrequencyCapCounter: Sendable {
     }
 }
 
-/// The names under which the store keeps badge counts.
+/// The keys under which the store keeps badge counts.
 package enum BadgeOwner {
-    /// Returns the name for a user: all devices of a user show the same count.
+    /// Returns the key for a user. All devices of a user show the same count.
     package static func user(_ user: String) -> String { "user:\(user)" }
 
-    /// Returns the name for a recipient: its user, or the device if it has no user.
+    /// Returns the key for a recipient: that of its user, or of its device if it has no user.
     static func recipient(_ recipient: Recipient) -> BytewiseString {
         BytewiseString(recipient.profile?.user.map(Self.user) ?? "device:\(recipient.device ?? recipient.id)")
     }

@@ -7,9 +7,9 @@ import Synchronization
 /// The content of a notification, decoded from its stored form, and the ids of its deliveries.
 struct DecodedNotification: Sendable {
     let ids: DeliveryID
-    /// Renders the payloads; `nil` if the content is damaged.
+    /// The renderer of the payloads; `nil` if the stored content is damaged.
     let renderer: ContentRenderer?
-    /// The push that all recipients share. It has no id, and no payload if that depends on the recipient.
+    /// The push that all recipients share. Its id is empty, and so is its payload if that depends on the recipient.
     let base: PushNotification
 
     init(_ record: NotificationRecord) {
@@ -30,19 +30,19 @@ struct DecodedNotification: Sendable {
     }
 }
 
-/// Decodes the contents of notifications, each of them once for all claims of its shards and retries.
+/// Decodes the stored contents of notifications, each once for all claims of its shards and retries.
 ///
-/// The content of a notification does not change once it is accepted. Only templates are cached: others need no decoding.
+/// The content of a notification does not change once it is accepted. Only templates are cached: others need no
+/// decoding.
 final class NotificationDecoder: Sendable {
     /// The maximum number of notifications that are cached.
     private static let maximumCount = 1024
-    /// The maximum size of the stored contents of all cached notifications together, in bytes.
+    /// The maximum total size of the stored contents of all cached notifications, in bytes.
     private static let maximumSize = 32 * 1024 * 1024
 
-    /// The cached notifications.
     private struct State {
         var known: [UUID: DecodedNotification] = [:]
-        /// The size of the stored contents, in bytes.
+        /// The total size of the cached notifications' stored contents, in bytes.
         var size = 0
     }
 

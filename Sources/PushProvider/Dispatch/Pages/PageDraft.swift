@@ -5,9 +5,9 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The pushes of one page, in a batch for each environment, and the recipients that cannot be sent to.
+/// The pushes of one page, in a batch for each environment, and the recipients to which no push can be sent.
 struct PageDraft {
-    /// The pushes for one environment, each beside its recipient.
+    /// The pushes for one environment, and their recipients in the same order.
     struct PushBatch: Sendable {
         let environment: PushEnvironment
         let sender: any NotificationSender
@@ -17,11 +17,11 @@ struct PageDraft {
     }
 
     private(set) var batches: [PushBatch] = []
-    /// The recipients that cannot be sent to, with the reason.
+    /// The recipients to which no push can be sent, with the reasons.
     private(set) var failures: [(recipient: Recipient, reason: String)] = []
-    /// The recipients that a configuration fault holds back, with the environment of the fault.
+    /// The retries of recipients that a configuration fault holds back.
     private(set) var held: [RetryResult] = []
-    /// The recipients whose attempt in the other environment is given up, because that environment cannot be sent to
+    /// The recipients for which the attempt in the other environment is given up, because nothing can be sent there
     /// now.
     private(set) var abandoned: [Recipient] = []
     /// The faults of environments that are not paused yet.
@@ -86,7 +86,7 @@ struct PageDraft {
         }
     }
 
-    /// Holds a recipient back until its environment can be sent to, or ends it if that is not to be expected.
+    /// Holds a recipient back until its environment can be sent to, or fails it if there is no fault that could end.
     private mutating func hold(
         _ recipient: Recipient,
         of notification: PreparedNotification,
@@ -107,7 +107,7 @@ struct PageDraft {
         }
     }
 
-    /// Keeps only these recipients and removes all others.
+    /// Keeps only the recipients with these ids, and removes all others.
     mutating func keep(_ recipients: Set<Int64>) {
         self.failures.removeAll { !recipients.contains($0.recipient.id) }
         self.abandoned.removeAll { !recipients.contains($0.id) }
@@ -121,7 +121,7 @@ struct PageDraft {
     }
 
     /// Removes the recipients that were taken back before they were sent to, and their outcomes.
-    /// - Parameter recalled: The recipients that stops concern.
+    /// - Parameter recalled: The ids of the recipients to which stops apply.
     /// - Returns: The recipients that were removed.
     mutating func takeBack(_ recalled: Set<Int64>, _ sent: inout [SentPushes]) -> [Recipient] {
         guard !recalled.isEmpty else { return [] }
@@ -146,7 +146,7 @@ struct PageDraft {
         return removed
     }
 
-    /// Returns the index of an environment's batch; `nil` if nothing can be sent there.
+    /// Returns the index of an environment's batch, which is created if necessary; `nil` if nothing can be sent there.
     private mutating func batch(
         for environment: PushEnvironment,
         _ notification: PreparedNotification,

@@ -4,20 +4,20 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The work on the recipients of a page.
+/// The recipients of a page, grouped by what is done with them.
 struct PageWork: Sendable {
-    /// The recipients that are sent to now.
+    /// The recipients to which pushes are sent now.
     var recipients: [Recipient] = []
-    /// The recipients that may not be sent to yet.
+    /// The retries of recipients to which pushes may not be sent yet.
     var postponed: [RetryResult] = []
-    /// The recipients that are not sent to and only get their final state.
+    /// The recipients to which no push is sent, and which only get their final state.
     var ended: [EndedRetry] = []
     var skipped: [(recipient: Recipient, reason: SkipReason)] = []
-    /// The value of the registration clock when the recipients were read.
+    /// The value of the store's registration clock when the recipients were read.
     let readAt: Int64
 
     /// Creates the work on a page of a shard.
-    /// - Parameter recipients: The recipients of the page that are sent to now.
+    /// - Parameter recipients: The recipients of the page to which pushes are sent now.
     init(_ page: RecipientPage, recipients: [Recipient]) {
         self.recipients = recipients
         self.readAt = page.readAt
@@ -41,7 +41,7 @@ struct PageWork: Sendable {
         self.skipUnwanted(notification, at: clocks)
     }
 
-    /// Adds a recipient that may be sent to from a time of the wall clock on.
+    /// Adds a recipient to which a push may be sent from `start` by the wall clock.
     mutating func add(_ recipient: Recipient, at start: Timestamp, _ clocks: ClockReading) {
         if start > clocks.wall {
             self.postponed.append(RetryResult(recipient, dueAt: clocks.steady(atWall: start)))
@@ -52,7 +52,7 @@ struct PageWork: Sendable {
 }
 
 extension PageWork {
-    /// The recipients that are sent to, as they were read.
+    /// The recipients to which pushes are sent, as they were read from the store.
     var snapshot: PageSnapshot { PageSnapshot(self.recipients, clock: self.readAt) }
 
     /// The maximum time for which recipients are postponed because the clocks disagree.
@@ -74,7 +74,7 @@ extension PageWork {
 }
 
 extension RetryResult {
-    /// Creates a retry of a recipient, unchanged.
+    /// Creates a retry that keeps the state of the recipient unchanged.
     init(_ recipient: Recipient, dueAt: Timestamp) {
         self.init(
             recipient: recipient.id,
@@ -87,6 +87,6 @@ extension RetryResult {
 }
 
 extension Recipient {
-    /// The time zone of the device; `nil` for none or an unknown one.
+    /// The time zone of the device; `nil` if it has none, or an unknown one.
     var timeZone: TimeZone? { self.profile?.timeZone.flatMap { TimeZone(named: $0) } }
 }

@@ -14,7 +14,7 @@ final class PreparedNotification: Sendable {
     let number: Int64
     let app: AppRecord?
     let senders: [PushEnvironment: any NotificationSender]
-    /// The push services of the senders.
+    /// The push services to which the senders connect.
     let endpoints: [PushEnvironment: PushServiceEndpoint]
     /// The faults of environments whose credential cannot be used.
     let faults: [PushEnvironment: ConfigurationFault]
@@ -25,8 +25,8 @@ final class PreparedNotification: Sendable {
     let expiry: RecipientExpiry
     /// The channel of a broadcast; `nil` for a notification to devices.
     let channel: BroadcastChannel?
-    /// `true` if the push's topic is the app's own for this kind of tokens, so that rejections say something about the
-    /// tokens. A push with another topic is rejected however good the tokens are.
+    /// `true` if the push has the app's own topic for this kind of tokens, so that a rejection can be due to the token.
+    /// A push with another topic is rejected even if the token is valid.
     let hasTopicOfTokens: Bool
     /// `true` if a webhook subscribes to deliveries.
     let reportsDeliveries: Bool
@@ -56,10 +56,10 @@ final class PreparedNotification: Sendable {
         self.reportsDeliveries = reportsDeliveries
     }
 
-    /// Returns the fault for which recipients of an environment are held back; `nil` if there is none.
+    /// Returns the fault that holds recipients of an environment back; `nil` if there is none.
     ///
-    /// The lack of a credential is a fault only if a credential was removed, or if the notification cannot be sent to another
-    /// environment: an app that sends to one environment may have devices of the other.
+    /// A missing credential is a fault only if it was removed, or if the notification cannot be sent to another
+    /// environment: an app that sends to one environment may have devices in the other.
     func fault(of environment: PushEnvironment) -> ConfigurationFault? {
         if let fault = self.pauses[environment]?.fault ?? self.faults[environment] { return fault }
         guard self.senders[environment] == nil else { return nil }
@@ -69,7 +69,7 @@ final class PreparedNotification: Sendable {
         return isNeeded || wasRemoved ? .missing(environment) : nil
     }
 
-    /// The environments whose pauses hold the whole notification back; `nil` if some of it can be sent.
+    /// The environments whose pauses hold the whole notification back; `nil` if at least a part of it can be sent.
     var holding: HoldingEnvironments? {
         guard !self.pauses.isEmpty else { return nil }
         if let environment = self.record.environment {
@@ -79,7 +79,7 @@ final class PreparedNotification: Sendable {
         return known.allSatisfy { self.pauses[$0] != nil } ? .all : nil
     }
 
-    /// Returns the fields of the recipients' profiles that have to be read for a shard.
+    /// Returns the fields of the recipients' profiles that must be read for a shard.
     func needs(in zone: ShardPlan.Zone) -> RecipientProfileFields {
         (self.decoded.renderer?.needs ?? []).union(self.reportsDeliveries ? [.user] : [])
             .union(zone == .remainder ? [.timeZone] : []).union(self.cap == nil ? [] : [.user])
@@ -95,7 +95,7 @@ final class PreparedNotification: Sendable {
     /// The app's frequency cap; `nil` if there is none, or if this notification does not count towards it.
     var cap: FrequencyCap? { self.record.consent.ignoresCap ? nil : self.app?.cap }
 
-    /// Returns `true` if a recipient is sent to now: it has not expired, and no fault holds it back.
+    /// Returns `true` if a push is sent to a recipient now: it has not expired, and no fault holds it back.
     func isSent(_ recipient: Recipient, at now: Timestamp) -> Bool {
         self.senders[recipient.environment] != nil && self.pauses[recipient.environment] == nil
             && self.expiry.end(of: recipient) > now
@@ -103,12 +103,13 @@ final class PreparedNotification: Sendable {
 }
 
 extension NotificationContent {
-    /// Returns `true` if the topic is that of the tokens to which the push goes. A token without a kind counts as one for alerts.
+    /// Returns `true` if the content has the topic of the tokens to which it is sent. Content without a kind of tokens
+    /// is sent to tokens for alerts.
     func hasTopicOfTokens(bundleID: Topic) -> Bool { (self.tokenKind ?? .alert).topic(of: bundleID) == self.topic }
 }
 
 extension PreparedNotification {
-    /// Appends a final state to the events for webhooks.
+    /// Encodes a final state as an event for webhooks.
     func append(_ delivery: DeliveryResult, of recipient: Recipient?, to events: inout WebhookEventEncoder) {
         events.append(
             delivery,
@@ -131,9 +132,9 @@ extension PreparedNotification {
         )
     }
 
-    /// Returns the final state of a recipient that is skipped.
+    /// Returns the final state of a skipped recipient.
     ///
-    /// The state is unknown if an earlier attempt, whose response was lost, may have arrived.
+    /// The state is unknown if the response to an earlier attempt was lost, because that push may have arrived.
     func skipped(_ recipient: Recipient, _ reason: SkipReason, at now: Timestamp) -> DeliveryResult {
         DeliveryResult(
             recipient: recipient.id,
@@ -145,7 +146,7 @@ extension PreparedNotification {
         )
     }
 
-    /// Returns a final state with its event for webhooks, which is written only if the state is.
+    /// Returns a final state with its webhook event. The event is written only if the state is written.
     func reported(_ delivery: DeliveryResult, of recipient: Recipient?) -> ReportedDelivery {
         var events = WebhookEventEncoder()
         if self.reportsDeliveries { self.append(delivery, of: recipient, to: &events) }

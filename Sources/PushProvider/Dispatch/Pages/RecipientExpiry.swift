@@ -6,14 +6,15 @@ import PushTypes
 
 /// The expirations of the recipients of one claim.
 ///
-/// An `expiresIn` counts from a recipient's start: the acceptance, or the first moment at which its time zone may be sent to.
-/// All recipients of a time zone's shard expire at the same time. Those of retries and of the last shard expire one by one.
+/// An `expiresIn` counts from a recipient's start: the acceptance, or the first moment at which its time zone may be
+/// sent to. All recipients in a time zone's shard expire together. Those of retries and of the last shard expire
+/// individually.
 struct RecipientExpiry: Sendable {
-    /// The expiration of all recipients; `nil` where it depends on the time zone of each.
+    /// The expiration of all recipients; `nil` if it depends on each recipient's time zone.
     let common: Expiration?
     let record: NotificationRecord
 
-    /// - Parameter zone: The time zone of the shard's devices; `nil` for retries, which may be of any zone.
+    /// - Parameter zone: The time zone of the shard's devices; `nil` for retries, whose devices may be in any zone.
     init(_ record: NotificationRecord, in zone: ShardPlan.Zone?) {
         self.record = record
         self.common =
@@ -32,7 +33,7 @@ struct RecipientExpiry: Sendable {
     /// Returns the time at which a recipient expires, by the clocks of ``NotificationRecord/clocksOfExpiry(_:)``.
     func end(of recipient: Recipient) -> Timestamp { self.record.end(of: self.expiration(of: recipient)) }
 
-    /// The time at which all recipients expire; `nil` if each has its own.
+    /// The time at which all recipients expire; `nil` if each has its own expiration.
     var commonEnd: Timestamp? { self.common.map(self.record.end) }
 }
 
@@ -50,10 +51,10 @@ extension NotificationRecord {
         return .at(seconds: max(1, start.advanced(by: .seconds(seconds)).seconds))
     }
 
-    /// Returns the time at which an expiration ends.
+    /// Returns the time at which an expiration takes effect.
     ///
-    /// A notification that is not to be stored is tried whenever its page is sent. Without an expiration, the maximum storage
-    /// time counts from the first page.
+    /// A notification that is not to be stored never expires before its page is sent. Without an expiration, the
+    /// maximum storage time counts from the first page.
     fileprivate func end(of expiration: Expiration) -> Timestamp {
         switch expiration {
         case .servicePolicy:
@@ -63,8 +64,8 @@ extension NotificationRecord {
         }
     }
 
-    /// Returns the clocks by which recipients expire: both clocks for a time and for a duration from the start, and only the
-    /// steady clock for the maximum storage time.
+    /// Returns the clocks by which recipients expire. For an expiration time, and for a duration from the start, both
+    /// clocks count. For the maximum storage time, only the steady clock counts.
     func clocksOfExpiry(_ reading: ClockReading) -> ClockReading {
         let isOfPolicy = self.content.expiration == .servicePolicy && self.content.expiresIn == nil
         return isOfPolicy ? ClockReading(reading.steady) : reading

@@ -4,13 +4,13 @@ import PushSupport
 import PushTypes
 
 extension RecipientExpiry {
-    /// Returns the time after which there is no further retry. A notification that is not to be stored has one retry within a
-    /// minute of its first try.
+    /// Returns the time after which there is no further retry. A notification that is not to be stored has one retry,
+    /// within a minute of its first attempt.
     func lastRetry(of recipient: Recipient, sentAt: Timestamp) -> Timestamp {
         self.lastRetry(of: recipient, sentAt: sentAt, isRetry: recipient.attempts > 0)
     }
 
-    /// - Parameter isRetry: Indicates whether the recipient was tried, or held back, before.
+    /// - Parameter isRetry: `true` if there was an attempt before, or the recipient was held back.
     func lastRetry(of recipient: Recipient, sentAt: Timestamp, isRetry: Bool) -> Timestamp {
         guard self.record.content.expiration == .immediate else { return self.end(of: recipient) }
         return isRetry ? sentAt : sentAt.advanced(by: .seconds(60))
@@ -23,11 +23,11 @@ extension PreparedNotification {
 
     /// Returns the retry of a recipient that a configuration fault holds back. It is due when the notification expires.
     ///
-    /// The try does not count. A notification that is not to be stored waits for a minute.
+    /// The attempt does not count. A notification that is not to be stored waits for a minute.
     /// - Parameters:
-    ///   - isRetry: Indicates whether the recipient has waited before.
+    ///   - isRetry: `true` if the recipient has waited before.
     ///   - clocks: The clocks by which the notification expires.
-    /// - Returns: `nil` if it expires now.
+    /// - Returns: The retry; `nil` if the recipient expires now.
     func held(_ recipient: Recipient, isRetry: Bool, at clocks: ClockReading) -> RetryResult? {
         let expires = self.expiry.lastRetry(of: recipient, sentAt: clocks.earlier, isRetry: isRetry)
         guard expires > clocks.earlier else { return nil }
@@ -44,7 +44,7 @@ extension PreparedNotification {
 }
 
 extension ConfigurationFault? {
-    /// The reason of a recipient that expired, with the fault that held it back.
+    /// The reason in the final state of an expired recipient, including the fault that held it back.
     var expiryReason: String {
         let reason = "expired before it could be sent"
         return self.map { "\(reason): \($0.description)" } ?? reason

@@ -4,10 +4,10 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The times at which the recipients of a shard may be sent to.
+/// The times at which pushes may be sent to the recipients of a shard.
 ///
-/// All devices in the shard of a time zone have the same times. The last shard has the devices that moved between time zones
-/// meanwhile, each with its own times.
+/// All devices in the shard of a time zone have the same times. The last shard contains the devices that moved between
+/// time zones meanwhile, each with its own times.
 struct SendingHours {
     private let notification: PreparedNotification
     private var delivery: DeliveryTime? { self.notification.record.delivery }
@@ -18,7 +18,7 @@ struct SendingHours {
         self.zone = claim.zone
     }
 
-    /// Returns the time at which sending the shard may continue, `start` or later.
+    /// Returns the earliest time, not before `start`, at which sending the shard may continue.
     func opening(onOrAfter start: Timestamp) -> Timestamp {
         let zone: TimeZone?
         switch self.zone {
@@ -29,7 +29,8 @@ struct SendingHours {
         return self.delivery?.opening(onOrAfter: start, for: zone) ?? start
     }
 
-    /// Returns the work on a page. It omits recipients whose local time had passed at acceptance, if the request excludes those.
+    /// Returns the work on a page. If the request says so, it omits recipients whose local time had passed at
+    /// acceptance.
     func work(_ page: RecipientPage, at clocks: ClockReading) -> PageWork {
         guard self.zone == .remainder, let delivery = self.delivery else {
             var work = PageWork(page, recipients: page.recipients)

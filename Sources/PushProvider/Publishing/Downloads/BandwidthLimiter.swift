@@ -2,27 +2,28 @@ import PushTypes
 
 /// Shares a bandwidth among open downloads.
 ///
-/// Each download reserves one piece at a time, and pieces are sent in the order of their reservations. All pieces have the
-/// same length, so that downloads with fast enough connections get equal shares. The time is passed in.
+/// Each download reserves one piece at a time, and pieces are sent in the order of their reservations. All pieces have
+/// the same length, so that downloads with fast enough connections get equal shares. The caller passes in the time.
 struct BandwidthLimiter: Sendable {
     /// The maximum time for which unused bandwidth is kept for later pieces.
     ///
-    /// So a second may have 4 % more than the limit, and another 4 % for late pieces (``renew(_:due:now:)``).
+    /// So a second may have up to 4 % more bytes than the limit, and another 4 % for late pieces
+    /// (``renew(_:due:now:)``).
     static let burst: Duration = .milliseconds(40)
     /// The minimum and maximum length of a piece, in bytes.
     static let pieces = 4 * 1024...128 * 1024
-    /// The intended maximum time between two pieces of a download, in seconds. It decides the length of a piece within
+    /// The target for the time between two pieces of a download, in seconds. It determines the length of a piece within
     /// ``pieces``.
     private static let longestPause = 5
 
-    /// The bytes per second; 0 for no limit.
+    /// The maximum number of bytes per second; 0 for no limit.
     private let rate: Int
-    /// The time at which all reserved pieces are sent, since 1970; `nil` before the first one.
+    /// The time since 1970 at which all reserved pieces will have been sent; `nil` before the first one.
     private var freeAt: Duration?
 
     init(rate: Int) { self.rate = max(0, rate) }
 
-    /// Returns the length of the next piece of each of `open` downloads.
+    /// Returns the length of the next piece of a download, in bytes, while `open` downloads are open.
     func piece(open: Int) -> Int {
         guard self.rate > 0 else { return Self.pieces.upperBound }
         let share = self.rate.multipliedReportingOverflow(by: Self.longestPause)
@@ -31,7 +32,7 @@ struct BandwidthLimiter: Sendable {
     }
 
     /// Reserves bandwidth for a piece.
-    /// - Returns: The time to wait before it may be sent.
+    /// - Returns: The time to wait before the piece may be sent.
     mutating func reserve(_ bytes: Int, now: Timestamp) -> Duration {
         guard self.rate > 0 else { return .zero }
         let now = Duration.milliseconds(now.milliseconds)
@@ -41,14 +42,14 @@ struct BandwidthLimiter: Sendable {
     }
 
     /// Reserves bandwidth again for a piece that could not be sent when it was due, because the process was suspended.
-    /// Otherwise all pieces that were due meanwhile would be sent at the same moment.
-    /// - Returns: The time to wait before it may be sent; zero if it is not late.
+    /// Otherwise all pieces that became due meanwhile would be sent at the same time.
+    /// - Returns: The time to wait before the piece may be sent; zero if it is not late.
     mutating func renew(_ bytes: Int, due: Timestamp, now: Timestamp) -> Duration {
         guard self.rate > 0, now.since(due) > Self.burst else { return .zero }
         return self.reserve(bytes, now: now)
     }
 
-    /// Gives back bandwidth that was reserved and is not used.
+    /// Releases bandwidth that was reserved but will not be used.
     mutating func release(_ bytes: Int) {
         guard self.rate > 0, let freeAt else { return }
         self.freeAt = freeAt - .seconds(Double(max(0, bytes)) / Double(self.rate))

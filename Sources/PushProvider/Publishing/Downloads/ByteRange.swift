@@ -1,13 +1,13 @@
-/// The part of a file that a request asks for in its field `range` (RFC 9110 section 14).
+/// The part of a file that a request selects with its `range` field (RFC 9110 section 14).
 package enum ByteRange: Hashable, Sendable {
-    /// The whole file: the field is absent, not understood, or has several ranges.
+    /// The whole file: the field is absent, invalid, or has several ranges.
     case whole
     case part(Range<Int>)
-    /// The range has no byte of the file.
+    /// The range contains no byte of the file.
     case unsatisfiable
 
-    /// Reads the field of a request for a file.
-    /// - Parameter size: The size of the file, 1 or more.
+    /// Parses the field of a request for a file.
+    /// - Parameter size: The size of the file in bytes, 1 or more.
     package init(_ field: String?, size: Int) {
         guard let field, let equals = field.firstIndex(of: "="), field[..<equals].lowercased() == "bytes" else {
             self = .whole

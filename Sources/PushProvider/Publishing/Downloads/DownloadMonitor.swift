@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// There is one monitor for the whole provider. All times are of the steady clock.
 package final class DownloadMonitor: Sendable {
-    /// The open downloads of one app, and their figures.
+    /// The number of open downloads of one app, and their throughput.
     private struct App {
         var open = 0
         var meter = ThroughputMeter()
@@ -17,7 +17,7 @@ package final class DownloadMonitor: Sendable {
         var apps: [Int64: App] = [:]
         var all = App()
         var limiter: BandwidthLimiter
-        /// The time from which the figures are known, because a full window was measured.
+        /// The time from which figures are returned, once a full window was measured; `nil` after that time.
         var measuredFrom: Timestamp?
     }
 
@@ -50,7 +50,7 @@ package final class DownloadMonitor: Sendable {
 
     /// Begins a download.
     /// - Parameter caller: The app, and the address of the client.
-    /// - Returns: The download, which is open until it ends or is released.
+    /// - Returns: The download, which is open until ``OpenDownload/end()`` or its deinitialization.
     package func begin(app: Int64, for caller: BudgetCaller) throws(BudgetRefusal) -> OpenDownload {
         let place: BudgetPermit
         do throws(BudgetRefusal) {
@@ -66,7 +66,7 @@ package final class DownloadMonitor: Sendable {
         return OpenDownload(app: app, place: place, monitor: self)
     }
 
-    /// The figures of all downloads.
+    /// The figures for all downloads of the provider.
     package var figures: DownloadFigures {
         let now = self.time.steady
         return self.state.withLock {
@@ -74,7 +74,7 @@ package final class DownloadMonitor: Sendable {
         }
     }
 
-    /// Returns the figures of an app's downloads; `nil` until they have been measured for ten seconds.
+    /// Returns the figures for an app's downloads; `nil` until downloads have been measured for ten seconds.
     package func figures(app: Int64) -> DownloadFigures? {
         let now = self.time.steady
         return self.state.withLock { state in
@@ -120,7 +120,7 @@ package final class DownloadMonitor: Sendable {
             state.limiter.release(unsent)
             state.all.open -= 1
             state.apps[app]?.open -= 1
-            // The figures of an app without downloads are zero, and are removed to limit the memory.
+            // The figures of an app without downloads are zero. They are removed to limit the memory.
             if let ended = state.apps[app], ended.open == 0, ended.meter.rate(now: now) == 0 { state.apps[app] = nil }
         }
         (isComplete ? self.completed : self.aborted).increment()
@@ -141,13 +141,13 @@ package struct DownloadPiece: Hashable, Sendable {
     }
 }
 
-/// A download in progress. If the object is released before ``end()``, the download counts as aborted.
+/// A download in progress. If the object is deinitialized before ``end()``, the download counts as aborted.
 package final class OpenDownload: Sendable {
     private let app: Int64
     private let place: BudgetPermit
     private let monitor: DownloadMonitor
     private let hasEnded = Atomic(false)
-    /// The number of bytes that are reserved and not sent yet.
+    /// The number of bytes that are reserved but not sent yet.
     private let reserved = Atomic(0)
 
     fileprivate init(app: Int64, place: BudgetPermit, monitor: DownloadMonitor) {
@@ -159,10 +159,10 @@ package final class OpenDownload: Sendable {
         self.monitor.ended(app: self.app, isComplete: false, unsent: self.reserved.load(ordering: .relaxed))
     }
 
-    /// The maximum number of times that bandwidth for a late piece is reserved again. Then it is sent although it is late.
+    /// The maximum number of times that bandwidth is reserved again for a late piece. Then it is sent although late.
     private static let renewals = 3
 
-    /// Reserves bandwidth for the next piece, and waits until it may be sent.
+    /// Reserves bandwidth for the next piece, and waits until the piece may be sent.
     /// - Parameters:
     ///   - left: The number of bytes that are left.
     ///   - wait: Waits for a duration, and throws if the client has disconnected.
@@ -186,7 +186,7 @@ package final class OpenDownload: Sendable {
         self.monitor.sent(bytes, app: self.app)
     }
 
-    /// Ends the download after all bytes were sent.
+    /// Ends the download as completed, after all bytes were sent.
     package func end() {
         guard !self.hasEnded.exchange(true, ordering: .relaxed) else { return }
         self.place.end()

@@ -6,27 +6,27 @@ package import PushSupport
 package import PushTypes
 import Synchronization
 
-/// Creates and checks the signed addresses of files, which need no API key.
+/// Creates and checks the signed URLs of files, which require no API key.
 ///
-/// A signature is the HMAC-SHA256 of the file, its issue and the expiry of the address, with a key from the store.
+/// A signature is the HMAC-SHA256 of the file, its issue and the expiration time of the URL, with a key from the store.
 package final class FileAddresses: Sendable {
-    /// A signed address.
+    /// A signed URL.
     package struct Address: Hashable, Sendable {
-        /// The address, relative to the URL of the provider.
+        /// The URL, relative to the URL of the provider.
         package let text: String
         package let expiresAt: Timestamp
     }
 
-    /// The result of a check of an address.
+    /// The result of checking a signed URL.
     package enum Check: Hashable, Sendable {
         case valid
         case invalid
-        /// The signature is right, but the address has expired.
+        /// The signature is valid, but the URL has expired.
         case expired
     }
 
-    /// The time for which the addresses of covers stay the same, in seconds. They are a part of the catalogue, which apps
-    /// cache until it changes.
+    /// The time for which the signed URLs of covers stay the same, in seconds. They are contained in the catalogue,
+    /// which apps cache until it changes.
     private static let coverPeriod: Int64 = 30 * 86_400
 
     private let store: any FileStore
@@ -38,21 +38,21 @@ package final class FileAddresses: Sendable {
         (self.store, self.lifetime, self.time) = (store, settings.addressLifetime, time)
     }
 
-    /// Returns the address of a rendition.
+    /// Returns the signed URL of a rendition.
     package func download(_ file: ContentHash, issue: UUID) async throws -> Address {
         let end = self.time.now.advanced(by: self.lifetime).seconds
         return try await self.address(file, issue: issue, end: end)
     }
 
-    /// Returns the address of a cover, which is valid for 30 to 60 days.
+    /// Returns the signed URL of a cover, which is valid for 30 to 60 days.
     package func cover(_ file: ContentHash, issue: UUID) async throws -> Address {
         try await self.address(file, issue: issue, end: (self.coverEpoch + 2) * Self.coverPeriod)
     }
 
-    /// The number of the period in which the addresses of covers stay the same.
+    /// The number of the current period, in which the URLs of covers stay the same.
     package var coverEpoch: Int64 { max(0, self.time.now.seconds) / Self.coverPeriod }
 
-    /// Checks an address. The comparison takes the same time for every signature.
+    /// Checks a signed URL. The signatures are compared in constant time.
     package func check(_ file: ContentHash, issue: UUID, expires: Int64, signature: String) async throws -> Check {
         guard let code = Base64URL.decode(signature) else { return .invalid }
         let key = try await self.loadedKey()

@@ -1,13 +1,13 @@
 package import NIOCore
 import PushSupport
 
-/// Reads a part of a file piece by piece, on a thread for blocking work.
+/// Reads a byte range of a file piece by piece, on a thread for blocking work.
 package struct FileReader: Sendable {
     private let file: OpenFile
-    /// The range of the part's bytes that were not read yet.
+    /// The range of bytes that remain to be read.
     private(set) package var rest: Range<Int>
 
-    /// - Throws: ``OpenFile/Failure``, also for a file that is shorter than its record says.
+    /// - Throws: ``OpenFile/Failure``; ``TruncatedFileError`` if the length of the file is not `size`.
     package init(path: String, size: Int, part: Range<Int>) async throws {
         self.file = try await FileFolder.blocking {
             let file = try OpenFile(reading: path)
@@ -37,7 +37,7 @@ package struct FileReader: Sendable {
     }
 }
 
-/// The error of a file whose length is not that of its record.
+/// The error for a file whose length differs from the length in its record.
 package struct TruncatedFileError: Error, CustomStringConvertible {
     package var description: String { "its length is not that of its record" }
 }

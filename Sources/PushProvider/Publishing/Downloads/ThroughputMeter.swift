@@ -1,11 +1,11 @@
 import PushTypes
 
-/// Measures bytes per second over the last ten seconds. The time is passed in.
+/// Measures the average bytes per second over the last ten seconds. The caller passes in the time.
 struct ThroughputMeter: Sendable {
-    /// The number of seconds over which it measures.
+    /// The length of the measured period, in seconds.
     static let window: Int64 = 10
 
-    /// The bytes of each second in the window. The index is the second modulo ``window``.
+    /// The number of bytes in each second of the window. The index is the second modulo ``window``.
     private var seconds = [(second: Int64, bytes: Int)](repeating: (.min, 0), count: Int(Self.window))
 
     mutating func add(_ bytes: Int, now: Timestamp) {
@@ -15,7 +15,7 @@ struct ThroughputMeter: Sendable {
         self.seconds[index] = (second, before + bytes)
     }
 
-    /// Returns the bytes per second over the window that ends now.
+    /// Returns the average bytes per second over the window that ends now.
     func rate(now: Timestamp) -> Int {
         let latest = now.seconds
         let sum = self.seconds.reduce(0) { sum, entry in

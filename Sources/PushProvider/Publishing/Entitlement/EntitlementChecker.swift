@@ -21,7 +21,7 @@ package struct EntitlementChecker: Sendable {
     private let log: RateLimitedLog
 
     /// - Parameters:
-    ///   - addresses: The addresses that publishers' servers may have.
+    ///   - addresses: The policy for the addresses of publishers' servers.
     ///   - questions: The budget of requests to publishers' servers.
     ///   - wrong: The budget of wrong secrets.
     ///   - lines: The budget of log lines.
@@ -62,17 +62,17 @@ package struct EntitlementChecker: Sendable {
         (self.verifier, self.allowsSandbox) = (TransactionVerifier(settings.roots), settings.allowsSandboxPurchases)
     }
 
-    /// The ways in which an account can be entitled to retail issues of an app.
+    /// The grounds on which an account can be entitled to retail issues of an app.
     package struct Grounds: Hashable, Sendable {
         /// `true` if the provider has a root certificate of the App Store.
         package let hasAppStoreRoot: Bool
-        /// `true` if purchases in the sandbox entitle to issues of production.
+        /// `true` if purchases in the sandbox entitle to production issues.
         package let allowsSandboxPurchases: Bool
-        /// `true` if the app has a publisher's server.
+        /// `true` if a publisher's server is configured for the app.
         package let hasServer: Bool
     }
 
-    /// Returns the ways in which an account can be entitled to retail issues of an app.
+    /// Returns the grounds on which an account can be entitled to retail issues of an app.
     package func grounds(app: Int64) async throws -> Grounds {
         Grounds(
             hasAppStoreRoot: self.verifier.hasRoots,
@@ -81,7 +81,7 @@ package struct EntitlementChecker: Sendable {
         )
     }
 
-    /// Queries a publisher's server, bypassing the cache and the breaker, and returns the exchange without secrets.
+    /// Queries a publisher's server without cache and circuit breaker, and returns the exchange without secrets.
     package func test(
         _ server: EntitlementServerRecord,
         app: Topic,
@@ -95,11 +95,11 @@ package struct EntitlementChecker: Sendable {
 }
 
 extension EntitlementChecker {
-    /// The delay after which a caller is advised to retry when the store has failed.
+    /// The delay after which callers are advised to retry after a failure of the store.
     private static let storeDelay: Duration = .seconds(5)
 
-    /// Returns one decision for each issue, in their order. Free issues are for every account, and the others are decided
-    /// together.
+    /// Returns one decision for each issue, in the same order. Every account is entitled to free issues. The other
+    /// issues are decided together.
     package func decide(
         _ issues: [IssueRecord],
         app: AppRecord,
@@ -116,7 +116,7 @@ extension EntitlementChecker {
         }
     }
 
-    /// Returns one decision for each product, in their order.
+    /// Returns one decision for each product, in the same order.
     ///
     /// It never throws: if it cannot decide, the decision is ``EntitlementDecision/unavailable(message:retryAfter:)``.
     package func decide(_ question: EntitlementRequest) async -> [EntitlementDecision] {
@@ -130,8 +130,8 @@ extension EntitlementChecker {
         }
     }
 
-    /// Returns the reason for which no account can be entitled to retail issues with the app's present settings; `nil` if
-    /// there is none.
+    /// Returns the reason why no account can be entitled to retail issues with the app's current settings; `nil` if
+    /// accounts can be entitled.
     package func refusalForEverybody(app: AppRecord) async throws -> String? {
         guard !self.verifier.hasRoots,
             try await self.store.entitlementServer(app: app.id) == nil
@@ -180,7 +180,7 @@ extension EntitlementChecker {
         }
     }
 
-    /// Returns the subscriptions of the products' publications.
+    /// Returns the subscription products of the products' publications, keyed by publication.
     private func subscriptions(_ products: [EntitlementProduct]) async throws -> [UUID: Set<String>] {
         var subscriptions: [UUID: Set<String>] = [:]
         for publication in Set(products.map(\.publication)) {
@@ -209,7 +209,7 @@ extension EntitlementChecker {
 
     // MARK: Publishers' servers
 
-    /// Queries the app's server, if it has one, about the products to which no transaction entitles.
+    /// Queries the publisher's server of the app, if it has one, about the products to which no transaction entitles.
     private func decideByPublisher(
         _ question: EntitlementRequest,
         otherwise decisions: [EntitlementDecision]
@@ -259,27 +259,27 @@ extension EntitlementDecision {
     fileprivate var isEntitled: Bool { if case .entitled = self { true } else { false } }
 }
 
-/// The settings of entitlement that hold for all apps.
+/// The entitlement settings that apply to all apps.
 package struct EntitlementSettings: Sendable {
-    /// The root certificates of transactions. Default none, so that transactions are refused.
+    /// The root certificates for verifying transactions; `nil` to refuse all transactions. Default `nil`.
     package var roots: AppStoreRoots?
-    /// `true` if purchases in the sandbox entitle to every product, which App Review needs. Default `false`: only to products
-    /// whose ids begin with `dev_test.`.
+    /// `true` if purchases in the sandbox entitle to every product, as App Review requires. Default `false`: they
+    /// entitle only to products whose ids begin with `dev_test.`.
     package var allowsSandboxPurchases = false
-    /// The maximum time to resolve the name of a publisher's server, and again from then to the end of its response.
+    /// The maximum time for resolving the name of a publisher's server, and again from then to the end of its response.
     /// Default 5 s.
     package var deadline: Duration = .seconds(5)
-    /// The time for which the cached grant of a product is used without querying the publisher's server again. Default
-    /// 10 min.
+    /// The time for which a cached grant of a product is used without querying the publisher's server again. Default 10
+    /// min.
     package var grantTime: Duration = .seconds(600)
-    /// The time for which the cached refusal of a product is used without querying the publisher's server again.
-    /// Default 1 min.
+    /// The time for which a cached refusal of a product is used without querying the publisher's server again. Default
+    /// 1 min.
     package var refusalTime: Duration = .seconds(60)
-    /// The time for which a granted product stays known, so that it is still granted while the server does not respond.
-    /// Default 24 h.
+    /// The time for which a grant is remembered, so that the product is still granted while the server does not
+    /// respond. Default 24 h.
     package var knownTime: Duration = .seconds(86_400)
-    /// The maximum number of answers that are cached, of all apps together. Beyond it, the app with the most answers loses
-    /// its oldest ones. Default 100,000.
+    /// The maximum number of cached verdicts for all apps together. When it is exceeded, the app with the most verdicts
+    /// loses its oldest ones. Default 100,000.
     package var maximumAnswers = 100_000
     package var breaker = PublisherBreaker.Limits()
 

@@ -1,7 +1,7 @@
 package import ProviderModel
 package import PushSupport
 
-/// A request of an app for decisions: the products, and the proof of their purchase.
+/// A request from an app for entitlement decisions: the products, and the proof of their purchase.
 package struct EntitlementRequest: Sendable {
     package let app: AppRecord
     package let products: [EntitlementProduct]
@@ -10,14 +10,14 @@ package struct EntitlementRequest: Sendable {
     package let client: BudgetCaller.Identity?
 }
 
-/// The decision about one product.
+/// The entitlement decision about one product.
 package enum EntitlementDecision: Hashable, Sendable {
     case entitled(by: EntitlementGrounds)
     /// The account is not entitled. The reason is a stable code, such as `not_entitled`.
     case refused(reason: String, message: String)
-    /// No decision can be made now.
+    /// No decision can be made now. The client should retry after `retryAfter`.
     case unavailable(message: String, retryAfter: Duration)
-    /// Too many requests or checks are in progress, which says nothing about the account or the publisher's server.
+    /// Too many requests or checks are in progress. This says nothing about the account or the publisher's server.
     case tooMany(BudgetRefusal)
 }
 

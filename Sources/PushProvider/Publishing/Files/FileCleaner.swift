@@ -6,10 +6,10 @@ package import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Removes uploads that were not continued for a time, and files that were not referred to for a time.
+/// Removes uploads that were not continued, and files that were not referenced, for ``PublishingSettings/keepsUnused``.
 ///
-/// A file or part without a row in the database is removed only if it is that old and the provider has run for that time, so
-/// that a start with the wrong database loses no file.
+/// A file or part without a row in the database is removed only if it is that old and the provider has run for that
+/// time, so that a start with the wrong database loses no file.
 package final class FileCleaner: Sendable {
     /// The maximum number of rows that are deleted in one transaction.
     private static let batch = 1000
@@ -18,7 +18,7 @@ package final class FileCleaner: Sendable {
     private let folder: FileFolder
     private let age: Duration
     private let logger: Logger
-    /// The time of the first cleaning since the start; `nil` before it.
+    /// The time of the first cleanup since the process started; `nil` before it.
     private let beginning = Mutex<Timestamp?>(nil)
 
     package init(store: any FileStore, folder: FileFolder, settings: PublishingSettings, logger: Logger) {
@@ -26,10 +26,10 @@ package final class FileCleaner: Sendable {
         self.logger = logger
     }
 
-    /// Removes the rows whose time is over, and then the files without a row.
+    /// Removes rows that have been unused for too long, and then the files without a row.
     ///
-    /// A file that a crash left without its row is removed too.
-    /// - Parameter now: The earlier of the two clocks.
+    /// This includes files that a crash left without a row.
+    /// - Parameter now: The current time by the earlier of the two clocks.
     package func clean(now: Timestamp) async throws {
         let oldest = now.advanced(by: .zero - self.age)
         while try await self.store.forgetUploads(before: oldest, limit: Self.batch) > 0 {
@@ -63,8 +63,8 @@ package final class FileCleaner: Sendable {
         self.logger.info("parts of uploads were removed", metadata: ["count": "\(abandoned.count)"])
     }
 
-    /// Removes the contents whose hash begins with a byte, if no row names them.
-    /// - Returns: Their number.
+    /// Removes the files whose hash begins with `byte` and that have no row.
+    /// - Returns: The number of removed files.
     private func removeContents(beginning byte: UInt8, before oldest: Timestamp) async throws -> Int {
         let folder = self.folder
         let contents = try await FileFolder.blocking { folder.contents(beginning: byte) }
@@ -79,7 +79,7 @@ package final class FileCleaner: Sendable {
         return removed
     }
 
-    /// Removes a content if no row names it and it is older than a time.
+    /// Removes a file if it has no row and was last modified before `oldest`.
     private func removeIfUnknown(_ content: ContentHash, before oldest: Timestamp) async throws -> Bool {
         let folder = self.folder
         return try await folder.whileUnchanged {

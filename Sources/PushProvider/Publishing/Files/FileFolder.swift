@@ -4,19 +4,19 @@ package import ProviderModel
 import PushSupport
 import Synchronization
 
-/// The folder with the contents of files, and with the parts of files that are being uploaded.
+/// The folder with the stored files, and with the parts of files that are being uploaded.
 ///
-/// A content is named by its hash, so that the same content is stored once. A part becomes a content by a rename, so that a
-/// content is either whole or absent, even after a power failure.
+/// A file is named by its hash, so that equal files are stored once. A part becomes a file by a rename, so that a file
+/// is either complete or absent, even after a power failure.
 package struct FileFolder: Sendable {
     package let path: String
-    /// Allows one task at a time to place or remove contents.
+    /// Allows one task at a time to add or remove files.
     private let changes = CountingSemaphore(count: 1)
     private let receiving = ReceivedParts()
-    /// Returns the free bytes of the disk besides the reserve; `nil` if they are not known.
+    /// Returns the number of free bytes of the disk beyond the reserve; `nil` if it is not known.
     private let freeBytes: @Sendable (_ path: String) -> Int?
 
-    /// - Parameter freeBytes: Returns the free bytes of the disk besides the reserve.
+    /// - Parameter freeBytes: Returns the number of free bytes of the disk beyond the reserve.
     package init(path: String, freeBytes: @escaping @Sendable (_ path: String) -> Int? = FileFolder.room(at:)) {
         (self.path, self.freeBytes) = (path, freeBytes)
     }
@@ -27,20 +27,20 @@ package struct FileFolder: Sendable {
 
     package func path(ofUpload id: UUID) -> String { "\(self.uploads)/\(id.uuidString)" }
 
-    /// The threads for work that blocks on the disk.
+    /// The threads for file operations that block.
     private static let threads: NIOThreadPool = {
         let threads = NIOThreadPool(numberOfThreads: 4)
         threads.start()
         return threads
     }()
 
-    /// Runs blocking work on a thread for files.
+    /// Runs blocking file operations on a thread of a dedicated pool.
     package static func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value
     {
         try await self.threads.runIfActive(work)
     }
 
-    /// Runs `body` while no other task places or removes contents.
+    /// Runs `body` while no other task adds or removes files.
     func whileUnchanged<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         try await self.changes.run(body)
     }
@@ -52,11 +52,11 @@ package struct FileFolder: Sendable {
         return try await body()
     }
 
-    /// Returns the reserve: the bytes that files leave free for the database, which needs room even to delete. It is a
-    /// twentieth of the disk, at least 256 MB and at most 4 GB.
+    /// Returns the reserve: the number of bytes that files leave free for the database, which needs disk space even to
+    /// delete. It is a twentieth of the disk, at least 256 MB and at most 4 GB.
     private static func reserve(of size: Int) -> Int { min(max(256_000_000, size / 20), 4_000_000_000) }
 
-    /// Returns the free bytes of the disk besides the reserve, negative if the reserve is in use; `nil` if they are not known.
+    /// Returns the number of free bytes beyond the reserve, negative if it is in use; `nil` if the number is not known.
     package func room() -> Int? { self.freeBytes(self.path) }
 
     package static func room(at path: String) -> Int? {
@@ -73,13 +73,13 @@ package struct FileFolder: Sendable {
         return bytes(status.f_bavail) - Self.reserve(of: bytes(status.f_blocks))
     }
 
-    /// Opens the part of an upload, and creates it if there is none.
+    /// Opens the part of an upload, and creates it if it does not exist.
     func part(of upload: UUID) throws -> OpenFile {
         guard DurableFile.makePrivateFolder(self.uploads) else { throw OpenFile.Failure.last }
         return try OpenFile(writing: self.path(ofUpload: upload))
     }
 
-    /// Renames the part of an upload, which is whole and on disk, to the content with its hash.
+    /// Renames the part of an upload, which is complete and on disk, to the file with its hash.
     func place(_ upload: UUID, as hash: ContentHash) throws {
         // An existing content is replaced: it may be damaged, and the part has just been checked.
         let (part, target) = (self.path(ofUpload: upload), self.path(of: hash))
@@ -89,12 +89,12 @@ package struct FileFolder: Sendable {
         else { throw OpenFile.Failure.last }
     }
 
-    /// Returns `true` if the folder has a content of this hash with the right length.
+    /// Returns `true` if the folder contains a file with this hash and the right length.
     package func hasContent(_ hash: ContentHash, size: Int) -> Bool {
         (try? OpenFile(reading: self.path(of: hash)).length()) == size
     }
 
-    /// Returns the first bytes of a content, from which the format of an image can be told.
+    /// Returns the first bytes of a file, from which the format of an image can be recognized.
     /// - Throws: ``OpenFile/Failure``.
     package func beginning(of hash: ContentHash) throws -> [UInt8] {
         let file = try OpenFile(reading: self.path(of: hash))
@@ -103,7 +103,7 @@ package struct FileFolder: Sendable {
         return Array(bytes.prefix(count))
     }
 
-    /// Returns the files whose content is absent or has another length.
+    /// Returns the files that are absent from the folder or have another length.
     package func missing(of files: [UsedFile]) -> [UsedFile] {
         files.filter { !self.hasContent($0.file.hash, size: $0.file.size) }
     }
@@ -112,12 +112,12 @@ package struct FileFolder: Sendable {
 
     func removePart(of upload: UUID) { unlink(self.path(ofUpload: upload)) }
 
-    /// Returns the ids of the uploads that have parts, except those of files that are being received in one go.
+    /// Returns the ids of the uploads that have parts, except files that are being received in a single request.
     func parts() -> [UUID] {
         Self.names(in: self.uploads).compactMap(UUID.init(uuidString:)).filter { !self.receiving.contains($0) }
     }
 
-    /// Returns those hashes of stored contents that begin with a byte.
+    /// Returns the hashes of stored files that begin with `byte`.
     func contents(beginning byte: UInt8) -> [ContentHash] {
         let folder = String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
         return Self.names(in: "\(self.path)/\(folder)").compactMap { ContentHash(hex: $0) }
@@ -128,7 +128,7 @@ package struct FileFolder: Sendable {
     }
 }
 
-/// The parts of files that are being received in one go. They have no row yet.
+/// The ids of the parts of files that are being received in a single request. They have no row yet.
 private final class ReceivedParts: Sendable {
     private let ids = Mutex<Set<UUID>>([])
 

@@ -4,9 +4,9 @@ package import PushStore
 import ServiceLifecycle
 import Synchronization
 
-/// Finds the files that issues use and whose content is missing, such as after a restore without the folder of files.
+/// Finds files that issues use but that are missing on disk, such as after a restore without the folder of files.
 package final class FileMonitor: Service {
-    /// The time between two checks of all files. A file that a download finds missing is known at once.
+    /// The time between two checks of all files. A file that a download finds missing is recorded at once.
     private static let interval: Duration = .seconds(3600)
 
     package let folder: FileFolder
@@ -18,7 +18,7 @@ package final class FileMonitor: Service {
         (self.store, self.folder, self.logger) = (store, folder, logger)
     }
 
-    /// Works until graceful shutdown.
+    /// Checks the files every hour until graceful shutdown.
     package func run() async throws {
         let wake = WakeSignal()
         await wake.untilShutdown {
@@ -33,7 +33,7 @@ package final class FileMonitor: Service {
         }
     }
 
-    /// Checks all files that issues use.
+    /// Checks all files that issues use, and logs the missing ones.
     package func check() async throws {
         var missing: [UsedFile] = []
         let folder = self.folder
@@ -51,10 +51,10 @@ package final class FileMonitor: Service {
         )
     }
 
-    /// Records a file whose content could not be read.
+    /// Records a file that could not be read.
     package func noteMissing(_ file: UsedFile) { self.known.withLock { $0.note(file) } }
 
-    /// Returns the files that are still missing, by name.
+    /// Returns the files that are still missing, sorted by name.
     package func missing() async -> [UsedFile] {
         let (known, notes) = self.known.withLock { (Array($0.files), $0.notes) }
         guard !known.isEmpty else { return [] }
@@ -65,14 +65,14 @@ package final class FileMonitor: Service {
     }
 }
 
-/// The files whose content is known to be missing.
+/// The files that are known to be missing.
 ///
 /// It is a value type without I/O.
 struct LostFiles {
     private(set) var files: Set<UsedFile> = []
     /// The number of times that a file was recorded as missing.
     private(set) var notes = 0
-    /// The files that were recorded since the last check of all files began. The check may have seen them before they were lost.
+    /// The files recorded since the last check of all files began. The check may have seen them before they were lost.
     private var noted: Set<UsedFile> = []
 
     mutating func note(_ file: UsedFile) {
@@ -85,7 +85,7 @@ struct LostFiles {
 
     mutating func endCheck(_ missing: [UsedFile]) { self.files = self.noted.union(missing) }
 
-    /// Removes files that were found, unless a file was recorded as missing since the search for them began.
+    /// Removes files that were found again, unless another file was recorded as missing since the search began.
     mutating func remove(_ found: Set<UsedFile>, unlessNotedAfter notes: Int) {
         guard self.notes == notes else { return }
         self.files.subtract(found)
@@ -93,16 +93,16 @@ struct LostFiles {
     }
 }
 
-/// Describes the files that issues use and whose content is missing, in words.
+/// Describes the missing files that issues use, in a sentence.
 package enum MissingFilesText {
-    /// The maximum number of files that are named.
+    /// The maximum number of files that are listed by name.
     private static let maximumNamed = 5
 
     package static let remedy = """
         Restore the folder of files from its backup, or upload the files again: martlet issue upload …
         """
 
-    /// Returns a sentence with the number of files and the names of the first ones.
+    /// Returns a sentence with the number of missing files and the names of the first ones.
     package static func text(_ missing: [UsedFile], in folder: FileFolder) -> String {
         let named = missing.prefix(Self.maximumNamed).map { "\($0.file.name) (\($0.file.hash.hex.prefix(8))…)" }
         let more = missing.count > Self.maximumNamed ? ", …" : ""

@@ -3,12 +3,12 @@ import Synchronization
 
 /// Reserves disk space for uploads. Space is reserved as bytes arrive, not when an upload is begun or announced.
 ///
-/// The bytes of an upload in parts count against the reserved space until they are on disk, where the quota counts
-/// them. The bytes of a file that is sent in one go count until the file is complete or removed, because the quota does
-/// not count them before.
+/// The bytes of an upload in parts are charged to the reserved space until they are on disk, where the quota counts
+/// them. The bytes of a file that is sent in a single request are charged until the file is complete or removed,
+/// because the quota does not count them before.
 final class UploadDiskSpace: Sendable {
     private struct State {
-        /// The number of bytes already written to disk that still count against the reserved space, by app.
+        /// The number of bytes already written to disk that are still charged to the reserved space, by app.
         var kept: [Int64: Int] = [:]
         /// The number of bytes that uploads have written to disk so far.
         var landed = 0
@@ -24,8 +24,8 @@ final class UploadDiskSpace: Sendable {
     /// - Parameters:
     ///   - needed: The number of bytes that have arrived.
     ///   - wanted: The number of bytes to reserve. It is limited to a quarter of the free space, so that a nearly full
-    ///     disk is reserved in small parts.
-    /// - Returns: The number of bytes that are reserved, and their permit; no permit if the free space is not known.
+    ///     disk is reserved in small amounts.
+    /// - Returns: The number of reserved bytes, and their permit; no permit if the free space is not known.
     /// - Throws: ``UploadFailure/full(_:)``, ``RetryLaterError``.
     func take(
         _ needed: Int,
@@ -39,13 +39,13 @@ final class UploadDiskSpace: Sendable {
         } ?? (wanted, nil)
     }
 
-    /// Checks that there is space now for a file that will arrive in one go, without reserving it.
+    /// Checks that there is space now for a file that will arrive in a single request, without reserving it.
     /// - Throws: ``UploadFailure/full(_:)``, ``RetryLaterError``.
     func check(_ size: Int, for caller: BudgetCaller) async throws {
         try await self.take(for: caller) { left in size <= left ? size : nil }?.permit?.end()
     }
 
-    /// - Parameter amount: Returns how many of the `left` bytes to reserve; `nil` if these are too few.
+    /// - Parameter amount: Returns how many of the `left` bytes to reserve; `nil` if they do not suffice.
     /// - Returns: `nil` if the free space is not known.
     private func take(
         for caller: BudgetCaller,
@@ -73,10 +73,10 @@ final class UploadDiskSpace: Sendable {
         return "it has room for \(max(0, left)) bytes\(besides)"
     }
 
-    /// Returns the number of bytes already written to disk of an app's files that are being received in one go.
+    /// Returns the number of bytes that an app's files in single requests have already written to disk.
     func kept(app: Int64) -> Int { self.state.withLock { $0.kept[app] ?? 0 } }
 
-    /// Counts bytes that were written to disk and still count against the reserved space.
+    /// Counts bytes that were written to disk and are still charged to the reserved space.
     func keep(_ count: Int, app: Int64) {
         self.state.withLock { state in
             state.kept[app, default: 0] += count
@@ -85,7 +85,7 @@ final class UploadDiskSpace: Sendable {
     }
 
     /// Releases the reserved space of bytes that were written to disk.
-    /// - Parameter rest: The number of bytes that the permit still holds.
+    /// - Parameter rest: The number of bytes that remain reserved by the permit.
     func settle(_ count: Int, of permit: BudgetPermit?, leaving rest: Int) {
         self.state.withLock { state in
             state.landed += count
@@ -119,10 +119,10 @@ struct UploadReservation: Sendable {
     /// The position up to which space is reserved.
     private var end: Int
     private var permits: [BudgetPermit] = []
-    /// The number of bytes already written to disk that still count against the reserved space.
+    /// The number of bytes already written to disk that are still charged to the reserved space.
     private var kept = 0
 
-    /// - Parameter position: The position of the first byte that arrives.
+    /// - Parameter position: The position in the file of the first byte that arrives.
     init(_ room: UploadDiskSpace, app: Int64, for caller: BudgetCaller, from position: Int = 0, size: Int?) {
         (self.room, self.app, self.caller) = (room, app, caller)
         (self.position, self.end, self.size) = (position, position, size)
@@ -143,7 +143,7 @@ struct UploadReservation: Sendable {
         if let permit { self.permits.append(permit) }
     }
 
-    /// Releases the space of the bytes before a position, which are on disk and counted by the upload's row.
+    /// Releases the reserved space of the bytes before a position. They are on disk, and the upload's row counts them.
     mutating func settle(upTo position: Int) {
         self.room.settle(position - self.position, of: self.permits.last, leaving: self.end - position)
         self.position = position
@@ -151,8 +151,8 @@ struct UploadReservation: Sendable {
         if self.permits.count > 1 { self.permits.removeFirst(self.permits.count - 1) }
     }
 
-    /// Counts the bytes before a position as written to disk. They keep their reserved space, because no row counts
-    /// them.
+    /// Counts the bytes before a position as written to disk. They are still charged to the reserved space, because no
+    /// row counts them.
     mutating func keep(upTo position: Int) {
         self.room.keep(position - self.position, app: self.app)
         self.kept += position - self.position

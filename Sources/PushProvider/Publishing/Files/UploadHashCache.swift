@@ -5,16 +5,16 @@ import ProviderModel
 import PushSupport
 import Synchronization
 
-/// A cache of the hashes of uploads' parts. Each hash covers the bytes that the upload's row counts. A hash that is not
-/// cached is computed from its part.
+/// A cache of the hashes of incomplete uploads. Each hash covers the bytes that the upload's row counts. A hash that is
+/// not cached is computed from the part.
 ///
-/// Computing a hash reads the whole part. One hash is computed at a time, piece by piece, and apps take turns, so that the
-/// other threads for files are left to downloads.
+/// Computing a hash reads the whole part. One hash is computed at a time, piece by piece, and apps take turns, so that
+/// the other threads for files are left to downloads.
 final class UploadHashCache: Sendable {
     private struct Remembered {
         var hash: IncrementalHash
         let app: Int64
-        /// The number of the hash's last use, counted over all uploads.
+        /// The value of ``State/uses`` when the hash was last used.
         var use: Int
     }
 
@@ -33,7 +33,7 @@ final class UploadHashCache: Sendable {
         }
     }
 
-    /// The budget by which computations take turns. No wait is refused, because there are as many places as uploads.
+    /// The budget by which computations take turns. It refuses no wait, because it allows one per upload.
     let turns: Budget
     private let maximum: Int
     private let step: Int
@@ -53,7 +53,7 @@ final class UploadHashCache: Sendable {
         self.state.withLock { $0.hashes[upload]?.hash }.flatMap { $0.count <= count ? $0 : nil }
     }
 
-    /// Caches the hash of the counted bytes of a part.
+    /// Caches the hash of the bytes of a part that the upload's row counts.
     func remember(_ hash: IncrementalHash, of upload: UploadRecord) {
         self.state.withLock { state in
             // The number is limited, as a hash can be computed from its part again.
@@ -65,7 +65,7 @@ final class UploadHashCache: Sendable {
 
     func forget(_ upload: UUID) { self.state.withLock { $0.hashes[upload] = nil } }
 
-    /// Returns the hash of the first bytes of a part, all of which are counted.
+    /// Returns the hash of the first `count` bytes of a part, all of which the upload's row counts.
     ///
     /// If the computation is interrupted, the hash of the bytes so far is cached.
     /// - Throws: `BudgetRefusal`, `CancellationError`, ``OpenFile/Failure``.
@@ -90,7 +90,7 @@ final class UploadHashCache: Sendable {
     }
 }
 
-/// The hash of the first bytes of a file, to which the next ones are added.
+/// The hash of the first bytes of a file, which can be extended by the bytes that follow.
 struct IncrementalHash: Sendable {
     /// The number of bytes that are read at a time.
     private static let piece = 256 * 1024
@@ -101,7 +101,7 @@ struct IncrementalHash: Sendable {
 
     init() {}
 
-    /// Returns the hash with the next bytes of a file added, up to the position `end`.
+    /// Returns the hash extended by the next bytes of a file, up to the position `end`.
     ///
     /// It blocks.
     /// - Throws: ``OpenFile/Failure``.
@@ -120,7 +120,7 @@ struct IncrementalHash: Sendable {
         return next
     }
 
-    /// Returns the hash with more bytes added.
+    /// Returns the hash extended by the bytes in a buffer.
     func adding(_ buffer: ByteBuffer) -> IncrementalHash {
         var next = self
         buffer.withUnsafeReadableBytes { next.digest.update(bufferPointer: $0) }

@@ -6,10 +6,10 @@ package import PushStore
 package import PushSupport
 import Synchronization
 
-/// Receives the files of uploads, which may be interrupted and continued at any byte that is on disk.
+/// Receives uploads, which may be interrupted and continued at any byte that is on disk.
 ///
-/// The row of an upload counts the bytes of its part that are on disk, and is written after them. If the part is longer, such
-/// as after a crash, it is cut to that length when the upload continues.
+/// The row of an upload counts the bytes of its part that are on disk, and is written after them. If the part is
+/// longer, for example after a crash, it is truncated to that length when the upload continues.
 package final class UploadService: Sendable {
     /// The number of bytes after which a part is synced to disk and counted.
     static let step = 8 * 1024 * 1024
@@ -17,7 +17,7 @@ package final class UploadService: Sendable {
     private let store: any AppStore & FileStore
     private let folder: FileFolder
     private let maximum: Int
-    /// The maximum number of bytes of an app's files; `nil` for no limit.
+    /// The maximum total size of an app's files, in bytes; `nil` for no limit.
     private let quota: Int?
     /// The maximum number of an app's files.
     private let maximumFiles: Int
@@ -27,7 +27,6 @@ package final class UploadService: Sendable {
     let hashes = UploadHashCache()
     private let time: any TimeSource
     private let logger: Logger
-    /// The uploads that are being received.
     private let receiving = Mutex<Set<UUID>>([])
 
     package init(
@@ -46,7 +45,7 @@ package final class UploadService: Sendable {
     }
 
     /// Begins an upload. The upload of a file that the app already has is complete at once.
-    /// - Throws: ``RequestError``, ``RetryLaterError``; ``UploadFailure/full(_:)`` for a disk without room.
+    /// - Throws: ``RequestError``, ``RetryLaterError``; ``UploadFailure/full(_:)`` if the disk has no space.
     package func begin(_ upload: UploadRecord) async throws -> UploadRecord {
         guard upload.size <= self.maximum else {
             throw self.tooLarge(at: "size")
@@ -79,7 +78,7 @@ package final class UploadService: Sendable {
         }
     }
 
-    /// Checks that the disk has room for bytes now.
+    /// Checks that the disk has space for this many bytes now.
     /// - Throws: ``UploadFailure/full(_:)``.
     private func checkRoom(for size: Int) async throws {
         let folder = self.folder
@@ -87,9 +86,9 @@ package final class UploadService: Sendable {
         throw UploadFailure.full("it has room for \(max(0, room)) bytes")
     }
 
-    /// Runs `body` with a place for an upload.
-    /// - Parameter body: The work, which gets the account of the app.
-    /// - Throws: ``RetryLaterError`` if there is no place.
+    /// Runs `body` with an upload permit.
+    /// - Parameter body: The work. Its argument is the caller to which the app's reservations are charged.
+    /// - Throws: ``RetryLaterError`` if the budget has no permit left.
     private func withPlace<Value>(app: Int64, _ body: (BudgetCaller) async throws -> Value) async throws -> Value {
         let caller = BudgetCaller(app: try await self.store.app(id: app)?.bundleID)
         let place: BudgetPermit
@@ -102,7 +101,7 @@ package final class UploadService: Sendable {
         return try await body(caller)
     }
 
-    /// Checks, while bytes arrive, that the reserve of the disk is not in use.
+    /// Checks, while bytes arrive, that the disk's reserve for the database is not in use.
     ///
     /// - Throws: ``UploadFailure/full(_:)``.
     private func checkReserve() async throws {
@@ -142,7 +141,7 @@ package final class UploadService: Sendable {
     ///   - offset: The position of the first byte, which must be the upload's offset.
     ///   - body: The bytes, at most as many as are missing.
     /// - Returns: The upload with its new offset.
-    /// - Throws: ``UploadFailure``, ``RequestError``, or the error of the body. The bytes that have arrived by then are kept.
+    /// - Throws: ``UploadFailure``, ``RequestError``, or the error of the body. Bytes that arrived before it are kept.
     package func receive<Body: AsyncSequence>(
         _ id: UUID,
         at offset: Int,
@@ -165,8 +164,8 @@ package final class UploadService: Sendable {
         }
     }
 
-    /// Removes an upload and its part. A file that is complete stays.
-    /// - Returns: `false` if there is none.
+    /// Removes an upload and its part. The file of a completed upload is kept.
+    /// - Returns: `false` if there is no such upload.
     package func remove(_ id: UUID) async throws -> Bool {
         guard self.receiving.withLock({ $0.insert(id).inserted }) else { throw UploadFailure.busy }
         defer {
@@ -186,16 +185,16 @@ extension UploadService {
     /// The part of an upload that is being received.
     private struct OpenPart: Sendable {
         let file: OpenFile
-        /// The hash of all bytes; `nil` until it is needed.
+        /// The hash of all bytes; `nil` until it is required.
         var hash: IncrementalHash?
-        /// The number of bytes that are on disk and counted.
+        /// The number of bytes that are on disk and counted by the upload's row.
         var counted: Int
 
         var count: Int { self.hash?.count ?? self.counted }
     }
 
-    /// Opens the part, cut to the bytes that are counted; `nil` if the part has become the content already, which happens if
-    /// the process crashed before it wrote the row.
+    /// Opens the part, truncated to the bytes that the row counts; `nil` if the part was already renamed to the file,
+    /// which happens if the process crashes before it writes the row.
     private func open(_ upload: UploadRecord) async throws -> OpenPart? {
         let (folder, received) = (self.folder, upload.received)
         let (file, length) = try await FileFolder.blocking { () -> (OpenFile, Int?) in
@@ -264,7 +263,7 @@ extension UploadService {
         }
     }
 
-    /// Counts the bytes of the part once they are on disk.
+    /// Syncs the part to disk, and then counts its bytes in the upload's row.
     /// - Returns: The number of counted bytes.
     private func count(_ part: OpenPart, of upload: UploadRecord) async throws -> Int {
         guard let hash = part.hash, hash.count > part.counted else { return part.counted }
@@ -277,7 +276,7 @@ extension UploadService {
         return hash.count
     }
 
-    /// Completes the upload if its part is whole.
+    /// Completes the upload if its part has all bytes and the announced hash.
     private func finish(
         _ part: OpenPart,
         of upload: UploadRecord,
@@ -295,7 +294,7 @@ extension UploadService {
         return completed
     }
 
-    /// Completes the upload, whose part is whole or has become the content already.
+    /// Completes the upload, whose part is whole or was already renamed to the file.
     private func completed(_ upload: UploadRecord) async throws -> UploadRecord {
         guard try await self.complete(upload, placing: true) != nil else { throw UploadFailure.missing }
         return try await self.present(upload)
@@ -307,7 +306,7 @@ extension UploadService {
     }
 
     /// Adds the file of an upload to its app.
-    /// - Parameter placing: `true` to make the part of the upload the content first; `false` if the app already has the file.
+    /// - Parameter placing: `true` to rename the part to the file first; `false` if the app already has the file.
     private func complete(_ upload: UploadRecord, placing: Bool) async throws -> FileRecord? {
         let folder = self.folder
         return try await folder.whileUnchanged {
@@ -322,7 +321,7 @@ extension UploadService {
         }
     }
 
-    /// Logs a failure of the disk, and returns the error for the caller.
+    /// Logs a failure to write to the disk, and returns the error for the caller.
     private func reported(_ failure: OpenFile.Failure, _ upload: UUID) -> UploadFailure {
         self.logger.error(
             "file cannot be stored",
@@ -332,7 +331,7 @@ extension UploadService {
     }
 }
 
-/// A file that is sent in one go, whose size and hash are not known before.
+/// A file that arrives in a single request. Its size and hash are not known in advance.
 package struct NewFile: Hashable, Sendable {
     package var app: Int64
     /// The name of the file; empty for a file that is named by its hash.
@@ -348,9 +347,9 @@ package struct NewFile: Hashable, Sendable {
 }
 
 extension UploadService {
-    /// Receives a file in one go. Nothing is kept of a file that does not arrive whole.
+    /// Receives a file in a single request. Nothing is kept of a file that does not arrive whole.
     ///
-    /// - Parameter body: The bytes. An error of this sequence is thrown on.
+    /// - Parameter body: The bytes. An error of this sequence is rethrown.
     /// - Throws: ``RequestError``, ``UploadFailure``, or the error of the body.
     package func receive<Body: AsyncSequence>(
         _ file: NewFile,
@@ -392,7 +391,7 @@ extension UploadService {
     }
 
     /// Checks that further bytes fit into the quota of an app.
-    /// - Returns: The number of bytes that fit.
+    /// - Returns: The number of bytes that the quota still allows.
     @discardableResult
     private func checkQuota(for count: Int, app: Int64) async throws -> Int {
         guard let quota = self.quota else { return .max }
@@ -401,7 +400,7 @@ extension UploadService {
         return quota - used
     }
 
-    /// Writes the bytes to a part, and returns the record of a fully received upload.
+    /// Writes the bytes to a part, and returns the record of an upload that is fully received.
     private func write<Body: AsyncSequence>(
         _ file: NewFile,
         as id: UUID,
@@ -445,18 +444,18 @@ extension UploadService {
     }
 }
 
-/// The reason for which bytes of an upload were not accepted.
+/// The reason why bytes of an upload were not accepted.
 package enum UploadFailure: Error, Hashable, Sendable {
     /// There is no such upload, or it was removed meanwhile.
     case missing
     /// Another request is sending bytes of the upload.
     case busy
-    /// The offset is wrong: the next byte has this position.
+    /// The offset is wrong. The associated value is the position of the next byte.
     case wrongOffset(Int)
-    /// The hash of the received file is not the announced one. The upload begins again.
+    /// The hash of the received file differs from the announced hash. The upload starts from the beginning.
     case wrongHash
-    /// The disk is full. The text says how much room there is.
+    /// The disk is full. The text states how much space is left.
     case full(String)
-    /// The disk cannot be written.
+    /// The disk cannot be written to.
     case unwritable
 }

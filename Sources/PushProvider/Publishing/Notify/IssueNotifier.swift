@@ -10,21 +10,21 @@ package import PushTypes
 /// There is one notification per issue. Concurrent requests, and a request that is repeated after a crash, create only
 /// one, because the idempotency key stays the same until the issue has another notification.
 package struct IssueNotifier: Sendable {
-    /// The result of *Notify*.
+    /// The result of the operation *Notify*.
     package enum Outcome: Hashable, Sendable {
         case accepted(NotificationRecord)
-        /// The issue had a notification already.
+        /// The issue already had this notification, from an earlier call.
         case repeated(NotificationRecord)
     }
 
-    /// The plan of *Notify* for an issue.
+    /// The plan of the operation *Notify* for an issue.
     package struct Plan: Hashable, Sendable {
         package let environment: PushEnvironment
         package let audience: AudienceExpression
         package let waves: NotifyWaves
         /// The number of active devices that would be notified now; `nil` if they were not counted.
         package let devices: Int?
-        /// The error with which *Notify* would be refused; `nil` if it is possible.
+        /// The error with which *Notify* would be refused; `nil` if it would be accepted.
         package let refusal: RequestError?
 
         /// The number of waves that the devices need; `nil` if they were not counted.
@@ -46,15 +46,15 @@ package struct IssueNotifier: Sendable {
         (self.store, self.acceptor, self.entitlements, self.time) = (store, acceptor, entitlements, time)
     }
 
-    /// Accepts the notification of an issue, or returns the one of an earlier call.
+    /// Accepts the notification of an issue, or returns the notification of an earlier call.
     ///
     /// - Parameters:
     ///   - again: `true` to create another notification if the earlier one has ended.
     ///   - repetition: The caller's idempotency key of a call with `again`; `nil` to create another notification each
     ///     time.
-    ///   - changes: Changes the waves of the publication for this notification.
-    ///   - messageID: The message id of the push; `nil` for the time in milliseconds.
-    /// - Throws: ``RequestError`` with the refusal.
+    ///   - changes: Changes to the publication's waves for this notification.
+    ///   - messageID: The message id of the push; `nil` for the current time in milliseconds.
+    /// - Throws: ``RequestError`` if the notification is refused.
     package func notify(
         _ issue: IssueRecord,
         app: AppRecord,
@@ -96,7 +96,7 @@ package struct IssueNotifier: Sendable {
 
     /// Returns the plan that ``notify(_:app:key:again:repetition:messageID:changes:)`` would follow now.
     ///
-    /// - Parameter counts: `true` to count the devices too, for which all devices of the app may be read. The number may be a
+    /// - Parameter counts: `true` to count the devices too, which may read all devices of the app. The number may be a
     ///   minute old.
     package func plan(_ issue: IssueRecord, app: AppRecord, counts: Bool) async throws -> Plan {
         guard let publication = try await self.store.publication(issue.publication) else {
@@ -129,7 +129,7 @@ package struct IssueNotifier: Sendable {
         }
     }
 
-    /// Checks that a reader can download the issue.
+    /// Checks that users can download the issue.
     private func check(_ issue: IssueRecord, app: AppRecord) async throws {
         switch issue.state {
         case .draft: throw Self.refusal("issue_is_draft", "it is a draft, which no app sees: publish it first")
@@ -225,7 +225,7 @@ package struct IssueNotifier: Sendable {
         )
     }
 
-    /// Returns the audience: the devices with Newsstand, and only those of a publisher's account if one is given.
+    /// Returns the audience: the devices with Newsstand, limited to those of a publisher's account if one is given.
     package static func audience(account: String?) -> AudienceExpression {
         let newsstand = AudienceExpression.attribute(name: DeviceRequest.newsstandAttribute, .equal, .bool(true))
         guard let account else { return newsstand }
@@ -238,9 +238,9 @@ package struct IssueNotifier: Sendable {
     }
 }
 
-/// A cache of the numbers of recipients that are shown before anything is sent. Each is counted at most once a minute.
+/// A cache of the numbers of recipients that are shown before a notification is sent. Each is a minute old at most.
 ///
-/// Counting a million devices takes half a second, and a page that shows the number is often loaded again.
+/// Counting a million devices takes half a second, and a page that shows the number is often reloaded.
 private final class RecipientCounts: Sendable {
     /// The selection of devices that is counted.
     struct Counted: Hashable, Sendable {
@@ -260,7 +260,7 @@ private final class RecipientCounts: Sendable {
     private let numbers = SharedCache<Counted, Number>(maximum: 1000)
 
     /// Returns a number of recipients that is at most a minute old.
-    /// - Parameter now: The time of the steady clock.
+    /// - Parameter now: The current time by the steady clock.
     func count(_ counted: Counted, now: Timestamp, _ count: () async throws -> Int) async throws -> Int {
         if let known = self.numbers[counted], now.since(known.countedAt) < Self.age { return known.value }
         let number = Number(value: try await count(), countedAt: now)

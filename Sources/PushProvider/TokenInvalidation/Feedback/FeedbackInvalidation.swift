@@ -3,9 +3,9 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Deactivates the devices on a feedback list, by the rules and with the breaker of a response 410 (decision 14).
+/// Deactivates the devices on a feedback list, by the rules and the breaker for 410 responses (decision 14).
 package struct FeedbackInvalidation: Sendable {
-    /// The reason that the history of tokens gives for these deactivations.
+    /// The reason for these deactivations in the history of tokens.
     private static let reason = "listed by the feedback service"
 
     private let store: any DeviceStore & FeedbackStore
@@ -16,20 +16,20 @@ package struct FeedbackInvalidation: Sendable {
         (self.store, self.policy, self.time) = (store, policy, time)
     }
 
-    /// The progress of a list that is applied in parts.
+    /// The progress of a feedback list that is applied in batches.
     package struct Reading: Sendable {
         package let target: AppEnvironment
         /// The numbers of deactivated and other devices so far.
         package internal(set) var counts = FeedbackCounts()
         /// The number of active devices of the environment before the first change; `nil` while nothing has changed.
         var active: Int?
-        /// The error that ended the list early; `nil` without one.
+        /// The error that ended the list early; `nil` if there was none.
         var error: (any Error)?
 
         package init(of target: AppEnvironment) { self.target = target }
     }
 
-    /// Applies a part of a list, and returns when the changes are on disk.
+    /// Applies a batch of a list, and returns when the changes are on disk.
     ///
     /// A device that registered at the time of its entry or later stays active.
     package func apply(_ tuples: [FeedbackTuple], to reading: inout Reading) async throws {
@@ -62,7 +62,7 @@ package struct FeedbackInvalidation: Sendable {
         reading.counts.add(counts)
     }
 
-    /// Evaluates all entries of the list so far.
+    /// Returns `true` if the breaker is open, after evaluating all entries of the list so far.
     private func isBreakerOpen(for dead: Int, _ reading: inout Reading, now: Timestamp) async throws -> Bool {
         let (app, environment) = (reading.target.app, reading.target.environment)
         let active: Int

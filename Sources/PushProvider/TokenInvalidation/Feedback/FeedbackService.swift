@@ -10,10 +10,10 @@ import Synchronization
 
 /// Reads the feedback services of all apps with a certificate, each once an hour, and deactivates the listed devices.
 ///
-/// There is one reading at a time for each app and environment. The time of the next reading is stored, so that it survives a
-/// restart.
+/// For each app and environment, one list is read at a time. The time of the next reading is stored, so that it
+/// survives a restart.
 package final class FeedbackService: Service {
-    /// Opens a stream of a feedback service's list, which ends at the end of the list.
+    /// Returns a stream of the tuples in a feedback service's list, which finishes at the end of the list.
     package typealias Source =
         @Sendable (PushServiceEndpoint, ClientCertificate) throws -> AsyncThrowingStream<
             FeedbackTuple, any Error
@@ -21,9 +21,9 @@ package final class FeedbackService: Service {
 
     /// The maximum number of tuples that are applied in one transaction.
     private static let batch = 500
-    /// The maximum number of readings at the same time.
+    /// The maximum number of lists that are read at the same time.
     private static let concurrency = 4
-    /// The maximum time between two checks for readings that are due.
+    /// The maximum time between two checks for lists that are due.
     private static let sleep: Duration = .seconds(60)
 
     private let store: any AppStore & DeviceStore & FeedbackStore
@@ -40,7 +40,7 @@ package final class FeedbackService: Service {
 
     /// - Parameters:
     ///   - endpoints: The feedback service of each environment that has one.
-    ///   - events: The signal that is sent when there may be events for webhooks.
+    ///   - events: The signal that wakes webhook delivery when there may be events.
     package init(
         store: any AppStore & DeviceStore & FeedbackStore,
         directory: SenderDirectory,
@@ -59,7 +59,7 @@ package final class FeedbackService: Service {
         (self.time, self.logger) = (time, logger)
     }
 
-    /// Works until graceful shutdown.
+    /// Reads feedback services until graceful shutdown.
     package func run() async throws {
         let wake = WakeSignal()
         await wake.untilShutdown {
@@ -77,7 +77,7 @@ package final class FeedbackService: Service {
         }
     }
 
-    /// Reads every service that is due.
+    /// Reads the list of every feedback service that is due.
     package func readDue() async throws {
         let targets = try await self.store.dueFeedback(at: self.time.steady)
             .filter { self.endpoints[$0.environment] != nil }
@@ -89,8 +89,8 @@ package final class FeedbackService: Service {
         }
     }
 
-    /// Reads a service now, whether it is due or not.
-    /// - Returns: The reading, which may have failed.
+    /// Reads the list of a feedback service now, even if it is not due.
+    /// - Returns: The record of the reading, which may have failed.
     /// - Throws: ``RequestError`` if there is no service, no certificate to read it with, or a reading is in progress.
     package func read(_ target: AppEnvironment) async throws -> FeedbackRun {
         guard self.endpoints[target.environment] != nil else {
@@ -103,8 +103,8 @@ package final class FeedbackService: Service {
         return run
     }
 
-    /// Reads a service, unless it is being read or is not due.
-    /// - Returns: The reading; `nil` if none was made.
+    /// Reads the list of a feedback service, unless it is being read or is not due.
+    /// - Returns: The record of the reading; `nil` if the list was not read.
     private func read(_ target: AppEnvironment, due: Timestamp?) async throws -> FeedbackRun? {
         guard self.running.withLock({ $0.insert(target).inserted }) else { return nil }
         defer { self.running.withLock { _ = $0.remove(target) } }
@@ -161,7 +161,7 @@ package final class FeedbackService: Service {
         }
     }
 
-    /// Applies a list as it arrives, until its end, its error or the deadline.
+    /// Applies a list as it arrives, until it ends or fails, or the deadline passes.
     private func apply(
         _ stream: AsyncThrowingStream<FeedbackTuple, any Error>,
         of target: AppEnvironment
@@ -181,9 +181,9 @@ package final class FeedbackService: Service {
         }
     }
 
-    /// Applies a list until its end, its error or the cancellation of the task.
+    /// Applies a list until it ends or fails, or the task is cancelled.
     ///
-    /// All tuples that were read are applied, whatever ends the stream, because the service does not list them again.
+    /// All tuples that were read are applied in any case, because the service does not list them again.
     private func apply(
         all stream: AsyncThrowingStream<FeedbackTuple, any Error>,
         of target: AppEnvironment
@@ -203,7 +203,7 @@ package final class FeedbackService: Service {
         return batch.isEmpty ? reading : try await self.applied(batch, to: reading)
     }
 
-    /// Applies a part of a list, even if the task is cancelled.
+    /// Applies a batch of a list, even if the task is cancelled.
     private func applied(
         _ tuples: [FeedbackTuple],
         to reading: FeedbackInvalidation.Reading
@@ -221,7 +221,7 @@ package final class FeedbackService: Service {
         RequestError(.conflict, code: code, message: message, path: "environment")
     }
 
-    /// Returns the certificate of an environment, or the reason for which there is none.
+    /// Returns the certificate of an environment, or the reason why there is none.
     private func certificate(of target: AppEnvironment) async throws -> Result<ClientCertificate, FeedbackFault> {
         switch try await self.directory.credential(target, at: self.time.now) {
         case .success(.certificate(let certificate)): .success(certificate)
@@ -231,7 +231,7 @@ package final class FeedbackService: Service {
     }
 }
 
-/// The reason for which a feedback service cannot be read with an app's credential.
+/// The reason why a feedback service cannot be read with an app's credential.
 private enum FeedbackFault: Error, CustomStringConvertible {
     case needsCertificate
     case credential(String)
@@ -251,24 +251,24 @@ private enum FeedbackFault: Error, CustomStringConvertible {
     }
 }
 
-/// The times at which a feedback service is read.
+/// Determines the times at which a feedback service is read.
 package struct FeedbackSchedule: Hashable, Sendable {
-    /// The time from one reading to the next. Default 1 h.
+    /// The time from the start of one reading to the next. Default 1 h.
     package var interval: Duration = .seconds(3600)
-    /// The back-off after a failure. Default up to 1 min after the first failure, doubling to 1 h.
+    /// The back-off after a failed reading. Default up to 1 min after the first failure, doubling to 1 h.
     package var backoff = Backoff(base: .seconds(60), maximum: .seconds(3600))
-    /// The maximum time of a reading. Default 10 min.
+    /// The maximum duration of a reading. Default 10 min.
     package var deadline: Duration = .seconds(600)
 
     package init() {}
 
-    /// Returns the time of the next reading if the process crashes during one.
+    /// Returns the time of the next reading if the process crashes during the one that began at `start`.
     func next(afterCrashOf start: Timestamp) -> Timestamp { start.advanced(by: self.deadline) }
 
     /// Returns the time of the next reading after one that has ended.
     /// - Parameters:
     ///   - start: The beginning of the reading that has ended.
-    ///   - failures: The number of failures in a row; 0 after a success.
+    ///   - failures: The number of consecutive failures; 0 after a success.
     func next(
         after start: Timestamp,
         endedAt end: Timestamp,
@@ -282,9 +282,9 @@ package struct FeedbackSchedule: Hashable, Sendable {
     }
 }
 
-/// The metrics of the reading of feedback services.
+/// The metrics of feedback services.
 ///
-/// `martlet_feedback_runs` counts readings by `outcome`, `martlet_feedback_tokens` their tokens by `result`.
+/// `martlet_feedback_runs` counts readings by `outcome`, `martlet_feedback_tokens` counts listed tokens by `result`.
 private struct FeedbackMetrics: Sendable {
     private let factory: any MetricsFactory
 

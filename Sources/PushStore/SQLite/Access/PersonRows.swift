@@ -5,21 +5,20 @@ import PushTypes
 
 /// Reads and writes people with their links and sessions, within a transaction.
 struct PersonRows {
-    /// The maximum number of networks that are remembered for a person.
+    /// The maximum number of sign-in networks that are stored for each person.
     private static let maximumNetworks = 10
 
     let database: Database
 
-    /// Returns `true` if there is any person.
     func any() throws -> Bool { try self.database.hasRow(sql: "SELECT 1 FROM person LIMIT 1") }
 
-    /// Returns `true` if no other person has this name.
+    /// Returns `true` if no other person than the one with this id has the name.
     func isFree(_ name: String, for id: UUID) throws -> Bool {
         let sql = "SELECT 1 FROM person WHERE nameKey = ? AND id != ?"
         return try !self.database.hasRow(sql: sql, [PersonRecord.key(of: name), id.uuidString])
     }
 
-    /// Returns `true` if a person other than this one is a lasting admin (``PersonRecord/isLastingAdmin``).
+    /// Returns `true` if there is a lasting admin (``PersonRecord/isLastingAdmin``) other than this person.
     func hasLastingAdmin(besides id: UUID) throws -> Bool {
         let sql = """
             SELECT 1 FROM person
@@ -28,7 +27,7 @@ struct PersonRows {
         return try self.database.hasRow(sql: sql, [id.uuidString])
     }
 
-    /// - Returns: The person's number.
+    /// - Returns: The assigned number of the person.
     func insert(_ person: PersonRecord, password: String?) throws -> Int64 {
         var columns: ColumnValues = [
             "id": person.id.uuidString, "password": password, "createdAt": person.createdAt.milliseconds,
@@ -37,12 +36,12 @@ struct PersonRows {
         return try self.database.insert(into: "person", columns)
     }
 
-    /// Writes the columns of a person that can be changed, without the password.
+    /// Updates the changeable columns of a person, except the password.
     func update(_ person: PersonRecord) throws {
         try self.database.update("person", person.columns, id: person.id.uuidString)
     }
 
-    /// Writes a link that replaces the earlier one for the same person or, without a person, for the first person.
+    /// Stores a link. It replaces the earlier link of the same person, or of the first person if it names no person.
     func insert(_ link: LinkRecord) throws {
         try self.database.run(sql: "DELETE FROM personLink WHERE person IS ?", [link.person?.uuidString])
         try self.database.insert(
@@ -51,7 +50,7 @@ struct PersonRows {
         )
     }
 
-    /// Returns what a link is valid for; `nil` if it cannot be redeemed.
+    /// Returns the purpose of the link with this hash; `nil` if the link cannot be redeemed.
     func link(_ hash: [UInt8], now: Timestamp) throws -> ValidLink? {
         let sql = "SELECT person FROM personLink WHERE hash = ? AND expiresAt > ?"
         guard let row = try self.database.row(sql: sql, [Data(hash), now.milliseconds]) else { return nil }
@@ -61,13 +60,13 @@ struct PersonRows {
     }
 
     /// Ends all sessions of a person.
-    /// - Parameter links: Whether the person's link ends too.
+    /// - Parameter links: Whether the person's link becomes invalid, too.
     func endAccess(of person: UUID, links: Bool) throws {
         try self.database.run(sql: "DELETE FROM session WHERE person = ?", [person.uuidString])
         if links { try self.database.run(sql: "DELETE FROM personLink WHERE person = ?", [person.uuidString]) }
     }
 
-    /// Begins a session of a person, removes the sign-in lock of the name and remembers the network.
+    /// Begins a session of a person, removes the sign-in lock of the person's name, and stores the client's network.
     func begin(_ signIn: SignInRecord, lock: String) throws {
         try self.insert(signIn)
         guard case .person(let person) = signIn.session.holder else { return }
@@ -104,7 +103,7 @@ struct PersonRows {
         try self.database.run(sql: surplus, [id, SessionRecord.maximumCount])
     }
 
-    /// Returns the column of a session that names its holder, and the holder's id.
+    /// Returns the name of the column that identifies the holder of a session, with the holder's id.
     static func column(of holder: SessionHolder) -> (name: String, id: String) {
         switch holder {
         case .person(let id): ("person", id.uuidString)
@@ -131,7 +130,7 @@ extension PersonRecord: StoredRecord {
         )
     }
 
-    /// The columns that can be changed, without the password.
+    /// The changeable columns, except the password.
     fileprivate var columns: ColumnValues {
         [
             "name": self.name, "nameKey": Self.key(of: self.name), "role": self.role.rawValue,

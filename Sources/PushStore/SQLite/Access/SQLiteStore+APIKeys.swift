@@ -72,7 +72,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns `true` if a key other than this one is a lasting admin key (``APIKeyRecord/isLastingAdmin``).
+    /// Returns `true` if there is a lasting admin key (``APIKeyRecord/isLastingAdmin``) other than this key.
     private static func hasLastingAdmin(besides id: UUID, in database: Database) throws -> Bool {
         let sql = """
             SELECT 1 FROM apiKey
@@ -97,7 +97,6 @@ extension APIKeyRecord: StoredRecord {
         (self.expiresAt, self.rate, self.lastUsedAt) = (row["expiresAt"], row["rate"], row["lastUsedAt"])
     }
 
-    /// The columns that can be changed.
     fileprivate var columns: ColumnValues {
         [
             "name": self.name, "scopes": APICaller.names(self.scopes).joined(separator: " "),

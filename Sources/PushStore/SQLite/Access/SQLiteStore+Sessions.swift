@@ -117,13 +117,13 @@ extension SQLiteStore {
         return try await self.database.run(sql: "DELETE FROM session WHERE \(column) = ?", [id])
     }
 
-    /// Returns the keyed hash of a name, under which its sign-in lock is stored.
+    /// Returns the keyed hash of a person's name, under which the name's sign-in lock is stored.
     func lockName(of name: String) -> String { self.masterKey.derive("signInLock/\(PersonRecord.key(of: name))") }
 
-    /// The maximum number of sign-in locks that are kept.
+    /// The maximum number of sign-in locks that are stored.
     private static let maximumLocks = 50_000
 
-    /// Deletes locks that have no effect any more, and the oldest ones if there are too many.
+    /// Deletes locks that have expired, and the oldest locks beyond ``maximumLocks``.
     private static func forgetLocks(now: Timestamp, in database: Database) throws {
         let end = now.advanced(by: .zero - SignInLock.memory).milliseconds
         try database.run(sql: "DELETE FROM signInLock WHERE at <= ?", [end])

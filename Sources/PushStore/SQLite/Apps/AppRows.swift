@@ -12,12 +12,12 @@ struct AppRows {
 
     let database: Database
 
-    /// Returns the SQL condition that a row belongs to none of the apps.
+    /// Returns the SQL condition that a row belongs to none of the given apps.
     static func noneOf(_ apps: Set<Int64>) -> String {
         apps.isEmpty ? "TRUE" : "app NOT IN (\(apps.sorted().map(String.init).joined(separator: ", ")))"
     }
 
-    /// Returns an app; `nil` if there is none, or if it is being erased.
+    /// Returns the app with a bundle id; `nil` if there is none, or if the app is being erased.
     func app(_ bundleID: Topic) throws -> AppRecord? {
         let sql = "SELECT * FROM app WHERE bundleID = ? AND isErased = 0"
         return try self.database.record(sql: sql, [bundleID.name])
@@ -29,11 +29,10 @@ struct AppRows {
         try self.database.row(sql: "SELECT bundleID FROM app WHERE id = ?", [app])?.topic("bundleID")
     }
 
-    /// Returns `true` for an app that exists and is not being erased. It is to be called in the transaction of each write for
-    /// the app.
+    /// Returns `true` if the app exists and is not being erased. Each write for an app must call it in its own transaction.
     ///
-    /// A request looks up its app before it reads its body, which may take long. A row that is written after the app's
-    /// erasure would stay if its table has no reference to `app`.
+    /// A request looks up its app before it reads its body, which may take long. If the app is erased meanwhile, a row
+    /// that is written afterwards would never be deleted from a table without a reference to `app`.
     func has(_ id: Int64) throws -> Bool {
         try self.database.hasRow(sql: "SELECT 1 FROM app WHERE id = ? AND isErased = 0", [id])
     }
@@ -82,7 +81,7 @@ extension AppRecord: StoredRecord {
 }
 
 extension Set where Element == Topic {
-    /// Reads the bundle ids to which a key or a person is limited from their stored form.
+    /// Parses the stored form of the bundle ids to which a key or a person is limited.
     init(stored text: String) { self.init(text.split(separator: " ").compactMap { Topic(String($0)) }) }
 
     /// The stored form: the bundle ids separated by spaces, which no bundle id contains.

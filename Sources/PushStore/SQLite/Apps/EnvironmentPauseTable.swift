@@ -5,7 +5,8 @@ package import PushTypes
 
 /// Reads and writes the pauses of environments within a transaction.
 enum EnvironmentPauseTable {
-    /// Returns `true` if the environment is paused or, for `all`, each environment for which the app has a credential.
+    /// Returns `true` if the environment is paused. With `all`, returns `true` if every environment with a credential
+    /// is paused.
     static func areHeld(_ environments: HoldingEnvironments, of app: Int64, in database: Database) throws -> Bool {
         switch environments {
         case .one(let environment):
@@ -21,8 +22,8 @@ enum EnvironmentPauseTable {
         }
     }
 
-    /// Writes a pause, unless the environment is already paused or its credential has changed.
-    /// - Returns: `true` if it was written.
+    /// Records the pause of an environment, unless it is already paused or its credential has changed.
+    /// - Returns: `true` if the pause was recorded.
     static func write(_ request: EnvironmentPauseRequest, now: Timestamp, in database: Database) throws -> Bool {
         let (pause, target, fault) = (request.pause, request.pause.target, request.pause.fault)
         let sql = """
@@ -47,7 +48,7 @@ enum EnvironmentPauseTable {
     }
 
     /// Ends a pause.
-    /// - Returns: `true` if there was such a pause.
+    /// - Returns: `true` if the environment was paused, since the time `since` if it is given.
     static func end(
         _ target: AppEnvironment,
         since: Timestamp?,
@@ -66,7 +67,7 @@ enum EnvironmentPauseTable {
         return true
     }
 
-    /// Begins a new epoch of an environment's credential, so that proofs against the earlier credential do not count.
+    /// Begins a new epoch of an environment's credential, so that faults proven with the earlier credential no longer count.
     static func beginEpoch(app: Int64, environment: PushEnvironment, in database: Database) throws {
         let sql = """
             INSERT INTO environmentState (app, environment, epoch) VALUES (?, ?, 1)
@@ -75,7 +76,7 @@ enum EnvironmentPauseTable {
         try database.run(sql: sql, [app, environment.code])
     }
 
-    /// Returns the epoch of an environment's credential, even after its removal.
+    /// Returns the epoch of an environment's credential, which is kept after the credential is removed.
     static func epoch(app: Int64, environment: PushEnvironment, in database: Database) throws -> Int64 {
         let sql = "SELECT epoch FROM environmentState WHERE app = ? AND environment = ?"
         return try database.integer(sql: sql, [app, environment.code]) ?? 0

@@ -3,9 +3,8 @@ package import ProviderModel
 package import PushTypes
 
 extension SQLiteStore {
-    /// The time after which a deleted channel is removed, in milliseconds: 90 days.
+    /// The time in milliseconds for which a deleted channel is kept: 90 days.
     private static let memoryOfDeleted: Int64 = 90 * 86_400_000
-    /// The environment whose channels are listed first.
     private static let firstEnvironment = PushEnvironment.sandbox
 
     package func addChannel(_ channel: ChannelRecord) async throws -> ChannelRecord {

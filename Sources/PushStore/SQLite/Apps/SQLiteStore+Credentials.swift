@@ -119,7 +119,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Reads a credential's row.
+    /// Decodes the credential in a row, and opens its secret.
     /// - Throws: ``DamagedRow``, ``StoreError/wrongMasterKey``.
     private static func credential(
         _ row: Row,
@@ -133,15 +133,15 @@ extension SQLiteStore {
         return try CredentialColumns(kind: kind, teamID: row["teamID"], keyID: row["keyID"], secret: secret).credential
     }
 
-    /// Deletes the health of an environment, which was derived from another credential.
+    /// Deletes the recorded health of an environment, which was derived from another credential.
     private static func forgetHealth(app: Int64, environment: PushEnvironment, in database: Database) throws {
         try database.run(sql: "DELETE FROM health WHERE app = ? AND environment = ?", [app, environment.code])
     }
 }
 
-/// The columns of a credential whose secret is not yet sealed.
+/// The columns of a credential, with the secret before it is sealed.
 private struct CredentialColumns {
-    /// The secret of a certificate, as JSON.
+    /// The secret of a certificate credential, which is stored as JSON.
     private struct File: Codable {
         /// The PEM text, or the `.p12` file as base64.
         var content: String
@@ -197,7 +197,7 @@ extension CredentialColumns {
 // MARK: Provider tokens
 
 extension SQLiteStore {
-    /// The age above which stored provider tokens are deleted. Their keys are not used any more.
+    /// The age above which stored provider tokens are deleted, because no request uses their keys any more.
     private static let keptTokens: Duration = .seconds(86_400)
 
     package func providerToken(
@@ -232,7 +232,7 @@ extension SQLiteStore {
 
     private static let ofKey = "WHERE teamID = ? AND keyID = ? AND fingerprint = ?"
 
-    /// Returns the stored token of a key; `nil` if there is none, or if it cannot be opened and is to be replaced.
+    /// Returns the stored token of a key; `nil` if there is none, or if it cannot be opened and has to be replaced.
     private static func providerToken(
         _ key: ProviderTokenKey,
         _ masterKey: MasterKey,

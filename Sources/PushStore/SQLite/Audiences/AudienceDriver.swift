@@ -3,14 +3,14 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// Index ranges that together contain all devices of an audience, and possibly others. If they have few entries, these
-/// devices are looked up one by one instead of visiting all devices of the app.
+/// Index ranges that together cover all devices of an audience, and possibly other devices. If the ranges have few
+/// entries, looking up their devices is faster than scanning all devices of the app.
 struct AudienceDriver: Sendable {
     /// A range of one index.
     struct IndexRange: Sendable {
-        /// The table, with an `INDEXED BY` clause if the index must not be left to SQLite's planner.
+        /// The table of the index, with an `INDEXED BY` clause where SQLite's planner must not choose the index itself.
         var table: String
-        /// The column that has the device's id.
+        /// The name of the column with the device's id.
         var id: String
         var condition: String
         var arguments: [DatabaseValue]
@@ -21,7 +21,7 @@ struct AudienceDriver: Sendable {
     /// The number of entries in all ranges together.
     let count: Int
 
-    /// A statement that selects ids for `IN (…)`, with ``arguments(after:upTo:)``.
+    /// The subquery for `id IN (…)` that selects the ids. It takes the arguments of ``arguments(after:upTo:)``.
     var sql: String {
         self.ranges.map { range in
             """
@@ -31,16 +31,16 @@ struct AudienceDriver: Sendable {
         }.joined(separator: " UNION ALL ")
     }
 
-    /// Returns the arguments of ``sql`` for devices after a cursor, up to `end`.
+    /// Returns the arguments of ``sql`` for the devices with ids above `cursor`, up to and including `end`.
     func arguments(after cursor: Int64, upTo end: Int64) -> [DatabaseValue] {
         self.ranges.flatMap { $0.arguments + [cursor.databaseValue, end.databaseValue] }
     }
 
-    /// Chooses the ranges with the fewest entries.
+    /// Chooses the index ranges with the fewest entries that cover an expression.
     /// - Parameters:
     ///   - kind: The kind of the devices' tokens; `nil` for all.
-    ///   - limit: The maximum number of entries.
-    /// - Returns: `nil` if no index has so few entries for the expression.
+    ///   - limit: The maximum number of entries in the chosen ranges.
+    /// - Returns: The ranges; `nil` if all candidates have more entries than the limit, or if no index covers the expression.
     static func choose(
         _ expression: AudienceExpression,
         of kind: DeviceTokenKind?,
@@ -62,8 +62,8 @@ struct AudienceDriver: Sendable {
         return nil
     }
 
-    /// Returns the maximum number of index entries for which looking up their devices is faster than a scan that ends
-    /// after `wanted` of `devices` devices. Such a scan reads about `wanted * devices / entries` devices.
+    /// Returns the number of index entries up to which looking up their devices is faster than a scan that stops after
+    /// `wanted` matches among `devices` devices. The scan visits about `wanted * devices / entries` devices.
     static func limit(wanted: Int, devices: Int64) -> Int {
         let entries = (8 * Double(max(wanted, 1)) * Double(max(devices, 1))).squareRoot()
         return Int(min(entries, 1e9))
@@ -74,20 +74,20 @@ struct AudienceDriver: Sendable {
 }
 
 extension AudienceDriver? {
-    /// The SQL that restricts a condition on `device` to the ranges; empty for `nil`.
+    /// The SQL that limits a condition on `device` to the index ranges; empty for `nil`.
     var condition: String { self.map { " AND id IN (\($0.sql))" } ?? "" }
 }
 
-/// The alternative sets of index ranges that find the devices of an expression.
+/// A tree of index ranges that cover the devices of an expression, from which the cheapest alternative is chosen.
 private indirect enum CandidateRanges {
-    /// The devices are found by all of these ranges together.
+    /// The union of the ranges covers the devices.
     case ranges([AudienceDriver.IndexRange])
-    /// The devices are found by any one of these alternatives.
+    /// Each alternative alone covers the devices.
     case oneOf([CandidateRanges])
-    /// The devices are found by all of these candidates together.
+    /// Only the union of all candidates covers the devices.
     case all([CandidateRanges])
 
-    /// Creates the candidates for devices with tokens of one kind. There is no index for the kind alert, which most tokens have.
+    /// Creates the candidates for devices with tokens of one kind. The kind alert, which most tokens have, is not indexed.
     init?(_ expression: AudienceExpression, of kind: DeviceTokenKind?, app: Int64) {
         let ofExpression = CandidateRanges(expression, app: app)
         guard let kind, kind != .alert else {
@@ -99,7 +99,7 @@ private indirect enum CandidateRanges {
         self = ofExpression.map { .oneOf([ofKind, $0]) } ?? ofKind
     }
 
-    /// Creates the candidates; `nil` for an expression that no index can narrow, such as all devices or a negation.
+    /// Creates the candidates; `nil` for an expression that no index narrows, such as all devices or a negation.
     init?(_ expression: AudienceExpression, app: Int64) {
         switch expression {
         case .everyone, .not: return nil
@@ -115,7 +115,7 @@ private indirect enum CandidateRanges {
         }
     }
 
-    /// The number of ``ranges(_:)`` in all candidates together; at least 1.
+    /// The number of ``ranges(_:)`` in the whole tree; at least 1.
     var count: Int {
         switch self {
         case .ranges: 1
@@ -123,7 +123,7 @@ private indirect enum CandidateRanges {
         }
     }
 
-    /// Returns the alternative with the fewest entries, if it has fewer than `limit`.
+    /// Returns the alternative with the fewest entries; `nil` if none has fewer than `limit`.
     func smallest(below limit: Int, in database: Database) throws -> (ranges: [AudienceDriver.IndexRange], count: Int)?
     {
         switch self {
@@ -150,7 +150,7 @@ private indirect enum CandidateRanges {
         }
     }
 
-    /// Counts the entries of a range, `limit` at most.
+    /// Counts the entries of a range, up to `limit`.
     private static func count(_ range: AudienceDriver.IndexRange, limit: Int, in database: Database) throws -> Int {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM \(range.table) WHERE \(range.condition) LIMIT ?)"
         return try database.count(sql: sql, StatementArguments(range.arguments + [limit.databaseValue]))
@@ -158,7 +158,7 @@ private indirect enum CandidateRanges {
 }
 
 extension AudienceSQL {
-    /// Returns the condition on the kind of a device's token, in the form for which SQLite can use the index of kinds.
+    /// Returns the SQL condition on a device's kind of token, written so that SQLite can use the partial index of kinds.
     static func condition(on kind: DeviceTokenKind) -> String {
         kind == .alert ? "kind = 0" : "kind = \(kind.code) AND kind != 0"
     }

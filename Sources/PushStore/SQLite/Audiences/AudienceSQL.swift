@@ -4,7 +4,7 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The SQL condition on a row of `device` for an audience.
+/// The SQL condition on a row of `device` that selects the devices of an audience.
 struct AudienceSQL: Sendable {
     private(set) var sql = ""
     private(set) var arguments: [DatabaseValue] = []
@@ -85,7 +85,7 @@ struct AudienceSQL: Sendable {
         self.sql += ")"
     }
 
-    /// Returns the conditions on the environment and the token kind, each preceded by `AND`; empty without any.
+    /// Returns the SQL conditions on the environment and the token kind, each preceded by `AND`; empty if both are `nil`.
     static func only(_ environment: PushEnvironment?, _ kind: DeviceTokenKind?) -> String {
         (environment.map { " AND environment = \($0.code)" } ?? "") + (kind.map { " AND kind = \($0.code)" } ?? "")
     }
@@ -115,8 +115,8 @@ struct AudienceSQL: Sendable {
         }
     }
 
-    /// Returns the condition on a stored attribute. Numbers compare with numbers only and texts with texts only: to
-    /// SQLite every text is greater than any number.
+    /// Returns the SQL condition on a stored attribute. A number is compared with numbers only, and a string with
+    /// strings only, because SQLite orders every string after all numbers.
     static func condition(
         on value: JSONValue,
         _ comparison: AudienceExpression.Comparison
@@ -133,13 +133,13 @@ struct AudienceSQL: Sendable {
     }
 }
 
-/// The SQL condition by which a shard selects its devices among the app's active ones.
+/// The SQL condition by which a shard selects its recipients among the active devices of the app.
 struct DeviceFilter: Sendable {
     private(set) var condition = "TRUE"
     private(set) var arguments: [DatabaseValue] = []
-    /// The index in whose order the devices are visited. SQLite's planner would choose one for which it has to sort.
+    /// The `INDEXED BY` clause that sets the order of the visited devices. SQLite's own choice of index would require a sort.
     let index: String
-    /// Indicates whether many notifications share the statement of this filter.
+    /// Indicates whether many notifications share this filter, so that its prepared statement is worth caching.
     let isCommon: Bool
 
     init(_ claim: ShardClaim, audience: AudienceExpression) {

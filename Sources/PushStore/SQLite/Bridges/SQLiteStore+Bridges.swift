@@ -74,7 +74,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns the reason for which a new bridge cannot be added; `nil` if it can.
+    /// Returns the reason for which a new bridge is refused; `nil` if it can be added.
     private static func refusal(of bridge: BridgeRecord, in database: Database) throws -> BridgeChangeResult? {
         let count = try database.count(sql: "SELECT count(*) FROM bridge WHERE app = ?", [bridge.app])
         guard count < BridgeRecord.maximumOfApp else { return .tooMany }
@@ -85,8 +85,8 @@ extension SQLiteStore {
         return try isOthers || Self.overlapsOthers(bridge, claim, in: database) ? .nameOverlaps : nil
     }
 
-    /// Returns `true` if the name of a Matrix bridge begins with the bundle id of another app, and that id is longer
-    /// than the own app's claim to the name. Such a bridge would take the pushes of an app that has no bridge yet.
+    /// Returns `true` if the name of a Matrix bridge begins with another app's bundle id that is longer than `claim`, the
+    /// length of the own app's claim to the name. Such a bridge would capture pushes meant for an app that has no bridge yet.
     private static func hasOwner(_ bridge: BridgeRecord, beyond claim: Int, in database: Database) throws -> Bool {
         let bundleIDs = BridgeRecord.bundleIDs(beginning: bridge.name).filter { $0.utf8.count > claim }
         guard !bundleIDs.isEmpty else { return false }
@@ -96,10 +96,10 @@ extension SQLiteStore {
         return try database.hasRow(sql: sql, arguments, isKept: false)
     }
 
-    /// Returns `true` if some app id matches both a Matrix bridge and a bridge of another app.
+    /// Returns `true` if some Matrix app id matches both this bridge and a bridge of another app.
     ///
-    /// A name that begins with its app's bundle id does not conflict, so that no other app can block it with a pattern such
-    /// as `*`.
+    /// A bridge whose name begins with its app's bundle id is exempt, so that no other app can block it with a pattern
+    /// such as `*`.
     private static func overlapsOthers(_ bridge: BridgeRecord, _ claim: Int, in database: Database) throws -> Bool {
         let others = """
             SELECT bridge.name AS name, app.bundleID AS bundleID FROM bridge JOIN app ON app.id = bridge.app
@@ -113,7 +113,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns the app to which the topic of an old provider belongs; `nil` for none.
+    /// Returns the app that owns the topic of an old provider; `nil` if no app owns it.
     private static func owner(ofTopic name: String, in database: Database) throws -> Int64? {
         let sql = "SELECT id FROM app WHERE bundleID = ? AND isErased = 0"
         return try Topic(name)?.owner { try database.integer(sql: sql, [$0.name]) }
@@ -177,26 +177,26 @@ extension BridgeRecord: StoredRecord {
     }
 }
 
-/// A search for bridges that are overruled by bridges of other apps. Each step compares one Matrix bridge, because
-/// comparing patterns takes long.
+/// A search for bridges that are overruled by bridges of other apps. Each step compares a single Matrix bridge, because
+/// comparing glob patterns takes long.
 struct OverruledSearch: Sendable {
-    /// A Matrix bridge to whose name other apps have a better claim.
+    /// A Matrix bridge to whose name other apps have a stronger claim.
     private struct Candidate: Sendable {
         let name: String
         let app: Int64
         let bundleID: Topic
-        /// The bundle ids of the apps with the better claim, longest first.
+        /// The bundle ids of the apps with a stronger claim, longest first.
         let others: [Topic]
     }
 
-    /// The overruled bridges found so far: the binary ones, then those of Matrix, each in the order of names.
+    /// The overruled bridges found so far: binary bridges first, then Matrix bridges, each sorted by name.
     private(set) var found: [OverruledBridge]
     private var rest: ArraySlice<Candidate>
-    /// The names of Matrix bridges that begin with the bundle id of their app, by bundle id.
+    /// The names of Matrix bridges that begin with their own app's bundle id, keyed by bundle id.
     private let names: [Topic: [String]]
 
     /// Reads the names of bridges.
-    /// - Parameter apps: The apps whose bridges are searched for.
+    /// - Parameter apps: The apps whose overruled bridges are searched for.
     init(apps: [Int64], in database: Database) throws {
         var bundleIDs: [Int64: Topic] = [:]
         for row in try database.rows(sql: "SELECT id, bundleID FROM app WHERE isErased = 0") {
@@ -230,7 +230,7 @@ struct OverruledSearch: Sendable {
         (self.found, self.rest, self.names) = (found, candidates[...], names)
     }
 
-    /// Returns the sorted names of some apps' bridges of a kind, with the app of each.
+    /// Returns the names of the apps' bridges of one kind, sorted, with the app of each.
     private static func bridges(
         _ kind: BridgeKind,
         of apps: [Int64],
@@ -245,7 +245,7 @@ struct OverruledSearch: Sendable {
             }
     }
 
-    /// Compares the next Matrix bridge with those of the apps that have a better claim to its name.
+    /// Compares the next Matrix bridge with the bridges of the apps that have a stronger claim to its name.
     /// - Parameter limit: The maximum number of bridges to find.
     /// - Returns: `true` if the search is complete.
     mutating func compareNext(limit: Int) -> Bool {

@@ -1,12 +1,12 @@
 import GRDB
 import ProviderModel
 
-/// The reason of a delivery. A campaign has few different ones.
+/// The reason text of a delivery, stored once and shared by all deliveries that have it. A campaign has few different ones.
 struct DeliveryReason: SharedRow {
-    /// The maximum length of a text, in characters. Longer reasons of a push service are truncated.
+    /// The maximum length of a stored reason, in characters. Longer reasons of a push service are truncated.
     private static let maximumLength = 300
-    /// The maximum number of different texts in the store. Push services have a few dozen; the limit bounds the store if one
-    /// sends arbitrary texts.
+    /// The maximum number of distinct reasons in the store. Push services use a few dozen. The limit bounds the store
+    /// if a service sends arbitrary texts.
     private static let maximumCount = 10_000
     private static let other = "another reason than the 10,000 that are known"
 

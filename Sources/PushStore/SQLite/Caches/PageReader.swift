@@ -3,14 +3,16 @@ import ProviderModel
 import PushSupport
 import Synchronization
 
-/// Reads pages of recipients. It keeps the index ranges of narrow audiences and the sizes of reads in memory.
+/// Reads pages of recipients. It caches the index ranges of narrow audiences and the sizes of reads.
 final class PageReader: Sendable {
-    /// The index ranges of narrow audiences, by notification. They are kept because choosing them costs more than using them.
+    /// The index ranges of narrow audiences, keyed by notification. They are cached because choosing them costs more
+    /// than using them.
     private let drivers = SharedCache<Int64, AudienceDriver?>(maximum: 100)
     private let ranges = Mutex(PageRanges())
 
     /// Reads the next page of a shard.
-    /// - Parameter body: Reads the next page of a part of the shard, with the index ranges of a narrow audience.
+    /// - Parameter body: Reads the next page of a section of the shard, through the given index ranges if the audience
+    ///   is narrow.
     func read(
         _ claim: ShardClaim,
         from store: StoreDatabase,
@@ -33,7 +35,8 @@ final class PageReader: Sendable {
         }
     }
 
-    /// Returns the index ranges of a narrow audience, which are chosen once per notification; `nil` to visit all devices.
+    /// Returns the index ranges of a narrow audience, which are chosen once per notification; `nil` means to scan all
+    /// devices.
     private func driver(of claim: ShardClaim, in database: Database) throws -> AudienceDriver? {
         guard claim.isNarrow, case .devices(let audience) = claim.notification.audience else { return nil }
         return try self.drivers.value(claim.notificationNumber) {
@@ -43,16 +46,17 @@ final class PageReader: Sendable {
     }
 }
 
-/// The ranges of ids in which pages of costly audiences are read, so that no snapshot is held for so long that it
-/// prevents a fold of the write-ahead log.
+/// The id ranges in which pages of costly audiences are read, so that no read holds its snapshot for so long that it
+/// prevents a truncating checkpoint of the write-ahead log.
 ///
-/// At first a page is a single read of the whole shard. Once a read was interrupted by a fold, a short range is read, which
-/// grows again with each read that completes.
+/// At first a page is a single read of the whole shard. After a checkpoint has interrupted a read, a short range is
+/// read, which grows with each completed read.
 struct PageRanges: Sendable {
-    /// The number of ids of the first range.
+    /// The number of ids in the first range after an interruption.
     private static let first: Int64 = 1024
 
-    /// The numbers of ids of the next range, by notification. Notifications without an entry read the whole shard at once.
+    /// The number of ids in the next range, keyed by notification. A notification without an entry reads its whole
+    /// shard at once.
     private var sizes = BoundedCache<Int64, Int64>(maximum: 100)
 
     /// Returns the last id of the next range of a shard.
@@ -62,13 +66,13 @@ struct PageRanges: Sendable {
         return hasOverflow ? claim.end : min(claim.end, end)
     }
 
-    /// Doubles the next range, after a range was read completely.
+    /// Doubles the size of the next range, after a range was read completely.
     mutating func completed(_ claim: ShardClaim, upTo end: Int64) {
         guard let size = self.sizes[claim.notificationNumber] else { return }
         self.sizes[claim.notificationNumber] = end < claim.end && size < Int64.max / 2 ? size * 2 : nil
     }
 
-    /// Shortens the next range, after a read was interrupted by a fold of the write-ahead log.
+    /// Shortens the next range, after a checkpoint interrupted a read.
     mutating func interrupted(_ claim: ShardClaim) {
         let size = self.sizes[claim.notificationNumber].map { max(1, $0 / 4) }
         self.sizes[claim.notificationNumber] = size ?? Self.first

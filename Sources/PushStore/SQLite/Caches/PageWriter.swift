@@ -3,12 +3,12 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// Writes pages and accepted notifications. It keeps the ids of shared rows and the counters of charts in memory between
-/// transactions.
+/// Writes pages and accepted notifications. Between transactions it keeps the ids of shared rows and the counters of
+/// charts in memory.
 final class PageWriter: Sendable {
     private let reasons = SharedCache<DeliveryReason, Int64>(maximum: 1000)
     private let connections = SharedCache<OpenedConnection, Int64>(maximum: 1000)
-    /// The counters of charts that have not been written.
+    /// The counters of charts that have not been written to the database.
     private let statistics = PendingStatistics()
 
     /// Runs `body` in a transaction, with the state that all pages of the transaction share.
@@ -35,7 +35,7 @@ final class PageWriter: Sendable {
         }
     }
 
-    /// Writes the counters of charts that have not been written.
+    /// Writes the pending counters of charts to the database.
     func writeStatistics(to store: StoreDatabase) async throws {
         guard self.statistics.needsWrite else { return }
         let taken = Mutex<PendingStatistics.Numbers>([:])
@@ -64,19 +64,19 @@ final class CommitContext {
     let reasons: ReasonLookup
     let connections: ConnectionLookup
     let statistics = StatisticCounter()
-    /// The leases whose shards have ended.
+    /// The fencing numbers of the leases whose shards have finished.
     private(set) var fences: Set<Int64> = []
-    /// The apps of notifications that have ended.
+    /// The apps whose notifications have finished.
     private(set) var apps: Set<Int64> = []
 
     /// - Parameters:
-    ///   - reasons: The ids of the reasons that are known.
-    ///   - connections: The ids of the connections that are known.
+    ///   - reasons: The cached ids of reasons.
+    ///   - connections: The cached ids of connections.
     fileprivate init(reasons: [DeliveryReason: Int64], connections: [OpenedConnection: Int64]) {
         (self.reasons, self.connections) = (ReasonLookup(known: reasons), ConnectionLookup(known: connections))
     }
 
-    /// Records that a notification has ended, together with the shard that was sent under a lease.
+    /// Records that a notification has finished, and that the lease of its shard can end.
     func ended(_ fence: Int64, of app: Int64) {
         self.fences.insert(fence)
         self.apps.insert(app)

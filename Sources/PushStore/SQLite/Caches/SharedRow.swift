@@ -1,22 +1,22 @@
 import GRDB
 import PushTypes
 
-/// A value that is stored in a single row, to which other rows refer by its id.
+/// A value that is stored once in a row of its own, to which other rows refer by id.
 protocol SharedRow: Hashable, Sendable {
-    /// Returns the id of the row, which is added if there is none.
+    /// Returns the id of the value's row, which is inserted if there is none.
     func id(in database: Database) throws -> Int64
 }
 
 /// Looks up the ids of shared rows within one transaction.
 final class SharedRowLookup<Value: SharedRow> {
     private let known: [Value: Int64]
-    /// The ids that were not in memory before. They may be kept in memory once the transaction is on disk. If the
-    /// transaction fails, an id that it has added may belong to another value later.
+    /// The ids that were looked up or inserted in this transaction. They may be cached only once the transaction is
+    /// committed, because an id that was inserted in a failed transaction may be assigned to another value later.
     private(set) var found: [Value: Int64] = [:]
 
     init(known: [Value: Int64] = [:]) { self.known = known }
 
-    /// Returns the id of a row, which is added if it is new.
+    /// Returns the id of a value's row, which is inserted if it is missing.
     func id(of value: Value, in database: Database) throws -> Int64 {
         if let id = self.known[value] ?? self.found[value] { return id }
         let id = try value.id(in: database)
@@ -26,7 +26,7 @@ final class SharedRowLookup<Value: SharedRow> {
 }
 
 extension OpenedConnection: SharedRow {
-    /// Adds a row for the connection, which has none as long as its id is not in memory.
+    /// Inserts a row for the connection. A connection whose id is not cached has no row.
     func id(in database: Database) throws -> Int64 {
         try database.insert(
             into: "connection",

@@ -3,11 +3,11 @@ import ProviderModel
 import PushTypes
 import Synchronization
 
-/// Counts the final states that a transaction writes, for charts.
+/// Counts the final states that a transaction writes, for the charts.
 final class StatisticCounter {
-    /// The counts of an app.
     struct Counts: Sendable {
-        /// The numbers of accepted, rejected, failed, skipped and unknown recipients, and of opened notifications.
+        /// The numbers of accepted, rejected, failed, skipped and unknown recipients, and of opened notifications, in
+        /// this order.
         var outcomes = [Int64](repeating: 0, count: 6)
         var latency = [Int64](repeating: 0, count: LatencyHistogram.count)
         var reasons: [Reason: Int64] = [:]
@@ -30,7 +30,7 @@ final class StatisticCounter {
             self.reasons.merge(other.reasons, uniquingKeysWith: +)
         }
 
-        /// The negated counts, which cancel these when they are added.
+        /// The counts with opposite sign, which undo these counts when they are added.
         var negated: Counts {
             Counts(outcomes: self.outcomes.map(-), latency: self.latency.map(-), reasons: self.reasons.mapValues(-))
         }
@@ -41,21 +41,20 @@ final class StatisticCounter {
         var text: BytewiseString
     }
 
-    /// The names of the columns, in the order of the counts.
+    /// The names of the columns for ``Counts/outcomes``, in the same order.
     static let outcomes = ["accepted", "rejected", "failed", "skipped", "unknown", "opened"]
     static let latency = (0..<LatencyHistogram.count).map { "latency\($0)" }
     static let columns = StatisticCounter.outcomes + StatisticCounter.latency
 
     private(set) var apps: [Int64: Counts] = [:]
 
-    /// Counts the final states of a page.
     func add(_ deliveries: [DeliveryResult], of app: Int64) {
         guard !deliveries.isEmpty else { return }
         // In place, because copying the counts for a page of one recipient would cost more than counting it.
         self.apps[app, default: Counts()].add(deliveries)
     }
 
-    /// Counts installations that have opened a notification.
+    /// Adds to the number of installations that have opened a notification.
     func addOpened(_ count: Int64, of app: Int64) { self.apps[app, default: Counts()].outcomes[5] += count }
 
     private static let addition = """
@@ -63,7 +62,7 @@ final class StatisticCounter {
         SET \(StatisticCounter.columns.map { "\($0) = \($0) + excluded.\($0)" }.joined(separator: ", "))
         """
 
-    /// Adds counts to those of a minute. Counts of apps that do not exist any more are left out.
+    /// Adds counts to the stored counts of a minute. Counts of apps that no longer exist are dropped.
     static func write(_ apps: [Int64: Counts], minute: Int64, _ reasons: ReasonLookup, in database: Database) throws {
         for (app, counts) in apps where counts.outcomes.contains(where: { $0 != 0 }) {
             guard try database.hasRow(sql: "SELECT 1 FROM app WHERE id = ?", [app]) else { continue }
@@ -83,38 +82,40 @@ final class StatisticCounter {
 }
 
 extension DeliveryRecord.State {
-    /// The index of a final state in ``StatisticCounter/Counts/outcomes``, which has the order of the raw values; `nil`
-    /// for ``sending``.
+    /// The index of a final state in ``StatisticCounter/Counts/outcomes``, which is ordered by raw value; `nil` for
+    /// ``sending``.
     var place: Int? { self == .sending ? nil : Int(self.rawValue) - 1 }
 }
 
-/// The counts that have not been written to the tables of charts.
+/// The counts that have not been written to the tables of charts yet.
 ///
-/// They are written once a second and before charts are read (``SQLiteStore/writeStatistics()``), because writing them with
-/// each push would cost as much as its delivery. A process that is killed loses up to a second of the charts, and nothing of
-/// the ledger.
+/// They are written once a second and before charts are read (``SQLiteStore/writeStatistics()``), because writing them
+/// with each push would cost as much as its delivery. If the process is killed, up to a second of chart counts is lost.
+/// The ledger loses nothing.
 final class PendingStatistics: Sendable {
     /// The counts by minute and app.
     typealias Numbers = [Int64: [Int64: StatisticCounter.Counts]]
 
     private struct State {
         var numbers: Numbers = [:]
-        /// The number of transactions that have taken counts and may not have ended.
+        /// The number of transactions that have taken counts and may still be in progress.
         var underWay = 0
     }
 
     private let state = Mutex(State())
 
-    /// Indicates whether counts may be missing on disk until the next write.
+    /// Indicates whether counts may be missing on disk until they are written again.
     var needsWrite: Bool { self.state.withLock { $0.underWay > 0 || !$0.numbers.isEmpty } }
 
-    /// Adds the counts of a transaction just before it ends, so that they can be written as soon as its changes are visible.
+    /// Adds the counts of a transaction just before it commits, so that they can be written as soon as its changes are
+    /// visible.
     func add(_ apps: [Int64: StatisticCounter.Counts], now: Timestamp) {
         guard !apps.isEmpty else { return }
         self.add([StatisticStep.minute.start(of: now).seconds: apps])
     }
 
-    /// Takes back the counts of a transaction that failed. Counts that were written meanwhile are subtracted again.
+    /// Reverts the counts of a transaction that failed. Counts that were written meanwhile are subtracted with the next
+    /// write.
     func remove(_ apps: [Int64: StatisticCounter.Counts], now: Timestamp) {
         self.add(apps.mapValues(\.negated), now: now)
     }
@@ -128,13 +129,13 @@ final class PendingStatistics: Sendable {
         }
     }
 
-    /// Records that counts are on disk.
+    /// Records that the taken counts are on disk.
     func written(_ numbers: Numbers) {
         guard !numbers.isEmpty else { return }
         self.state.withLock { $0.underWay -= 1 }
     }
 
-    /// Puts back counts that could not be written.
+    /// Returns the taken counts to the pending ones, because they could not be written.
     func restore(_ numbers: Numbers) {
         self.add(numbers)
         self.written(numbers)

@@ -4,11 +4,11 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// A cache of facts about apps that every notification needs.
+/// A cache of facts about apps that every accepted or sent notification depends on.
 ///
-/// A change of the underlying tables by any statement empties the cache before the change returns (``AppChangeMark``).
+/// A change of the underlying tables by any statement clears the cache before the writing call returns (``AppChangeMark``).
 final class AppCache: Sendable {
-    /// A fact that can be looked up. Its case determines the type of the value.
+    /// The key of a cached fact. Its case determines the type of the value.
     enum Question: Hashable {
         case app(id: Int64)
         case appNamed(Topic)
@@ -23,7 +23,7 @@ final class AppCache: Sendable {
 
     private let answers = SharedCache<Question, any Sendable>(maximum: 10_000)
 
-    /// Returns the cached value of a fact, or reads and caches it.
+    /// Returns the cached value for a key, or calls `read` and caches its result.
     func value<Value: Sendable>(_ question: Question, _ read: () async throws -> Value) async throws -> Value {
         let answer = try await self.answers.read(question) { Answer(value: try await read()) }
         if let answer = answer as? Answer<Value> { return answer.value }
@@ -33,10 +33,11 @@ final class AppCache: Sendable {
     func forget() { self.answers.forget() }
 }
 
-/// A mark for transactions that have changed tables which ``AppCache`` depends on. Triggers of the writer's connection set
-/// it, so that no statement can be missed.
+/// A flag that is set when a transaction changes a table on which ``AppCache`` depends. Triggers on the writer's
+/// connection set it, so that no statement is missed.
 final class AppChangeMark: Sendable {
-    /// The tables that set the mark. Where only some columns matter and others change often, these columns are listed.
+    /// The tables whose changes set the flag. If only some of a table's columns matter and others change often, they
+    /// are listed.
     private static let tables: [(name: String, columns: String?)] = [
         (
             "app",
@@ -48,7 +49,7 @@ final class AppChangeMark: Sendable {
 
     private let isSet = Atomic(false)
 
-    /// Adds the triggers to the writer's connection, for as long as it is open.
+    /// Creates the triggers on the writer's connection. They are temporary and last until it is closed.
     func install(in database: Database) throws {
         database.add(
             function: DatabaseFunction(Self.function, argumentCount: 0) { [isSet = self] _ in
@@ -71,7 +72,7 @@ final class AppChangeMark: Sendable {
 
     private func set() { self.isSet.store(true, ordering: .relaxed) }
 
-    /// Returns `true` if the mark was set since the last call. Setting and reading it happen on the writer's queue, one
-    /// transaction after the other.
+    /// Resets the flag, and returns `true` if it was set since the last call. The flag is set and reset on the writer's
+    /// queue, which runs one transaction at a time.
     func take() -> Bool { self.isSet.exchange(false, ordering: .relaxed) }
 }

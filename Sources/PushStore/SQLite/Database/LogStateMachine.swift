@@ -1,84 +1,86 @@
-/// Decides when the write-ahead log is folded into the database, and when writers wait for that, so that the log stays bounded.
+/// Decides when the write-ahead log is emptied, and when writers wait for that, so that the length of the log stays bounded.
 ///
-/// A log can be folded only up to the oldest snapshot in use. Therefore readers renew their snapshots while it is folded, and
-/// above a greater length no transaction begins before it has been folded. The log grows further only because of a snapshot of
-/// another process, or briefly because of a read of this process that keeps its snapshot for longer than ``Limits/longPatience``.
+/// The log is emptied by a truncating checkpoint, which must not meet an old snapshot. Therefore readers renew their
+/// snapshots during the checkpoint, and no transaction begins while the log exceeds ``Limits/hold``. The log grows
+/// further only while another process holds a snapshot, or briefly while a read of this process keeps its snapshot for
+/// longer than ``Limits/longPatience``.
 struct LogStateMachine {
-    /// The limits. Lengths are numbers of pages in the log, of 4 kB and 24 bytes each.
+    /// The limits of the log. Lengths are numbers of pages in the log; a page takes 4 kB and 24 bytes.
     struct Limits: Hashable, Sendable {
-        /// The length from which each commit copies into the database what no snapshot prevents (`SQLITE_CHECKPOINT_PASSIVE`).
+        /// The threshold above which each commit runs a passive checkpoint (`SQLITE_CHECKPOINT_PASSIVE`).
         var checkpoint = 8000
-        /// The length from which the log is folded, and readers renew their snapshots for that: 41 MB.
+        /// The threshold above which a truncating checkpoint runs, for which readers renew their snapshots: 41 MB.
         var renewal = 10_000
-        /// The length from which writers wait until the log has been folded: 49 MB. It leaves one transaction 15 MB of 64 MB.
+        /// The threshold above which writers wait for a truncating checkpoint: 49 MB. It leaves 15 MB of 64 MB for one
+        /// transaction.
         var hold = 12_000
-        /// The longest time for which a fold of the log waits for snapshots to be renewed.
+        /// The maximum time that a truncating checkpoint waits for readers to renew their snapshots.
         var patience: Duration = .seconds(1)
-        /// The longest time for which a fold of the log first waits for reads that keep their snapshots. Meanwhile
+        /// The maximum time that a truncating checkpoint first waits for reads that keep their snapshots. Meanwhile
         /// other reads continue, and so do writes until the log has reached ``hold``.
         var longPatience: Duration = .seconds(5)
     }
 
-    /// The time for which writers continue after a snapshot of another process has prevented a fold of the log.
+    /// The time for which writers continue after another process's snapshot has prevented a truncating checkpoint.
     static let grace: Duration = .seconds(5)
-    /// The time for which writers continue after a snapshot of this process has prevented a fold of the log. Such a
-    /// snapshot ends soon.
+    /// The time for which writers continue after a read of this process has prevented a truncating checkpoint. It is
+    /// short, because such a read finishes soon.
     static let shortGrace: Duration = .milliseconds(250)
 
-    /// The reason of a request to fold the log.
+    /// The reason of a request for a truncating checkpoint.
     enum Reason {
-        /// The log was long after the last commit.
+        /// The log exceeded its limit after the last commit.
         case length
-        /// The file of the log is long, regardless of the length after the last commit.
+        /// The file of the log is long, even if the log was short after the last commit.
         case fileLength
-        /// The log must be emptied.
+        /// The caller needs an empty log.
         case demand
     }
 
     private enum Phase {
         case open, folding
-        /// A snapshot has prevented a fold of the log. Writers continue without another fold until the given time.
+        /// A snapshot has prevented the last truncating checkpoint. No other one runs for writers until the given time.
         case prevented(until: ContinuousClock.Instant)
     }
 
-    /// The decision about a request to fold the log.
+    /// The response to a request for a truncating checkpoint.
     enum Turn {
         case fold
-        /// The caller waits until another caller has folded the log.
+        /// The caller waits until the checkpoint of another caller has finished.
         case wait
-        /// The caller continues without a fold, because the log is short or could not be folded a moment ago.
+        /// The caller continues without a checkpoint, because the log is short, or because a snapshot has just prevented one.
         case pass
     }
 
     private let limits: Limits
     private var phase = Phase.open
-    /// The number of pages in the log after the last transaction.
+    /// The number of pages in the log after the last commit.
     private var pages = 0
-    /// The numbers of completed folds of the log, and of folds that a snapshot prevented.
+    /// The number of truncating checkpoints that succeeded, and the number of those that a snapshot prevented.
     private(set) var folds = (complete: 0, prevented: 0)
 
     init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// Records the number of pages in the log after a commit.
-    /// - Returns: `true` if the commit should copy into the database what no snapshot prevents.
+    /// Returns `true` if a transaction may begin: if the log is short enough, or if a checkpoint was prevented a moment ago.
+    /// - Returns: `true` if the caller should run a passive checkpoint.
     mutating func commit(pages: Int) -> Bool {
         self.pages = pages
         return pages >= self.limits.checkpoint
     }
 
-    /// Returns `true` if a transaction may begin.
+    /// Returns `true` if the log is short enough, or the grace period long enough, for a transaction to begin.
     func admitsWriter(now: ContinuousClock.Instant) -> Bool {
         if case .prevented(let until) = self.phase, now < until { return true }
         return self.pages < self.limits.hold
     }
 
-    /// Indicates whether the log is being folded.
+    /// Indicates whether a truncating checkpoint is in progress.
     var isFolding: Bool { if case .folding = self.phase { true } else { false } }
 
-    /// Decides about a request to fold the log.
+    /// Decides how a caller that requests a truncating checkpoint proceeds.
     mutating func turn(_ reason: Reason, now: ContinuousClock.Instant) -> Turn {
         switch (self.phase, reason) {
-        // A writer does not wait for a fold while the log has room.
+        // A writer does not wait for another caller's checkpoint while the log has room.
         case (.folding, .length) where self.pages < self.limits.hold: return .pass
         case (.folding, _): return .wait
         case (_, .demand): break
@@ -90,8 +92,8 @@ struct LogStateMachine {
         return .fold
     }
 
-    /// Ends a fold of the log.
-    /// - Parameter isOwn: Whether a snapshot of this process may have prevented it.
+    /// Records the result of a truncating checkpoint.
+    /// - Parameter isOwn: Whether a read of this process, and not another process, prevented the checkpoint.
     mutating func end(isComplete: Bool, isOwn: Bool = false, now: ContinuousClock.Instant) {
         if isComplete {
             (self.phase, self.pages) = (.open, 0)

@@ -3,35 +3,36 @@ import GRDB
 import GRDBSQLite
 
 /// The deadline of one query on one connection. It interrupts a query that exceeds its time budget, or whose snapshot
-/// prevents a fold of the log. It also pauses a long query periodically, so that other threads get the processor. SQLite
-/// calls it while it executes the query (`sqlite3_progress_handler`).
+/// blocks a truncating checkpoint. It can also pause a long query periodically to yield the processor. SQLite calls it
+/// every ``steps`` instructions (`sqlite3_progress_handler`).
 ///
 /// It is created and used on the thread that runs the query.
 final class QueryDeadline {
     /// The reason for which a query was interrupted.
     enum Stop: Error {
         case outOfTime, ending
-        /// The log is being folded. After the fold the query begins again with a new snapshot.
+        /// A truncating checkpoint is in progress. The query starts again with a new snapshot once the checkpoint has
+        /// finished.
         case renewal
     }
 
-    /// The limits of one query, or of one step of it.
+    /// The limits of a query, or of one step of a query.
     struct Limits: Sendable {
-        /// The longest time of the query; `nil` for no limit.
+        /// The maximum time of the query; `nil` for no limit.
         var budget: Duration?
         var clock = QueryClock.wall
-        /// The time from which the result is not needed any more; `nil` for none.
+        /// The time after which the caller no longer needs the result; `nil` for no such time.
         var end: ContinuousClock.Instant?
-        /// Indicates whether the query pauses periodically.
+        /// Indicates whether the query pauses periodically to yield the processor.
         var rests = false
 
-        /// Indicates whether there is time for a further step.
+        /// Indicates whether the limits leave time for another step.
         var allowsMore: Bool { self.budget.map { $0 > .zero } ?? true && self.end.map { .now < $0 } ?? true }
     }
 
-    /// The number of instructions of SQLite's virtual machine between two readings of the clock: about 50 µs.
+    /// The number of instructions of SQLite's virtual machine between two checks of the deadline: about 50 µs.
     private static let steps: Int32 = 1000
-    /// The working time between two pauses.
+    /// The time for which a query runs between two pauses.
     private static let slice: Duration = .milliseconds(10)
     /// The length of a pause.
     private static let rest: Duration = .milliseconds(5)
@@ -44,7 +45,7 @@ final class QueryDeadline {
     private var stop: Stop?
 
     /// - Parameters:
-    ///   - log: The log of the store.
+    ///   - log: The write-ahead log of the store, whose truncating checkpoints interrupt the query.
     ///   - isEnding: Returns `true` if the store is being closed. It is called at each pause.
     init(_ limits: Limits = Limits(), log: WriteAheadLog, isEnding: @escaping () -> Bool = { false }) {
         (self.limits, self.log, self.isEnding) = (limits, log, isEnding)
@@ -52,7 +53,7 @@ final class QueryDeadline {
         self.lastRest = self.start
     }
 
-    /// The time that the query has taken so far, by the clock of its limits.
+    /// The time that the query has used so far, measured by the clock of its limits.
     var used: Duration { self.limits.clock.now - self.start }
 
     /// Runs a query under the deadline.
@@ -75,7 +76,7 @@ final class QueryDeadline {
         }
     }
 
-    /// Returns `true` if the query may continue, after a pause if one is due.
+    /// Returns `true` if the query may continue. It first pauses if a pause is due.
     private func mayContinue() -> Bool {
         let now = self.limits.clock.now
         if let budget = self.limits.budget, now - self.start >= budget {
@@ -93,11 +94,10 @@ final class QueryDeadline {
     }
 }
 
-/// A clock by which the time of a query is measured.
+/// The clock that measures the time of a query.
 enum QueryClock: Sendable {
-    /// Elapsed time.
     case wall
-    /// The processor time of the query's thread, so that other threads do not use up its budget.
+    /// The processor time of the query's thread, so that other threads do not use up the query's budget.
     case processor
 
     /// The reading of the clock on the current thread.

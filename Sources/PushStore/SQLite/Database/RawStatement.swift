@@ -3,17 +3,16 @@ import GRDB
 import GRDBSQLite
 import PushTypes
 
-/// A prepared statement that reads and binds values without GRDB's wrapper types. For a campaign these would cost more
-/// than the database itself.
+/// A prepared statement that reads and binds values without GRDB's wrapper types, which would cost more in a campaign
+/// than SQLite itself.
 struct RawStatement {
     private let statement: SQLiteStatement
     /// The GRDB statement that owns ``statement`` and keeps it alive.
     private let owner: Statement
     private let database: Database
 
-    /// Prepares a statement, or takes the cached one.
-    /// - Parameter isKept: Whether the statement is cached by its text on the connection. It must be `false` for texts of
-    ///   which there are many variants.
+    /// Prepares a statement, or takes it from the cache of the connection.
+    /// - Parameter isKept: Whether the prepared statement is cached under its SQL. Pass `false` for SQL with many variants.
     init(sql: String, isKept: Bool = true, in database: Database) throws {
         self.owner = try isKept ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
         self.statement = self.owner.sqliteStatement
@@ -22,7 +21,7 @@ struct RawStatement {
         sqlite3_clear_bindings(self.statement)
     }
 
-    // The positions begin at 1, as in SQL. A position that the statement does not have is an error when it runs.
+    // Positions begin at 1, as in SQL. Binding a position that the statement lacks is reported as an error when it runs.
 
     func bind(_ value: Int64, at position: Int32) { sqlite3_bind_int64(self.statement, position, value) }
 
@@ -30,7 +29,7 @@ struct RawStatement {
         if let value { self.bind(value, at: position) } else { self.bindNull(at: position) }
     }
 
-    /// Binds integers at the first positions of a new statement. The position of a `nil` stays NULL.
+    /// Binds integers at the first positions of a new statement. A `nil` leaves its position NULL.
     func bind(
         _ first: Int64,
         _ second: Int64?,
@@ -47,10 +46,10 @@ struct RawStatement {
         if let sixth { self.bind(sixth, at: 6) }
     }
 
-    /// Binds a text, which ends at its first NUL, like the texts that GRDB binds.
+    /// Binds a string, which ends at its first NUL, like the strings that GRDB binds.
     func bind(_ text: String?, at position: Int32) {
         guard let text else { return self.bindNull(at: position) }
-        // SQLite copies the text: it need not live any longer.
+        // SQLite copies the string, so it need not outlive this call.
         sqlite3_bind_text(self.statement, position, text, -1, Self.transient)
     }
 
@@ -60,7 +59,7 @@ struct RawStatement {
 
     func bind(_ bytes: Data?, at position: Int32) {
         guard let bytes else { return self.bindNull(at: position) }
-        // An empty array has no address, and SQLite would bind NULL.
+        // A pointer to an empty array may be `nil`, for which SQLite would bind NULL.
         guard !bytes.isEmpty else { return _ = sqlite3_bind_zeroblob(self.statement, position, 0) }
         bytes.withUnsafeBytes {
             _ = sqlite3_bind_blob(self.statement, position, $0.baseAddress, Int32(clamping: $0.count), Self.transient)
@@ -79,7 +78,6 @@ struct RawStatement {
 
     func bindNull(at position: Int32) { sqlite3_bind_null(self.statement, position) }
 
-    /// Runs a statement that returns no rows.
     /// - Returns: The number of changed rows.
     @discardableResult
     func run() throws -> Int {
@@ -89,7 +87,7 @@ struct RawStatement {
         return Int(sqlite3_changes(self.database.sqliteConnection))
     }
 
-    /// Moves to the next row. ``reset()`` must be called after the last row that is needed.
+    /// Steps to the next row. Call ``reset()`` after the last row that is needed.
     /// - Returns: `true` if there is a next row.
     func step() throws -> Bool {
         switch sqlite3_step(self.statement) {
@@ -102,7 +100,7 @@ struct RawStatement {
     /// Resets the statement, so that it does not keep its connection in a read transaction.
     func reset() { sqlite3_reset(self.statement) }
 
-    // Columns of the current row; they begin at 0.
+    // The columns of the current row. Their indices begin at 0.
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(self.statement, column) == SQLITE_NULL }
 
@@ -120,14 +118,14 @@ struct RawStatement {
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(self.statement, column))))
     }
 
-    /// Returns the token in a column; `nil` for what is not a token.
+    /// Returns the token in a column; `nil` if the column contains no valid token.
     func token(_ column: Int32) -> DeviceToken? { DeviceToken(bytes: self.bytes(column)) }
 
     private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
     private func failed(_ code: Int32) -> DatabaseError {
         let error = DatabaseError(resultCode: ResultCode(rawValue: code), message: self.database.lastErrorMessage)
-        // SQLite rolls the transaction back if the disk is full. GRDB notices that only with a statement of its own.
+        // SQLite rolls the transaction back if the disk is full. GRDB notices the rollback only in a statement of its own.
         if !self.database.isInsideTransaction { try? self.database.execute(sql: "ROLLBACK") }
         return error
     }
@@ -166,15 +164,15 @@ extension Database {
     }
 }
 
-/// An enumeration of the columns of a prepared `INSERT`, so that each value is bound by the name of its column.
+/// An enumeration whose cases are the columns of a prepared `INSERT`, so that values are bound by column and not by position.
 extension CaseIterable where Self: CodingKey, Self: RawRepresentable, Self.RawValue == Int {
-    /// The parameter for the column's value in the statement.
+    /// The placeholder for the column's value in the statement, such as `?1`.
     var place: String { "?\(self.rawValue + 1)" }
 
-    /// Returns an `INSERT` statement for the columns.
+    /// Returns an `INSERT` statement for all columns of the enumeration.
     /// - Parameters:
-    ///   - condition: The condition under which the row is added; `nil` for none.
-    ///   - conflict: The `ON CONFLICT` clause for a row that exists already. If it is empty, such a row is an error.
+    ///   - condition: The condition under which the row is inserted; `nil` inserts it always.
+    ///   - conflict: The `ON CONFLICT` clause for an existing row. If it is empty, an existing row is an error.
     static func insertion(into table: String, if condition: String? = nil, _ conflict: String = "") -> String {
         let names = Self.allCases.map(\.stringValue).joined(separator: ", ")
         let places = Self.allCases.map(\.place).joined(separator: ", ")
@@ -183,7 +181,7 @@ extension CaseIterable where Self: CodingKey, Self: RawRepresentable, Self.RawVa
     }
 }
 
-/// A prepared statement that adds a row. A value that is not bound is NULL.
+/// A prepared `INSERT` statement for one row. A column without a bound value is NULL.
 struct RowInsertion<Column: RawRepresentable> where Column.RawValue == Int {
     private let statement: RawStatement
 
@@ -195,7 +193,6 @@ struct RowInsertion<Column: RawRepresentable> where Column.RawValue == Int {
     func bind(_ bytes: Data?, to column: Column) { self.statement.bind(bytes, at: Self.position(column)) }
     func bind(_ bytes: [UInt8], to column: Column) { self.statement.bind(bytes, at: Self.position(column)) }
 
-    /// Adds the row.
     /// - Returns: The number of changed rows.
     @discardableResult
     func run() throws -> Int { try self.statement.run() }

@@ -3,7 +3,7 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// Access to columns as typed values; `nil` for NULL and for values of other types.
+/// Access to the columns of a row as typed values. The value is `nil` for NULL and for a stored value of another type.
 extension Row {
     func topic(_ column: String) -> Topic? { (self[column] as String?).flatMap { Topic($0) } }
     func token(_ column: String) -> DeviceToken? { (self[column] as Data?).flatMap { DeviceToken(bytes: Array($0)) } }
@@ -12,18 +12,18 @@ extension Row {
     func tokenKind(_ column: String) -> DeviceTokenKind? { DeviceTokenKind(code: self[column] as Int64?) }
     func environment(_ column: String) -> PushEnvironment? { PushEnvironment(code: self[column] as Int64?) }
 
-    /// Returns the value of an enumeration by its raw value.
+    /// Returns the case of an enumeration whose raw value is stored in a column.
     func value<Value: RawRepresentable>(_ column: String) -> Value? where Value.RawValue: DatabaseValueConvertible {
         (self[column] as Value.RawValue?).flatMap(Value.init(rawValue:))
     }
 
-    /// Reads the row; `nil` for a damaged row, which must not block the others.
+    /// Decodes the row; `nil` if it is damaged, so that one damaged row does not block the others.
     func readable<Value>(_ read: (Row) throws -> Value) throws -> Value? {
         do { return try read(self) } catch is DamagedRow { return nil }
     }
 }
 
-/// Columns of a row with their values.
+/// The names of columns with the values to write to them.
 struct ColumnValues: ExpressibleByDictionaryLiteral {
     fileprivate var names: [String]
     fileprivate var values: [(any DatabaseValueConvertible)?]
@@ -38,9 +38,8 @@ struct ColumnValues: ExpressibleByDictionaryLiteral {
     }
 }
 
-/// Helpers for statements. A statement is cached on its connection unless its text has many variants.
+/// Shorthands for running statements. A prepared statement is cached on its connection unless its SQL has many variants.
 extension Database {
-    /// Runs a statement that returns no rows.
     /// - Returns: The number of changed rows.
     @discardableResult
     func run(sql: String, _ arguments: StatementArguments = []) throws -> Int {
@@ -48,9 +47,7 @@ extension Database {
         return self.changesCount
     }
 
-    /// Adds a row.
-    /// - Parameter conflict: The `ON CONFLICT` clause for a row that exists already. If it is empty, such a row is an
-    ///   error.
+    /// - Parameter conflict: The `ON CONFLICT` clause for an existing row. If it is empty, an existing row is an error.
     /// - Returns: The row id of the new row.
     @discardableResult
     func insert(into table: String, _ columns: ColumnValues, _ conflict: String = "") throws -> Int64 {
@@ -58,7 +55,7 @@ extension Database {
         return self.lastInsertedRowID
     }
 
-    /// Adds a row, or replaces the rows with the same keys.
+    /// Inserts a row, replacing any rows with the same unique keys.
     func replace(in table: String, _ columns: ColumnValues) throws {
         let sql = Self.insertion("INSERT OR REPLACE", table, columns, "")
         try self.run(sql: sql, StatementArguments(columns.values))
@@ -71,14 +68,14 @@ extension Database {
         return "\(verb) INTO \(table) (\(columns.names.joined(separator: ", "))) VALUES (\(places)) \(conflict)"
     }
 
-    /// Changes columns of the row with an id.
+    /// Updates columns of the row with the given id.
     func update(_ table: String, _ columns: ColumnValues, id: any DatabaseValueConvertible) throws {
         let assignments = columns.names.map { "\($0) = ?" }.joined(separator: ", ")
         let sql = "UPDATE \(table) SET \(assignments) WHERE id = ?"
         try self.run(sql: sql, StatementArguments(columns.values + [id]))
     }
 
-    /// Returns the first row; `nil` if there is none.
+    /// Returns the first row of a query; `nil` if the query returns no row.
     func row(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> Row? {
         try Row.fetchOne(self.statement(sql, isKept: isKept), arguments: arguments)
     }
@@ -91,22 +88,22 @@ extension Database {
         try self.row(sql: sql, arguments, isKept: isKept) != nil
     }
 
-    /// Returns the first column of the first row; `nil` for NULL, or without a row.
+    /// Returns the first column of a query's first row; `nil` for NULL, or if the query returns no row.
     func integer(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> Int64? {
         try Int64.fetchOne(self.statement(sql, isKept: isKept), arguments: arguments)
     }
 
-    /// Returns the first column of the first row as a time; `nil` for NULL, or without a row.
+    /// Returns the first column of a query's first row as a time; `nil` for NULL, or if the query returns no row.
     func time(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> Timestamp? {
         try self.integer(sql: sql, arguments, isKept: isKept).map(Timestamp.init(milliseconds:))
     }
 
-    /// Returns the first column of all rows.
+    /// Returns the first column of all rows of a query.
     func integers(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> [Int64] {
         try Int64.fetchAll(self.statement(sql, isKept: isKept), arguments: arguments)
     }
 
-    /// Returns the first column of the first row; 0 for NULL, or without a row.
+    /// Returns the first column of a query's first row; 0 for NULL, or if the query returns no row.
     func count(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> Int {
         try Int.fetchOne(self.statement(sql, isKept: isKept), arguments: arguments) ?? 0
     }
@@ -129,7 +126,7 @@ extension PushEnvironment? {
 }
 
 extension PushEnvironment {
-    /// The number that represents the environment in the database.
+    /// The integer that encodes the environment in the database.
     var code: Int64 {
         switch self {
         case .production: 0
@@ -137,7 +134,7 @@ extension PushEnvironment {
         }
     }
 
-    /// Returns a stored environment; `nil` for any other number.
+    /// Decodes a stored environment; `nil` for an unknown integer.
     init?(code: Int64?) {
         switch code {
         case 0: self = .production
@@ -148,7 +145,7 @@ extension PushEnvironment {
 }
 
 extension HoldingEnvironments {
-    /// The number that represents the environments in the database.
+    /// The integer that encodes the environments in the database.
     var code: Int64 {
         switch self {
         case .one(let environment): environment.code
@@ -156,12 +153,12 @@ extension HoldingEnvironments {
         }
     }
 
-    /// Creates the value that a stored number represents.
+    /// Decodes a stored integer. Every integer that encodes no single environment stands for all.
     init(code: Int64) { self = PushEnvironment(code: code).map(Self.one) ?? .all }
 }
 
 extension DeviceTokenKind {
-    /// The number that represents the kind in the database.
+    /// The integer that encodes the kind of token in the database.
     var code: Int64 {
         switch self {
         case .alert: 0
@@ -178,7 +175,7 @@ extension DeviceTokenKind {
         }
     }
 
-    /// Returns a stored kind; `nil` for any other number.
+    /// Decodes a stored kind of token; `nil` for an unknown integer.
     init?(code: Int64?) {
         guard let kind = Self.allCases.first(where: { $0.code == code }) else { return nil }
         self = kind

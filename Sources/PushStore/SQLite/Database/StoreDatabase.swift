@@ -6,7 +6,6 @@ struct StoreDatabase: Sendable {
     let pool: DatabasePool
     let readers: StoreReaders
     let log: WriteAheadLog
-    /// The cached facts about apps.
     let apps = AppCache()
     private let services: ReaderPool
     private let appChange = AppChangeMark()
@@ -20,17 +19,17 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Reads a row by its key, or a short list, for a request of the API. It takes a few milliseconds at most.
+    /// Reads a row by its key, or a short list, for an API request. It takes a few milliseconds at most.
     func lookup<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await Self.named { try await self.readers.lookup(body) }
     }
 
-    /// Reads for a request of the API, with a query that may take long (``StoreReaders/query(_:)``).
+    /// Runs a query for an API request that may take long (``StoreReaders/query(_:)``).
     func query<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await Self.named { try await self.readers.query(body) }
     }
 
-    /// Runs a long query in steps, each of which reads a snapshot of its own (``StoreReaders/query(from:_:)``).
+    /// Runs a long query in steps, each of which uses its own snapshot (``StoreReaders/query(from:_:)``).
     func query<State: Sendable, Value: Sendable>(
         from state: State,
         _ step: @Sendable (Database, State) throws -> QueryStep<State, Value>
@@ -38,25 +37,25 @@ struct StoreDatabase: Sendable {
         try await Self.named { try await self.readers.query(from: state, step) }
     }
 
-    /// Reads for the dispatcher and other services of the provider.
+    /// Reads for the dispatcher or another background service of the provider.
     func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await Self.named { try await self.readers.serve(self.services, body) }
     }
 
-    /// Reads for a service that can repeat an interrupted read with a smaller one.
-    /// - Returns: `nil` if the read was interrupted by a fold of the log.
+    /// Reads for a background service that can repeat an interrupted read with a smaller one.
+    /// - Returns: `nil` if a truncating checkpoint of the write-ahead log interrupted the read.
     func readOnce<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value? {
         try await Self.named { try await self.readers.serveOnce(self.services, body) }
     }
 
-    /// Writes in one transaction, which is on disk when this returns. The transaction begins once the write-ahead log
-    /// has room.
+    /// Writes in one transaction, which is on disk when this method returns. The transaction begins once the
+    /// write-ahead log is short enough.
     func write<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await Self.named {
             while true {
                 let result = try await self.pool.write { database -> (value: Value, hasChangedApps: Bool)? in
                     guard self.log.admitsWriter else { return nil }
-                    // A transaction that failed may have left the mark set.
+                    // A failed transaction may have left the flag set.
                     _ = self.appChange.take()
                     return (try body(database), self.appChange.take())
                 }
@@ -67,30 +66,30 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Runs one statement in a transaction of its own, which is on disk when this returns.
+    /// Runs one statement in its own transaction, which is on disk when this method returns.
     /// - Returns: The number of changed rows.
     @discardableResult
     func run(sql: String, _ arguments: StatementArguments = []) async throws -> Int {
         try await self.write { try $0.run(sql: sql, arguments) }
     }
 
-    /// Rewrites the whole file without free space.
+    /// Rewrites the whole database file without its free pages.
     func vacuum() async throws {
         try await Self.named { try await self.pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") } }
     }
 
-    /// Closes the connections after the reads that run, and leaves all data in the database file, so that it can be
-    /// copied without the write-ahead log.
+    /// Closes the connections once the running reads have finished. It first copies the write-ahead log into the
+    /// database file, so that the file can be copied on its own.
     func close() async throws {
         try await runBlocking {
             try self.readers.close()
-            // If another process reads, the log stays, and is read at the next start.
+            // If another process is reading, the log stays and is replayed at the next start.
             _ = try? self.pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
             try self.pool.close()
         }
     }
 
-    /// Turns disk errors into ``StoreError/cannotWrite(why:)``, after which callers wait and try again.
+    /// Converts disk errors to ``StoreError/cannotWrite(why:)``, after which callers wait and try again.
     private static func named<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
@@ -99,8 +98,9 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Returns `true` for an error that may go away without a change of the database. `SQLITE_CANTOPEN` is one, because on a
-    /// full disk the files beside the database cannot be created, and so is `SQLITE_BUSY`, which other processes cause.
+    /// Returns `true` for an error that can disappear without a change of the database. This includes
+    /// `SQLITE_CANTOPEN`, because on a full disk the files beside the database cannot be created, and `SQLITE_BUSY`,
+    /// which other processes cause.
     static func isOfDisk(_ error: DatabaseError) -> Bool {
         [.SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_BUSY, .SQLITE_LOCKED]
             .contains(error.resultCode.primaryResultCode)
@@ -108,7 +108,7 @@ struct StoreDatabase: Sendable {
 }
 
 extension DatabaseError {
-    /// The description of the error, which mentions the disk if it is the cause. SQLite's own message is only about the
+    /// The description of the error, which names the disk if it is the cause. SQLite's own message describes only the
     /// last statement of a connection, and is *not an error* for other failures.
     var reason: String {
         switch self.resultCode.primaryResultCode {

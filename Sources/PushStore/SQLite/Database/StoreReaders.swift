@@ -1,18 +1,18 @@
 import GRDB
 import PushSupport
 
-/// The connections for requests of the API, separate from those of the dispatcher. Look-ups by key and queries that may scan
-/// whole tables have sets of their own, so that neither kind waits for the other.
+/// The read-only connections for API requests, separate from those of the dispatcher. Look-ups by key and queries that
+/// may scan whole tables use separate pools, so that neither kind waits for the other.
 struct StoreReaders: Sendable {
-    /// The maximum number of long queries at a time: one, because a long query uses a whole core.
+    /// The maximum number of concurrent long queries: one, because a long query uses a whole core.
     private static let running = 1
-    /// The longest pause between two long queries. The pause is half as long as the query took.
+    /// The maximum pause after a long query. The pause is half as long as the query took.
     private static let longestRest: Duration = .milliseconds(50)
     private static let lookupConnections = 2
-    /// The number of connections for first attempts at long queries.
+    /// The number of connections for the short first attempts at long queries.
     private static let attemptConnections = 2
-    /// The number of times that a read without a time budget renews its snapshot. After that it keeps the snapshot, and
-    /// folds of the log wait for it.
+    /// The maximum number of times that a read without a time budget renews its snapshot. After that it keeps the
+    /// snapshot, and truncating checkpoints wait for it.
     private static let renewals = 3
 
     private let lookupPool, queryPool: ReaderPool
@@ -20,7 +20,7 @@ struct StoreReaders: Sendable {
     private let limits: QueryLimits
     let queries: Budget
     private let exports, counts: Budget
-    /// The time budget for first attempts of each key and app. Once it is used up, their queries wait in the queue.
+    /// The time budget of each key and app for first attempts. Once it is used up, queries go straight to the queue.
     private let attempts: Budget
 
     init(path: String, limits: QueryLimits, budgets: BudgetRegistry, log: WriteAheadLog) throws {
@@ -36,13 +36,12 @@ struct StoreReaders: Sendable {
         (self.counts, self.attempts) = (budgets[.counts], budgets[.queryAttempts])
     }
 
-    /// The numbers of long queries that run and that wait in the queue.
+    /// The number of running long queries, and the number of those that wait in the queue.
     var queryCounts: (running: Int, waiting: Int) {
         let usage = self.queries.usage
         return (usage.held, usage.waiting)
     }
 
-    /// Runs a look-up or a short list.
     func lookup<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         var limits = QueryDeadline.Limits(end: .now + self.limits.lookup)
         do {
@@ -54,7 +53,7 @@ struct StoreReaders: Sendable {
         throw StoreError.queryTooExpensive(budget: self.limits.lookup)
     }
 
-    /// Reads for a service of the provider, without a time budget. A read that had to renew its snapshot too often keeps it.
+    /// Reads for a background service, without a time budget. After ``renewals`` interruptions it keeps its snapshot.
     func serve<Value: Sendable>(
         _ pool: ReaderPool,
         _ body: @Sendable (Database) throws -> Value
@@ -65,9 +64,9 @@ struct StoreReaders: Sendable {
         return try await self.log.whileLasting { try await pool.read(body) }
     }
 
-    /// Reads for a service of the provider, without a time budget.
-    /// - Returns: `nil` if the read was interrupted by a fold of the log. A smaller read may end before the next
-    ///   fold.
+    /// Reads for a background service, without a time budget.
+    /// - Returns: `nil` if a truncating checkpoint interrupted the read. A smaller read may finish before the next
+    ///   checkpoint.
     func serveOnce<Value: Sendable>(
         _ pool: ReaderPool,
         _ body: @Sendable (Database) throws -> Value
@@ -80,14 +79,14 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Runs a query that may visit many rows. A short first attempt is made at once. If it does not end in time, the
-    /// query runs in turn with others, within the caller's time budget. Without a ``QueryCaller`` there is no limit.
+    /// Runs a query that may visit many rows. It makes a short first attempt immediately. If that does not finish, the
+    /// query takes turns with other queries, within the caller's time budget. Without a ``QueryCaller`` there is no limit.
     /// - Throws: ``StoreError/queryTooExpensive(budget:)``, ``StoreError/queryInterrupted``, `BudgetRefusal`, `CancellationError`.
     func query<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await self.query(from: ()) { database, _ in .done(try body(database)) }
     }
 
-    /// Runs a query in steps, each of which reads a snapshot of its own. The time budget applies to all steps together.
+    /// Runs a query in steps, each of which uses its own snapshot. The time budget covers all steps together.
     func query<State: Sendable, Value: Sendable>(
         from state: State,
         _ step: @Sendable (Database, State) throws -> QueryStep<State, Value>
@@ -105,8 +104,8 @@ struct StoreReaders: Sendable {
         return try await self.turns(caller, from: state, step)
     }
 
-    /// Runs a short first attempt at a query, which does not wait in the queue.
-    /// - Returns: `nil` if the caller may not make an attempt, or if the query takes longer.
+    /// Runs a short first attempt at a query, without waiting in the queue.
+    /// - Returns: The result; `nil` if the caller may not make an attempt, or if the attempt took too long.
     private func attempt<State: Sendable, Value: Sendable>(
         _ caller: QueryCaller,
         from state: State,
@@ -126,9 +125,9 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Runs a query when it is its caller's turn. A query of several steps takes a new turn after each
-    /// ``QueryLimits/turn``, so that it delays others no longer than that. Its time budget covers only its own turns.
-    /// For a count of recipients it is processor time, which other queries do not use up.
+    /// Runs a query in the queue. After each ``QueryLimits/turn``, a query of several steps yields to the other
+    /// queries. The time budget covers only the query's own turns. For a count of recipients it is processor time,
+    /// which other queries do not use up.
     func turns<State: Sendable, Value: Sendable>(
         _ caller: QueryCaller,
         from state: State,
@@ -169,7 +168,7 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Waits for a turn, at most until the caller's deadline.
+    /// Waits for a turn, but not beyond the caller's deadline.
     private func waiting(
         _ caller: QueryCaller,
         _ turn: @escaping @Sendable () async throws -> BudgetPermit
@@ -200,7 +199,7 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Returns `true` if a caller may make a first attempt: if it has no query in the queue.
+    /// Returns `true` if the caller may make a first attempt. An API request may, if its caller has no query in the queue.
     private func mayAttempt(_ caller: QueryCaller) -> Bool {
         switch caller.purpose {
         case .export: false
@@ -209,11 +208,11 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Runs a step of a first attempt, and charges its time to the caller and the app.
-    /// - Throws: ``QueryDeadline/Stop/outOfTime`` if one of them has used up its time.
+    /// Runs a step of a first attempt, and charges its time to the budgets of the caller and the app.
+    /// - Throws: ``QueryDeadline/Stop/outOfTime`` if either budget is used up.
     private func charging<Value>(_ caller: QueryCaller, _ body: () throws -> Value) throws -> Value {
-        // One millisecond is taken at first, and the rest when the time is known. The number of concurrent steps is limited
-        // by the connections.
+        // One millisecond is charged in advance, and the rest once the time is known. The number of connections bounds
+        // the number of concurrent steps.
         guard (try? self.attempts.spend(for: caller.account)) != nil else { throw QueryDeadline.Stop.outOfTime }
         let start = ContinuousClock.now
         defer {
@@ -223,17 +222,17 @@ struct StoreReaders: Sendable {
         return try body()
     }
 
-    /// The result of a step, or the reason for which it was interrupted, and the time that it took.
+    /// The result of a step, or the reason for its interruption, and the time that it took.
     private typealias StepResult<State: Sendable, Value: Sendable> = (
         result: Result<QueryStep<State, Value>, QueryDeadline.Stop>, used: Duration
     )
 
-    /// Runs the steps of a query within its limits. The time budget does not include the wait for a connection, folds
-    /// of the log, and steps that are repeated after a fold.
+    /// Runs the steps of a query within its limits. The wait for a connection, truncating checkpoints, and steps that
+    /// are repeated after a checkpoint are not charged to the time budget.
     /// - Parameters:
-    ///   - limits: The limits. The remaining time budget is left in them.
-    ///   - turn: The end of the turn, after which no further step begins; `nil` for none.
-    /// - Returns: The result, or the state after the last step of the turn.
+    ///   - limits: The limits. On return they contain the remaining time budget.
+    ///   - turn: The end of the turn, after which no further step begins; `nil` for a turn without an end.
+    /// - Returns: The result of the query, or the state after the last step of the turn.
     private func read<State: Sendable, Value: Sendable>(
         _ pool: ReaderPool,
         within limits: inout QueryDeadline.Limits,
@@ -271,7 +270,7 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Interrupts long queries, and prevents new ones.
+    /// Interrupts running long queries, and rejects new ones.
     func end() {
         for budget in [self.queries, self.exports, self.counts] { budget.end() }
     }
@@ -296,13 +295,13 @@ struct ReaderPool: Sendable {
         self.connections = CountingSemaphore(count: database.configuration.maximumReaderCount)
     }
 
-    /// Runs a read in one snapshot.
+    /// Runs a read on one snapshot.
     func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await self.connections.run { try await self.database.read(body) }
     }
 }
 
-/// The result of one step of a query. Each step reads a snapshot of its own, so that none gets old.
+/// The result of one step of a query. Each step uses its own snapshot, so that no snapshot is held for long.
 enum QueryStep<State: Sendable, Value: Sendable>: Sendable {
     case next(State)
     case done(Value)

@@ -10,9 +10,9 @@ package struct DamagedRow: Error, CustomStringConvertible {
     package var description: String { "a row of table \(self.table) is damaged" }
 }
 
-/// A record that reads itself from a row of its table.
+/// A record that is decoded from a row of its table.
 protocol StoredRecord: Sendable {
-    /// The name of the table, as it is used in ``DamagedRow``.
+    /// The name of the table, for ``DamagedRow``.
     static var table: String { get }
 
     /// - Throws: ``DamagedRow``.
@@ -20,7 +20,7 @@ protocol StoredRecord: Sendable {
 }
 
 extension StoredRecord {
-    /// Reads a record, and its secret if a master key is given.
+    /// Decodes a record, together with its secret if a master key is given.
     /// - Throws: ``DamagedRow``.
     init(row: Row, _ masterKey: MasterKey?) throws {
         try self.init(StoredRow(row: row, table: Self.table, masterKey: masterKey))
@@ -29,7 +29,7 @@ extension StoredRecord {
     /// - Throws: ``DamagedRow``.
     init(row: Row) throws { try self.init(row: row, nil) }
 
-    /// Reads the record with an id, and its secret if a master key is given; `nil` if there is no such record.
+    /// Returns the record with an id, together with its secret if a master key is given; `nil` if there is no such record.
     /// - Throws: ``DamagedRow``.
     static func find(_ id: UUID, _ masterKey: MasterKey? = nil, in database: Database) throws -> Self? {
         try database.record(sql: "SELECT * FROM \(Self.table) WHERE id = ?", [id.uuidString], masterKey)
@@ -37,7 +37,7 @@ extension StoredRecord {
 }
 
 extension Database {
-    /// Reads the record of the first row, and its secret if a master key is given; `nil` if there is no row.
+    /// Returns the record in the first row, together with its secret if a master key is given; `nil` if there is no row.
     /// - Throws: ``DamagedRow``.
     func record<Record: StoredRecord>(
         sql: String,
@@ -47,7 +47,7 @@ extension Database {
         try self.row(sql: sql, arguments).map { try Record(row: $0, masterKey) }
     }
 
-    /// Reads records. Those of damaged rows, which must not block the others, are left out.
+    /// Returns the records in all rows. Damaged rows are skipped, so that they do not block the others.
     func records<Record: StoredRecord>(
         sql: String,
         _ arguments: StatementArguments = [],
@@ -59,56 +59,56 @@ extension Database {
     }
 }
 
-/// A row from which a ``StoredRecord`` reads itself.
+/// A row from which a ``StoredRecord`` is decoded.
 struct StoredRow {
     let row: Row
     let table: String
-    /// The key that opens sealed columns; `nil` leaves them out.
+    /// The key that opens sealed columns. With `nil`, sealed columns read as `nil`.
     let masterKey: MasterKey?
 
-    /// Returns the value of a column; `nil` for NULL, and for a value of another type.
+    /// Returns the value of a column; `nil` for NULL, and for a stored value of another type.
     subscript<Value: ColumnDecodable>(column: String) -> Value? {
         (self.row[column] as DatabaseValue?).flatMap(Value.init(column:))
     }
 
-    /// Returns the value of an enumeration by its raw value.
+    /// Returns the case of an enumeration whose raw value is stored in a column.
     subscript<Value: RawRepresentable>(raw column: String) -> Value? where Value.RawValue: ColumnDecodable {
         (self[column] as Value.RawValue?).flatMap(Value.init(rawValue:))
     }
 
-    /// Returns the value of a column that every intact row has.
+    /// Returns the value of a column that is never NULL in an intact row.
     /// - Throws: ``DamagedRow``.
     func get<Value: ColumnDecodable>(_ column: String) throws -> Value { try self.need(self[column]) }
 
-    /// Returns the value of an enumeration by its raw value, which every intact row has.
+    /// Returns the case of an enumeration whose raw value is stored in a column that is never NULL in an intact row.
     /// - Throws: ``DamagedRow``.
     func get<Value: RawRepresentable>(raw column: String) throws -> Value where Value.RawValue: ColumnDecodable {
         try self.need(self[raw: column])
     }
 
-    /// - Throws: ``DamagedRow`` for `nil`.
+    /// Returns the value, or throws ``DamagedRow`` if it is `nil`.
     func need<Value>(_ value: Value?) throws -> Value {
         guard let value else { throw DamagedRow(table: self.table) }
         return value
     }
 
-    /// Opens a sealed column; `nil` for NULL, and without a master key.
+    /// Decrypts a sealed column; `nil` for NULL, and without a master key.
     /// - Throws: ``DamagedRow``, also for a secret that was sealed with another key or for another row.
     func open(_ column: String, for context: SecretContext) throws -> String? {
         guard let masterKey, let sealed: Data = self[column] else { return nil }
         return try self.need(try? masterKey.open(sealed, for: context))
     }
 
-    /// The API key that the columns `key` and `keyName` of the row name; `nil` for none.
+    /// The API key that the columns `key` and `keyName` identify; `nil` if they identify none.
     var key: KeyReference? {
         guard let id: UUID = self["key"] else { return nil }
         return KeyReference(id: id, name: self["keyName"] ?? "")
     }
 }
 
-/// A value that is read from a column.
+/// A type whose values can be decoded from a column.
 protocol ColumnDecodable {
-    /// Reads the value; `nil` for NULL, and for a value of another type.
+    /// Decodes the value; `nil` for NULL, and for a stored value of another type.
     init?(column: DatabaseValue)
 }
 
@@ -182,14 +182,14 @@ extension DeviceTokenKind: ColumnDecodable {
     init?(column: DatabaseValue) { self.init(code: Int64(column: column)) }
 }
 
-/// A column of JSON values. Decoded texts are cached, because a row is read again with every claim.
+/// A column of JSON values. Decoded values are cached by their text, because every claim decodes the same row again.
 final class JSONColumn<Value: StoredJSON>: Sendable {
     private let name: String
     private let known = SharedCache<Data, Value>(maximum: 1024)
 
     init(_ name: String) { self.name = name }
 
-    /// Returns the value of a row; `nil` for NULL.
+    /// Returns the value in the column of a row; `nil` for NULL.
     /// - Throws: ``DamagedRow`` for a text that is not such a value.
     func value(_ row: StoredRow) throws -> Value? {
         guard let text: Data = row[self.name] else { return nil }

@@ -3,20 +3,20 @@ import GRDBSQLite
 import PushSupport
 import Synchronization
 
-/// The write-ahead log of an open store, whose length ``LogStateMachine`` bounds.
+/// The write-ahead log of an open store. ``LogStateMachine`` decides when it is emptied, so that its length stays bounded.
 final class WriteAheadLog: Sendable {
     private struct State {
         var machine: LogStateMachine
-        /// The callers that wait until the log has been folded.
+        /// The callers that wait until the truncating checkpoint in progress has finished.
         var waiters: [CheckedContinuation<Void, Never>] = []
-        /// The number of reads in progress that keep their snapshots during a fold of the log.
+        /// The number of running reads that keep their snapshots even during a truncating checkpoint.
         var lasting = 0
-        /// A value that is set once no read keeps its snapshot, or once a fold of the log has waited too long for that;
-        /// `nil` if no fold waits.
+        /// A value that is set when the last such read has finished, or when the checkpoint has waited too long for
+        /// them; `nil` if no checkpoint is waiting.
         var lastingEnd: OneShotValue<Void>?
     }
 
-    /// The longest time for which statements wait for a lock, except those that fold the log, in milliseconds.
+    /// The maximum time that a statement waits for a lock, in milliseconds. Truncating checkpoints have a shorter one.
     private static let timeout = 5000
 
     private let limits: LogStateMachine.Limits
@@ -28,22 +28,22 @@ final class WriteAheadLog: Sendable {
         self.state = Mutex(State(machine: LogStateMachine(limits: limits)))
     }
 
-    /// Indicates whether readers have to renew their snapshots. It is read often, during each query.
+    /// Indicates whether readers have to renew their snapshots for a truncating checkpoint. Every query polls it frequently.
     var isFolding: Bool { self.folding.load(ordering: .relaxed) }
 
     var admitsWriter: Bool { self.state.withLock { $0.machine.admitsWriter(now: .now) } }
 
-    /// The numbers of completed folds of the log, and of folds that a snapshot prevented.
+    /// The number of truncating checkpoints that succeeded, and the number of those that a snapshot prevented.
     var folds: (complete: Int, prevented: Int) { self.state.withLock { $0.machine.folds } }
 
-    /// Watches the commits of the writer's connection, in place of SQLite's automatic checkpoints.
+    /// Installs a hook for the commits of the writer's connection, which replaces SQLite's automatic checkpoints.
     func watch(_ writer: Database) {
         sqlite3_wal_hook(
             writer.sqliteConnection,
             { log, connection, name, pages in
                 guard let log else { return SQLITE_OK }
                 let isLong = Unmanaged<WriteAheadLog>.fromOpaque(log).takeUnretainedValue().commit(pages: Int(pages))
-                // If a snapshot prevents it, the next commit tries again.
+                // If a snapshot prevents the checkpoint, the next commit tries again.
                 if isLong { sqlite3_wal_checkpoint_v2(connection, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil) }
                 return SQLITE_OK
             },
@@ -53,34 +53,34 @@ final class WriteAheadLog: Sendable {
 
     private func commit(pages: Int) -> Bool { self.state.withLock { $0.machine.commit(pages: pages) } }
 
-    /// Folds the log if it is long. If another caller is folding it and the log has no room left, it waits for that
-    /// fold.
+    /// Runs a truncating checkpoint if the log is long. If the log has no room left and another caller's checkpoint is
+    /// in progress, it waits for that one.
     func foldIfLong(_ pool: DatabasePool) async {
         switch self.turn(.length) {
         case .fold:
             let isSoon = self.state.withLock { $0.lasting == 0 }
             let fold = Task { await self.foldNow(pool) }
-            // A writer does not wait for a read that lasts.
+            // A writer does not wait for a read that keeps its snapshot.
             if isSoon { _ = await fold.value }
         case .wait: await self.untilFolded()
         case .pass: break
         }
     }
 
-    /// Folds the log if its file is long, unless a snapshot prevented that a moment ago.
+    /// Runs a truncating checkpoint if the log's file is long, unless a snapshot has just prevented one.
     func foldFile(_ pool: DatabasePool) async {
         guard case .fold = self.turn(.fileLength) else { return }
         await self.foldNow(pool)
     }
 
-    /// Folds the log, regardless of its length.
+    /// Runs a truncating checkpoint, regardless of the length of the log.
     /// - Returns: `false` if a snapshot prevents it.
     func fold(_ pool: DatabasePool) async -> Bool {
         while case .wait = self.turn(.demand) { await self.untilFolded() }
         return await self.foldNow(pool)
     }
 
-    /// Waits while the log is being folded.
+    /// Waits until the truncating checkpoint in progress, if any, has finished.
     func untilFolded() async {
         await withCheckedContinuation { continuation in
             let isFolding = self.state.withLock { state in
@@ -91,8 +91,8 @@ final class WriteAheadLog: Sendable {
         }
     }
 
-    /// Runs a read that keeps its snapshot, for which a fold of the log waits. The read begins after a fold that is in
-    /// progress.
+    /// Runs a read that keeps its snapshot and for which truncating checkpoints wait. The read begins once the
+    /// checkpoint in progress has finished.
     func whileLasting<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         while !self.beginLasting() { await self.untilFolded() }
         defer { self.endLasting() }
@@ -114,8 +114,8 @@ final class WriteAheadLog: Sendable {
         }?.resolve(.success(()))
     }
 
-    /// Waits until no read keeps its snapshot, while others read and write.
-    /// - Returns: `false` if a read still keeps its snapshot after the longest wait.
+    /// Waits until no running read keeps its snapshot. Other reads and writes continue meanwhile.
+    /// - Returns: `false` if a read still keeps its snapshot after the maximum wait.
     private func untilNoneLasts() async -> Bool {
         let end = self.state.withLock { state -> OneShotValue<Void>? in
             guard state.lasting > 0 else { return nil }
@@ -153,14 +153,13 @@ final class WriteAheadLog: Sendable {
         return isComplete
     }
 
-    /// Empties the log, while readers renew their snapshots.
+    /// Runs the truncating checkpoint itself, while readers renew their snapshots.
     private func truncate(_ pool: DatabasePool) async -> Bool {
         let patience = Int(self.limits.patience / .milliseconds(1))
-        // It is a task of its own, because a cancelled one would leave the log as it is.
+        // The checkpoint runs in its own task, because cancellation would leave the log as it is.
         return await Task {
             try await pool.writeWithoutTransaction { database in
-                // The flag is set no earlier, because the writer may be busy for long, and readers need not wait for
-                // that.
+                // The flag is not set earlier, because the writer may be busy for long, and readers need not wait meanwhile.
                 self.folding.store(true, ordering: .relaxed)
                 try database.execute(sql: "PRAGMA busy_timeout = \(patience)")
                 defer { try? database.execute(sql: "PRAGMA busy_timeout = \(Self.timeout)") }

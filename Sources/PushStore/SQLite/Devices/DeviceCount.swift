@@ -2,30 +2,29 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// Counts an audience's active devices in steps over ranges of ids, so that no step reads a snapshot for long, regardless of
-/// the number of devices and the cost of the condition.
+/// Counts the active devices of an audience in steps over ranges of ids, so that no step holds its snapshot for long,
+/// however many devices there are and however costly the condition is.
 struct DeviceCount: Sendable {
-    /// The result of the steps so far.
+    /// The state of the count between two steps.
     struct Progress: Sendable {
-        /// The id up to which devices have been counted.
+        /// The id up to which, inclusive, devices have been counted.
         fileprivate var cursor = Int64.min
         fileprivate var found = 0
-        /// The number of ids of the next step.
+        /// The number of ids that the next step covers.
         fileprivate var size: Int
-        /// The index ranges that find the devices, once they have been chosen. The inner value is `nil` to visit all devices.
+        /// The index ranges that find the devices; `nil` until they are chosen. An inner `nil` means to scan all devices.
         fileprivate var driver: AudienceDriver??
 
         init(size: Int = 2000) { self.size = size }
     }
 
-    /// The minimum time that a step should take. The maximum is twice as long.
+    /// The minimum intended time of a step. The maximum intended time is twice as long.
     private static let stepTime: Duration = .milliseconds(50)
-    /// The minimum time that a step should take if it looks up the devices of index ranges, all of which each step
-    /// reads again.
+    /// The minimum intended time of a step that looks up devices through index ranges, because each such step reads all
+    /// of the ranges again.
     private static let lookUpTime: Duration = .milliseconds(250)
-    /// The maximum number of entries of index ranges whose devices are looked up in one step.
+    /// The maximum number of entries in index ranges whose devices are looked up in a single step.
     private static let lookedUpAtOnce = 1000
-    /// The maximum number of ids of a step.
     private static let largest = 1_000_000
 
     private let app: Int64
@@ -41,9 +40,8 @@ struct DeviceCount: Sendable {
         self.arguments = [app.databaseValue] + filter.arguments
     }
 
-    /// Counts the devices of the next range of ids.
     @Sendable func step(in database: Database, _ progress: Progress) throws -> QueryStep<Progress, Int> {
-        // A covering index counts them fast.
+        // A covering index makes this count fast.
         if self.audience == .everyone { return .done(try self.count("", [], in: database)) }
         var progress = progress
         let driver = try progress.driver ?? self.driver(in: database)
@@ -70,7 +68,7 @@ struct DeviceCount: Sendable {
     }
 
     private func driver(in database: Database) throws -> AudienceDriver? {
-        // Looking a device up takes longer than visiting it in order.
+        // Looking a device up takes longer than visiting it in a scan.
         let most = Int(clamping: try Self.devices(of: self.app, in: database).count / 3)
         return try AudienceDriver.choose(self.audience, of: self.kind, app: self.app, limit: most, in: database)
     }
@@ -85,14 +83,15 @@ struct DeviceCount: Sendable {
         return try database.count(sql: sql, StatementArguments(self.arguments + arguments), isKept: false)
     }
 
-    /// Returns the number of ids of the next step, so that it takes the intended time.
+    /// Returns the number of ids that the next step should cover to take the intended time, from the size and time of
+    /// the last one.
     static func size(after size: Int, time: Duration, goal: Duration) -> Int {
         if time < goal / 8 { return min(size * 8, Self.largest) }
         if time < goal { return min(size * 2, Self.largest) }
         return time > goal * 2 ? max(size / 2, 1) : size
     }
 
-    /// Returns the first and last id of an app's devices, and an upper bound of their number.
+    /// Returns the first and the last id of an app's devices, and an upper bound of their number.
     static func devices(of app: Int64, in database: Database) throws -> (first: Int64, last: Int64, count: Int64) {
         let sql = """
             SELECT (SELECT id FROM device WHERE app = ?1 ORDER BY id LIMIT 1) AS first,

@@ -1,14 +1,15 @@
 import ProviderModel
 import PushTypes
 
-/// The place of a device in its installation, which has one device per kind of token and Live Activity.
+/// The key of a device within its installation. An installation has one device per kind of token and Live Activity.
 struct DevicePlace: Hashable {
-    /// The installation; `nil` for a token without a known installation.
+    /// The installation; `nil` for a token whose installation is unknown.
     var installation: String?
     var kind: DeviceTokenKind
     var activity: String
 
-    /// Creates the place of a registration. Properties that it leaves out are those of the stored device with its token.
+    /// Creates the key for a registration. Values that the registration omits are taken from the stored device with its
+    /// token.
     init(_ registration: DeviceRegistration, _ byToken: RegisteredRow?) {
         let stored = byToken.flatMap { $0.hasLeft ? nil : $0 }
         self.installation = registration.installation ?? stored?.installation
@@ -16,6 +17,6 @@ struct DevicePlace: Hashable {
         self.activity = self.kind == .liveActivityUpdate ? registration.activity ?? stored?.activity ?? "" : ""
     }
 
-    /// Returns `true` if a device has this kind and activity.
+    /// Returns `true` if a device of the same installation has this kind of token and this Live Activity.
     func isPlace(of row: RegisteredRow) -> Bool { row.kind == self.kind && row.activity == self.activity }
 }

@@ -3,7 +3,6 @@ import GRDB
 package import ProviderModel
 package import PushTypes
 
-/// Reads devices, within a transaction.
 struct DeviceRows {
     let database: Database
 
@@ -22,7 +21,7 @@ struct DeviceRows {
         let most = AudienceDriver.limit(wanted: limit, devices: count)
         let driver = try AudienceDriver.choose(audience, of: kind, app: app, limit: most, in: self.database)
         var (found, last): ([DeviceRecord], Int64?) = ([], after)
-        // Damaged rows are made up for by further ones, because a page that is not full is taken for the last.
+        // Further rows make up for damaged ones, because callers take a page that is not full for the last one.
         while let after = last, found.count < limit {
             let wanted = limit - found.count
             let page = try self.page(
@@ -38,7 +37,7 @@ struct DeviceRows {
         return found
     }
 
-    /// Returns the devices that can be read.
+    /// Returns the devices that match a condition, without those that cannot be read.
     func devices(where condition: String, _ arguments: [DatabaseValue]) throws -> [DeviceRecord] {
         try self.page(where: condition, arguments: arguments).devices
     }
@@ -83,7 +82,7 @@ extension DeviceProfile {
         self.init(user: row["user"], locale: row["locale"], timeZone: row["timeZone"], appVersion: row["appVersion"])
         self.installation = row["installation"]
         self.capabilities = row[raw: "capabilities"] ?? []
-        // Damaged attributes do not make the token unusable.
+        // A device with damaged attributes can still receive pushes.
         self.attributes = (try? DeviceAttributes.read(row["attributes"])) ?? [:]
         let tags = (row["tags"] as String?).flatMap { try? JSONDecoder().decode([String].self, from: Data($0.utf8)) }
         self.tags = Set((tags ?? []).map { BytewiseString($0) })
@@ -95,7 +94,7 @@ extension DeviceProfile {
     }
 }
 
-/// The stored form of opt-outs. Each category is between line ends, so that SQL can search for one.
+/// The stored form of opt-outs. Each category is enclosed in line feeds, so that SQL can search for a whole category.
 enum StoredOptOuts {
     static func text(_ categories: Set<BytewiseString>) -> String? {
         categories.isEmpty ? nil : "\n\(categories.sorted().map(\.text).joined(separator: "\n"))\n"
@@ -151,7 +150,7 @@ extension SQLiteStore {
         return try await self.deleteDevices(app: app, where: "installation = ?", [installation.databaseValue], now: now)
     }
 
-    /// Finds devices and deletes them in one transaction.
+    /// Deletes the devices that match a condition, in one transaction.
     private func deleteDevices(
         app: Int64,
         where condition: String,
@@ -167,7 +166,7 @@ extension SQLiteStore {
                     row["id"] as Int64? ?? 0, row.token("token"), row.environment("environment")
                 )
                 try DeviceUsers(app: app, database: database).removed(id, at: now)
-                // A device that cannot be read is deleted at once.
+                // A device that cannot be read is deleted immediately.
                 let changes = RegistrationChanges(app: app, database: database)
                 try changes.leave(id, isReadable: token != nil && environment != nil)
                 guard let token, let environment else { continue }
@@ -203,7 +202,7 @@ extension SQLiteStore {
         try await self.database.query { database in
             try Set(
                 DeviceTokenKind.allCases.filter { kind in
-                    // The other kinds have an index, of which one entry is enough.
+                    // The kinds other than alert have an index, of which one entry is enough.
                     let index = kind == .alert ? "deviceByTimeZone" : "deviceByKind"
                     let only = "\(AudienceSQL.condition(on: kind)) AND isActive = 1"
                     let sql = "SELECT 1 FROM device INDEXED BY \(index) WHERE app = ? AND \(only) LIMIT 1"
@@ -247,7 +246,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Reads a registration; `nil` for a row that is damaged.
+    /// Decodes the registration of a named token; `nil` for a damaged row.
     private static func registration(_ row: Row) -> NamedTokenRegistration? {
         guard let environment = row.environment("environment"), let kind = row.tokenKind("kind"),
             let isActive = row["isActive"] as Bool?

@@ -2,21 +2,21 @@ import GRDB
 package import ProviderModel
 import PushTypes
 
-/// Reads and writes the former users of devices, within a transaction. A delivery belongs to the user that the device had at
-/// its time.
+/// Reads and writes the periods in which devices belonged to former users, within a transaction. A delivery belongs to
+/// the user who had the device at the time of the delivery.
 struct DeviceUsers {
-    /// The name that replaces an erased user in periods whose deliveries are kept until notifications in progress have
-    /// ended. No user has this name.
+    /// The name that replaces an erased user in a period whose deliveries are kept until the notifications in progress
+    /// have finished. No user has this name.
     static let erased = ""
 
     let app: Int64
     let database: Database
 
-    /// Records the end of the period in which a device belonged to a user, or to none.
-    /// - Parameter now: The time of the later clock, like that of pages.
+    /// Records the end of the period in which a device belonged to a user, or to no user.
+    /// - Parameter now: The time of the change, by the later of both clocks, which also dates pages.
     func ended(_ user: String?, of device: Int64, at now: Timestamp) throws {
-        // The time before the first user counts as that user's. If the clock is behind the last change, the periods keep
-        // their order.
+        // The time before a device's first user counts as that user's. If the clock is behind the last change, the new
+        // end is set after it, so that the periods keep their order.
         let sql = """
             INSERT INTO deviceUser (device, until, app, user)
             SELECT ?1, iif(last > ?2, last + 1, ?2), ?3, nullif(?4, '')
@@ -27,14 +27,14 @@ struct DeviceUsers {
         try self.database.run(sql: sql, [device, now.milliseconds, self.app, user])
     }
 
-    /// Records the end of the period of a device's user, because the device is removed.
+    /// Ends the period of a device's user, because the device is being removed.
     func removed(_ device: Int64, at now: Timestamp) throws {
         let row = try self.database.row(sql: "SELECT user FROM device WHERE id = ? AND hasLeft = 0", [device])
         guard let row else { return }
         try self.ended(row["user"], of: device, at: now)
     }
 
-    /// Returns the periods in which devices belonged to a user, the current ones first.
+    /// Returns the periods in which devices belonged to a user. Periods that have not ended come first.
     func periods(of user: String, limit: Int) throws -> [UserPeriod] {
         let sql = """
             SELECT * FROM (
@@ -50,7 +50,7 @@ struct DeviceUsers {
         }
     }
 
-    /// Returns ended periods of a user.
+    /// Returns the periods of a user that have ended.
     func ended(of user: String, limit: Int = .max) throws -> [UserPeriod] {
         let sql = "SELECT device, \(Self.since), until FROM deviceUser WHERE app = ? AND user = ? LIMIT ?"
         return try self.database.rows(sql: sql, [self.app, user, limit]).compactMap { row in
@@ -59,12 +59,13 @@ struct DeviceUsers {
         }
     }
 
-    /// Returns the end of the period before that of a device's current user; `nil` if there is none.
+    /// Returns the end of the period before the current one; `nil` if the device had no earlier period.
     func lastEnd(of device: Int64) throws -> Timestamp? {
         try self.database.time(sql: "SELECT max(until) FROM deviceUser WHERE device = ?", [device])
     }
 
-    /// Removes the user from an ended period. The period itself stays, so that its deliveries do not become another user's.
+    /// Removes the user's name from an ended period. The period stays, so that its deliveries are not attributed to
+    /// another user.
     /// - Parameter isErased: Whether all deliveries of the period have been erased.
     func forget(_ period: UserPeriod, isErased: Bool) throws {
         let sql = "UPDATE deviceUser SET user = ? WHERE device = ? AND until = ?"
@@ -77,11 +78,11 @@ struct DeviceUsers {
             WHERE earlier.device = deviceUser.device AND earlier.until < deviceUser.until) AS since
         """
 
-    /// The SQL for the time at which a delivery was sent, which decides to which user it belongs: the time of its page, or
-    /// else of its final state.
+    /// The SQL expression for the time at which a delivery was sent, which determines the user to whom it belongs. It
+    /// is the time of the delivery's page or, without a page, of its final state.
     ///
-    /// For a delivery that ended without a further attempt, it is the time of the first attempt, or of the
-    /// notification's opening if there was none, because the device may have got another user by its end.
+    /// A delivery that ended without another attempt has the time of its first attempt or, without one, of the
+    /// notification's opening, because the device may have changed its user before the final state.
     static let sentAt = """
         CASE WHEN delivery.reason IN (SELECT id FROM reason WHERE text IN (\(Self.untried)))
             THEN \(Self.firstTry("delivery"))
@@ -89,11 +90,11 @@ struct DeviceUsers {
                 WHERE page.notification = delivery.notification AND page.answeredAt = delivery.at), delivery.at) END
         """
 
-    /// The reasons of final states that were written without a further attempt.
+    /// The reasons of final states that are written without another attempt.
     private static let untried = [EndingCause.leftAudience, .cancelled, .deviceRemoved]
         .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
-    /// Returns the SQL for the time of a recipient's first attempt, or of its notification's opening if there was none.
+    /// Returns the SQL expression for the time of a recipient's first attempt or, without one, of the notification's opening.
     static func firstTry(_ table: String) -> String {
         """
         coalesce((SELECT min(firstAt) FROM attempt

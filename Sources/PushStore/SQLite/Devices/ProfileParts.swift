@@ -1,15 +1,16 @@
 import GRDB
 import ProviderModel
 
-/// The parts of a profile that are copied between the devices of an installation, which share it.
+/// The fields of a profile that are copied between the devices of an installation, which share the profile.
 struct ProfileParts {
-    /// Columns of `device`, without the attributes.
+    /// The columns of `device` to copy, except the attributes.
     private var columns: [String] = []
     private var hasTags, hasAttributes: Bool
 
     init(namedBy registration: DeviceRegistration) { self.init(registration, areNamed: true) }
 
-    /// The parts that a registration leaves out, and all attributes, of which a registration has only the changed ones.
+    /// Selects the fields that a registration omits, and all attributes, because a registration contains only changed
+    /// attributes.
     init(leftOutBy registration: DeviceRegistration) {
         self.init(registration, areNamed: false)
         self.hasAttributes = true
@@ -29,7 +30,7 @@ struct ProfileParts {
         self.hasAttributes = registration.attributes.isEmpty != areNamed
     }
 
-    /// Copies the parts from one device to another. Equal values are not written, except tags.
+    /// Copies the fields from one device to another. Only tags are written even if they are equal.
     func copy(from source: Int64, to target: Int64, in database: Database) throws {
         let columns = self.columns + (self.hasAttributes ? ["attributes"] : [])
         if !columns.isEmpty {

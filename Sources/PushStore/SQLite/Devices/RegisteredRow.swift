@@ -1,18 +1,18 @@
 import GRDB
 import PushTypes
 
-/// The columns of a stored device that a registration depends on.
+/// The columns of a stored device on which the processing of a registration depends.
 struct RegisteredRow: Hashable {
     var id: Int64
     var token: DeviceToken
     var kind: DeviceTokenKind
-    /// The app's id of the Live Activity; empty for none.
+    /// The app's id of the Live Activity; empty for a device of another kind.
     var activity: String
     var isActive, hasLeft: Bool
     var user, timeZone, installation: String?
 }
 
-/// Reads stored devices of one app and environment, including those that have left.
+/// Reads stored devices of one app and environment, including those that have been removed but are kept for notifications.
 struct RegisteredRowReader {
     let app: Int64
     let environment: PushEnvironment
@@ -33,8 +33,8 @@ struct RegisteredRowReader {
         return row
     }
 
-    /// Returns the devices of a place's installation, in the order of their kinds.
-    /// - Throws: ``DamagedRow`` if the device of the place cannot be read. Other damaged devices are left out.
+    /// Returns the devices of the installation that `place` names, ordered by kind.
+    /// - Throws: ``DamagedRow`` if the device with the key `place` cannot be read. Other damaged devices are skipped.
     func devices(of place: DevicePlace) throws -> [RegisteredRow] {
         guard let installation = place.installation else { return [] }
         let sql = """
@@ -56,7 +56,7 @@ struct RegisteredRowReader {
         return rows
     }
 
-    /// Reads the current row; `nil` for one that cannot be read.
+    /// Decodes the current row; `nil` if it is damaged.
     private static func row(_ statement: RawStatement) -> RegisteredRow? {
         guard let token = statement.token(1), let kind = DeviceTokenKind(code: statement.integer(2)) else { return nil }
         return RegisteredRow(

@@ -7,9 +7,9 @@ import PushTypes
 /// The processing of one registration, within a transaction.
 struct Registration {
     var registration: DeviceRegistration
-    /// The writer of token events. Its time is that of the later clock, which also dates former users.
+    /// The writer of token events. Its time is the later of both clocks, which also dates the periods of former users.
     let events: TokenEventWriter
-    /// The time of the registration. It is that of the wall clock, like the times of the push service.
+    /// The time of the registration by the wall clock, like the times that the push service reports.
     let now: Timestamp
 
     var app: Int64 { self.events.app }
@@ -31,7 +31,7 @@ struct Registration {
         let other = byInstallation?.id == byToken?.id ? nil : byInstallation
         let target = Self.target(byToken: byToken, byInstallation: other, place)
         let siblings = installation.filter { !$0.hasLeft && ![target?.id, byToken?.id, other?.id].contains($0.id) }
-        // A device that joins an installation gets the profile of the others.
+        // A device that joins an installation takes over the profile of the installation's other devices.
         let joins = target.map { $0.hasLeft || !$0.installation.isExactly(place.installation) } ?? true
         let change = Change(place: place, source: joins ? siblings.first : nil)
         if let complete = try self.completed(with: change.source ?? target) { return try complete.run() }
@@ -62,8 +62,8 @@ struct Registration {
         return result
     }
 
-    /// Returns `true` if the registration takes a device from its user, or changes its preferences.
-    /// - Parameter user: The user that the device gets if the registration names none.
+    /// Returns `true` if the registration takes a device away from its user, or changes the device's preferences.
+    /// - Parameter user: The user that the device belongs to afterwards if the registration names no user.
     private func isOutdated(_ known: RegisteredRow, user: String?) throws -> Bool {
         guard !known.hasLeft else { return false }
         if known.user != nil, !(self.registration.user.map(\.value) ?? user).isExactly(known.user) { return true }
@@ -74,8 +74,8 @@ struct Registration {
             || row["quietHours"] as String? != preferences.quietHours?.stored
     }
 
-    /// Returns the registration completed from the stored device, with the tags that it does not replace and the names of the
-    /// attributes that it removes; `nil` if it is complete.
+    /// Returns the registration with `ownTags` and `clearedAttributes` resolved against the stored device: with the
+    /// tags that stay, and the names of the attributes to remove. Returns `nil` if the registration has neither.
     private func completed(with known: RegisteredRow?) throws -> Registration? {
         guard self.registration.ownTags != nil || self.registration.clearedAttributes != nil else { return nil }
         var complete = self
@@ -96,40 +96,40 @@ struct Registration {
         return complete
     }
 
-    /// The changes of a device that follow from other devices of its installation.
+    /// The changes to a device that result from the other devices of its installation.
     private struct Change {
         var place: DevicePlace
-        /// The device whose profile is copied where the registration names nothing; `nil` to keep the profile.
+        /// The device from which the fields that the registration omits are copied; `nil` to keep the current ones.
         var source: RegisteredRow?
     }
 
-    /// Returns the device that the registration updates: that of the installation or that of the token, if they differ.
+    /// Returns the device that the registration updates, if the installation's device differs from the one with the token.
     private static func target(
         byToken: RegisteredRow?,
         byInstallation: RegisteredRow?,
         _ place: DevicePlace
     ) -> RegisteredRow? {
         guard let byToken, let byInstallation else { return byInstallation ?? byToken }
-        // A registered device is preferred to one that has left, unless it belongs to another installation. The
-        // installation's device is preferred to that of the token.
+        // The installation's device is preferred. If it was removed, the device with the token is preferred, unless
+        // that belongs to another installation.
         let isOfOther = byToken.installation != nil && !byToken.installation.isExactly(place.installation)
         return byInstallation.hasLeft && !isOfOther ? byToken : byInstallation
     }
 
-    /// Merges the device of the token and that of the installation, if they are different.
+    /// Merges the device with the token and the installation's device, if they are different.
     private func merge(byToken: RegisteredRow?, byInstallation: RegisteredRow?, into target: RegisteredRow) throws {
         guard let byToken, let byInstallation else { return }
         if target.id == byInstallation.id {
-            // The installation's token has changed. Another device with the new token is the same installation.
+            // The installation has a new token. The other device with this token is the same installation.
             try self.users.removed(byToken.id, at: self.events.now)
             try self.changes.merge(byToken.id, into: byInstallation.id)
         } else {
-            // The device with the token is registered, and is the same as the one of this installation that had left.
+            // The device with the token is registered, and is the same as the removed device of this installation.
             try self.changes.takeInstallation(from: byInstallation.id, to: byToken.id)
         }
     }
 
-    /// Refreshes a device, or restores one that had left.
+    /// Refreshes a registered device, or restores a removed one.
     private func renew(
         _ known: RegisteredRow,
         as kind: RegistrationResult.Kind,
@@ -145,7 +145,7 @@ struct Registration {
         return RegistrationResult(device: known.id, kind: kind)
     }
 
-    /// Restores a device that had left. Afterwards it is like a new device, except for its id.
+    /// Restores a removed device. Apart from its id, it is like a new device afterwards.
     private func revive(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
         try self.users.ended(known.user, of: known.id, at: self.events.now)
         try self.database.run(sql: "DELETE FROM deviceTag WHERE device = ?", [known.id])
@@ -163,7 +163,7 @@ struct Registration {
         try self.changes.returned(known.id)
     }
 
-    /// Copies the parts of the profile that the registration names to the other devices of the installation.
+    /// Copies the profile fields that the registration contains to the other devices of the installation.
     private func share(_ device: Int64, with siblings: [RegisteredRow]) throws {
         guard !siblings.isEmpty else { return }
         let parts = ProfileParts(namedBy: self.registration)
@@ -174,7 +174,7 @@ struct Registration {
         }
     }
 
-    /// Removes the oldest devices of Live Activities beyond the limit, after one was added to their installation.
+    /// Removes the installation's oldest devices of Live Activities beyond the limit, after another one was added.
     private func limitActivities(_ siblings: [RegisteredRow], _ place: DevicePlace) throws {
         guard place.kind == .liveActivityUpdate else { return }
         let activities = siblings.filter { $0.kind == .liveActivityUpdate }.sorted { $0.id < $1.id }
@@ -185,7 +185,8 @@ struct Registration {
         }
     }
 
-    /// Returns the columns that the registration writes: those of its members, and those that every registration renews.
+    /// Returns the columns to write: those of the members that the registration contains, and those that every
+    /// registration renews.
     private func columns(_ change: Change) -> ColumnValues {
         let registration = self.registration
         var columns: ColumnValues = [
@@ -213,7 +214,6 @@ struct Registration {
         ["encryptionKeyID": key?.id, "encryptionKey": key.map { Data($0.bytes) }]
     }
 
-    /// Adds a device.
     /// - Returns: The id of the device.
     private func insert(_ change: Change, _ attributes: Merged?) throws -> Int64 {
         let registration = self.registration
@@ -234,7 +234,7 @@ struct Registration {
         return id
     }
 
-    /// Copies the parts of the profile that the registration does not name from another device.
+    /// Copies the profile fields that the registration omits from another device.
     private func inherit(from source: Int64, to device: Int64, _ attributes: Merged?) throws {
         try ProfileParts(leftOutBy: self.registration).copy(from: source, to: device, in: self.database)
         guard let attributes else { return }
@@ -242,11 +242,11 @@ struct Registration {
         try self.write(attributes, of: device)
     }
 
-    /// Writes the properties that the registration names. The others stay, or become those of the installation.
-    /// - Parameter attributes: All attributes after the registration; `nil` if it changes none.
+    /// Writes the fields that the registration contains. Other fields stay, or are copied from the installation.
+    /// - Parameter attributes: All attributes after the registration; `nil` if it changes no attribute.
     private func refresh(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
         var columns = self.columns(change)
-        // The encryption key of another installation is of no use to this one.
+        // The encryption key of another installation is useless to this one.
         let isOther = known.installation != nil && !known.installation.isExactly(change.place.installation)
         if isOther, change.source == nil, self.registration.encryptionKey == nil { columns += Self.keyColumns(nil) }
         if let source = change.source {
@@ -264,7 +264,7 @@ struct Registration {
         try self.noteChanges(known, change)
     }
 
-    /// Records the changes that matter for notifications in progress.
+    /// Records the changes that affect notifications in progress.
     private func noteChanges(_ known: RegisteredRow, _ change: Change) throws {
         let registration = self.registration
         if registration.token != known.token {
@@ -276,7 +276,8 @@ struct Registration {
         try self.noteUser(of: known, source: change.source)
     }
 
-    /// If the registration changes the user of a device, records the end of one period and the beginning of the next.
+    /// Ends the period of a device's former user, and begins the period of the new user, if the registration changes
+    /// the user.
     private func noteUser(of known: RegisteredRow, source: RegisteredRow?) throws {
         let user = self.registration.user.map(\.value) ?? (source ?? known).user
         guard !user.isExactly(known.user) else { return }
@@ -284,8 +285,8 @@ struct Registration {
         try self.noteUserSince(of: known.id, from: source)
     }
 
-    /// Records since when a device belongs to its user: since now or, if it got the user from another device, since
-    /// that device did.
+    /// Records since when a device belongs to its user: since now or, if the user was copied from another device, since
+    /// the same change as for that device.
     private func noteUserSince(of device: Int64, from source: RegisteredRow?) throws {
         let origin = self.registration.user == nil ? source?.id : nil
         let sql = """
@@ -296,7 +297,7 @@ struct Registration {
         try self.database.run(sql: sql, device, origin)
     }
 
-    /// Returns `true` if the registration gives a device another user or time zone.
+    /// Returns `true` if the registration changes the user or the time zone of a device.
     private func changesAudience(of known: RegisteredRow, source: RegisteredRow?) -> Bool {
         let before = source ?? known
         let user = self.registration.user.map(\.value) ?? before.user
@@ -347,7 +348,7 @@ extension SQLiteStore {
                 let condition = "app = ? AND \(column) = ? AND hasLeft = 0"
                 return try DeviceRows(database: database).devices(where: condition, [app.databaseValue, value])
             }
-            // Both environments are searched, because the installation has one secret, which the caller learns.
+            // Both environments are searched, because the caller receives the secret that the installation has in both.
             let known = try devices("installation", own.databaseValue)
             guard isProven || known.isEmpty || known.contains(where: { $0.token == token }) else { return nil }
             var accepted = registration
@@ -368,22 +369,22 @@ extension SQLiteStore {
     }
 }
 
-/// The attributes of a registration. They are stored as JSON text with the device, and as rows for searching devices by
-/// attribute.
+/// The attributes of a registration. They are stored as JSON text in the device's row, and as rows by which devices are
+/// found.
 extension Registration {
-    /// The attributes after a registration.
+    /// All attributes of the device after the registration.
     private struct Merged {
         var all: [String: JSONValue]
-        /// The stored form; `nil` without attributes.
+        /// The attributes as JSON text; `nil` if there are none.
         var text: String?
         /// The number and size of the attributes before the registration.
         var before: DeviceLimits.Size?
-        /// Indicates whether the rows of all earlier attributes are replaced, because these could not be read, or have names
-        /// that may be canonically equivalent to new ones.
+        /// Indicates whether the rows of all earlier attributes are replaced, because the attributes could not be read,
+        /// or because some of their names may be canonically equivalent to new ones.
         var replacesAll = false
     }
 
-    /// Returns the bound that the registration would exceed; `nil` if none.
+    /// Returns the bound that the registration would exceed; `nil` if it stays within all bounds.
     private func excess(_ attributes: Merged?) -> ExceededDeviceLimit? {
         let ofAttributes = attributes.flatMap { attributes in
             attributes.text.flatMap { DeviceLimits.excess(attributes: attributes.all, $0, before: attributes.before) }
@@ -391,7 +392,7 @@ extension Registration {
         return ofAttributes ?? self.registration.tags.flatMap(DeviceLimits.excess)
     }
 
-    /// Returns all attributes after this registration; `nil` if it changes none. Writes nothing.
+    /// Returns all attributes after this registration; `nil` if it changes no attribute. It writes nothing.
     private func merged(into known: RegisteredRow?) throws -> Merged? {
         let changes = self.registration.attributes
         guard !changes.isEmpty else { return nil }
@@ -402,11 +403,11 @@ extension Registration {
         let row = try self.database.row(sql: "SELECT attributes FROM device WHERE id = ?", [known.id])
         let stored = row?["attributes"] as String?
         let readable = try? DeviceAttributes.read(stored)
-        // Attributes that cannot be read are replaced. Otherwise every later registration would be rejected.
+        // Unreadable attributes are replaced. Otherwise every later registration would be rejected.
         var attributes = readable ?? [:]
         let before = DeviceLimits.Size(count: attributes.count, bytes: stored?.utf8.count ?? 0)
         for (name, change) in changes {
-            // Of canonically equivalent names the newest is kept (docs/decisions/0034).
+            // Of canonically equivalent names, the newest is kept (docs/decisions/0034).
             attributes.removeValue(forKey: name)
             attributes[name] = change.value
         }
@@ -419,7 +420,7 @@ extension Registration {
         )
     }
 
-    /// Writes the rows for searching devices by the changed attributes.
+    /// Writes the rows by which devices are found for the changed attributes.
     private func write(_ attributes: Merged, of device: Int64) throws {
         if attributes.replacesAll {
             try self.database.run(sql: "DELETE FROM deviceAttribute WHERE device = ?", [device])
@@ -444,10 +445,10 @@ extension Registration {
     }
 }
 
-/// Converts attributes from and to their stored forms: one JSON text per device, and one searchable value each.
+/// Converts attributes from and to their stored forms: a JSON text for all of a device, and a searchable value for each.
 enum DeviceAttributes {
-    /// Reads all attributes of a device.
-    /// - Throws: ``DamagedRow`` if they cannot be read.
+    /// Decodes all attributes of a device.
+    /// - Throws: ``DamagedRow`` for text that is not a JSON object.
     static func read(_ text: String?) throws -> [String: JSONValue] {
         guard let text else { return [:] }
         guard let value = try? JSONValue(parsing: Data(text.utf8)), case .object(let members) = value
@@ -455,13 +456,13 @@ enum DeviceAttributes {
         return members
     }
 
-    /// Returns the searchable form of a value; `nil` for one that is neither a text, a number nor a boolean.
+    /// Returns the searchable form of a value; `nil` unless it is a string, a number or a Boolean.
     static func stored(_ value: JSONValue) -> DatabaseValue? {
         switch value {
         case .string(let text): text.databaseValue
         case .integer(let number): number.databaseValue
         case .number(let number): number.databaseValue
-        // A boolean is a blob, so that it equals neither a number nor a text.
+        // A Boolean is stored as a blob, so that it equals neither a number nor a string.
         case .bool(let flag): Data([flag ? 1 : 0]).databaseValue
         case .null, .array, .object: nil
         }

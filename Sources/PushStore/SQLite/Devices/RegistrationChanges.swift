@@ -2,15 +2,16 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// Records the changes of registrations that matter to notifications in progress, within a transaction.
+/// Records changes of devices that affect notifications in progress, within a transaction.
 ///
-/// A recipient is identified by the device's id. While a notification of the app is in progress, a deleted device keeps its id in
-/// case it returns, and it is recorded which notifications a token got, even if another device takes it (docs/decisions/0018).
+/// A recipient is identified by its device's id. While a notification of the app is in progress, a removed device keeps
+/// its row, hidden, in case it returns. The notifications that were sent to a token are recorded, even if another
+/// device takes over the token (docs/decisions/0018).
 struct RegistrationChanges {
     let app: Int64
     let database: Database
 
-    /// Returns `true` if a notification of the app has been opened and has not ended.
+    /// Returns `true` if a notification of the app is open, so that changes of devices must be recorded.
     func isWatched() throws -> Bool {
         let sql = """
             SELECT 1 FROM notification INDEXED BY notificationWatching
@@ -19,27 +20,27 @@ struct RegistrationChanges {
         return try self.database.hasRow(sql: sql, self.app)
     }
 
-    /// The SQL for the change by which a device got its user, as in the index `deviceByUserSince`.
+    /// The SQL expression for the change by which a device got its current user, as in the index `deviceByUserSince`.
     ///
-    /// It is the reading of the registration clock at that time. Changes from before migration 33 have lower values than all
-    /// readings, in the order of the devices' ids. A device that got its user from another one has that one's value, so that
-    /// an erasure in progress during the upgrade erases both or neither.
+    /// It is the value of the registration clock at that time. Changes from before migration 33 have lower values than
+    /// all others, in the order of the devices' ids. A device that took over its user from another device has the value
+    /// of that device, so that an erasure that is in progress during the upgrade erases both devices or neither.
     static let userChange = "coalesce(userSince, id - (1 << 62))"
 
-    /// Returns the reading of the registration clock.
+    /// Returns the registration clock's value, which rises with each recorded change of a device.
     static func clock(in database: Database) throws -> Int64 {
         try database.integer(sql: "SELECT number FROM registrationClock") ?? 0
     }
 
-    /// Removes a device, or hides it as long as notifications in progress need it.
-    /// - Parameter isReadable: Whether its row can be read. If not, it is removed at once.
+    /// Removes a device, or hides it while notifications in progress still need it.
+    /// - Parameter isReadable: Whether the row can be decoded. A row that cannot be decoded is deleted immediately.
     func leave(_ device: Int64, isReadable: Bool) throws {
         guard isReadable, try self.isWatched() else { return try Self.delete(device, in: self.database) }
         try self.hide(device, clock: try self.tick())
     }
 
-    /// Hides a device. An inactive one (`hasLeft` = 2) is not a recipient, and is kept only because of the
-    /// notifications that it got.
+    /// Hides a device. An inactive device (`hasLeft` = 2) is no recipient any more, and is kept only as a record of the
+    /// notifications that were sent to it.
     private func hide(_ device: Int64, clock: Int64) throws {
         let sql = """
             UPDATE device SET hasLeft = CASE isActive WHEN 1 THEN 1 ELSE 2 END, isActive = 0, churn = ?
@@ -48,7 +49,7 @@ struct RegistrationChanges {
         try self.database.run(sql: sql, [clock, device])
     }
 
-    /// Erases a device with all data about its user. Its id is kept while a notification in progress counts it.
+    /// Erases a device and all data about its user. The id is kept while a notification in progress counts it as a recipient.
     func erase(_ device: Int64) throws {
         try self.database.run(sql: "UPDATE device SET twin = NULL WHERE twin = ?1 OR id = ?1", [device])
         for table in StoredTable.names(with: .device) {
@@ -65,13 +66,13 @@ struct RegistrationChanges {
         try self.database.run(sql: sql, [device])
     }
 
-    /// Records with the registration clock that a device has changed, while notifications are in progress.
+    /// Marks a device as changed, by the registration clock, if a notification is in progress.
     func changed(_ device: Int64) throws {
         guard try self.isWatched() else { return }
         try self.database.run(sql: "UPDATE device SET churn = ? WHERE id = ?", [try self.tick(), device])
     }
 
-    /// Restores a device that had left. Notifications whose pages passed it while it was away send to it at once.
+    /// Restores a hidden device. Notifications that passed over the device while it was hidden send to it immediately.
     func returned(_ device: Int64) throws {
         try self.database.run(sql: "UPDATE device SET hasLeft = 0, churn = ? WHERE id = ?", [try self.tick(), device])
         let sql = """
@@ -86,10 +87,10 @@ struct RegistrationChanges {
         try self.database.run(sql: sql, [device, self.app])
     }
 
-    /// Merges a device into another one, which then counts as having got the notifications of both.
+    /// Merges a device into another one. Notifications sent to either count as sent to the remaining device.
     ///
-    /// Devices of different installations are not merged completely: the removed one can return with another token, and the
-    /// kept one counts only as having got the notifications of the token.
+    /// Devices of different installations stay separate recipients, because the removed device can return with another
+    /// token. Then only the notifications sent to its token count as sent to the remaining device.
     func merge(_ gone: Int64, into kept: Int64) throws {
         guard try self.isWatched() else { return try Self.delete(gone, in: self.database) }
         let clock = try self.tick()
@@ -108,15 +109,15 @@ struct RegistrationChanges {
         return try self.database.hasRow(sql: sql, [device, other])
     }
 
-    /// Moves the installation of a device that has left to another one, which then counts as having got the notifications of
-    /// both.
+    /// Takes the installation from a hidden device and links the hidden device to a registered one. Notifications sent
+    /// to either count as sent to the registered device.
     func takeInstallation(from left: Int64, to device: Int64) throws {
         try self.database.run(sql: "UPDATE device SET installation = NULL WHERE id = ?", [left])
         guard try self.isWatched() else { return }
         try self.link(device, to: left, since: try self.tick(), countsAll: true)
     }
 
-    /// Frees the token and the installation of a device that has left. The token is replaced, because its column cannot be empty.
+    /// Frees the token and the installation of a hidden device. A random token takes the place of the old one.
     private func vacate(_ device: Int64, keepsInstallation: Bool) throws {
         let row = try self.database.row(sql: "SELECT token, environment FROM device WHERE id = ?", [device])
         if let row, let token = row.token("token"), let environment = row.environment("environment") {
@@ -130,8 +131,8 @@ struct RegistrationChanges {
         try self.database.run(sql: sql, [keepsInstallation, device])
     }
 
-    /// Separates a device that gives up its token from its twin in the other environment. Notifications send to the
-    /// twin only after the device has its final state.
+    /// Separates a device that gives up its token from its twin, the device with the same token in the other
+    /// environment. Notifications are sent to the twin only after the device has its final state.
     private func unpair(_ device: Int64) throws {
         let sql = """
             SELECT id FROM device WHERE twin = ?1
@@ -144,7 +145,7 @@ struct RegistrationChanges {
         for other in others { try self.link(other, to: device, since: try self.tick(), countsAll: false) }
     }
 
-    /// Records that a device gives up a token, and which notifications the token got.
+    /// Records that a device gives up its token, together with the notifications in progress that were sent to the token.
     func gaveUp(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
         guard try self.isWatched() else { return }
         try self.database.replace(
@@ -157,27 +158,28 @@ struct RegistrationChanges {
         try SentTokenHistory(app: self.app, database: self.database).gaveUp(token, device: device)
     }
 
-    /// Links a device that took a token to the former devices of the token in both environments, and to the device that
+    /// Links a device with a new token to the former devices of the token in both environments, and to the device that
     /// has the token in the other environment.
     func took(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
         let sql = """
             SELECT device FROM formerToken WHERE app = ? AND token = ? AND device != ? ORDER BY since DESC LIMIT ?
             """
         let former = try self.database.integers(sql: sql, [self.app, Data(token.bytes), device, Self.awaited])
-        // A page that was in flight when the token was given up still went to the token.
+        // A page in flight when the token was given up is still sent to the token.
         for other in former { try self.link(device, to: other, since: try self.tick(), countsAll: false) }
         try self.unpair(device)
         guard let other = try self.pair(token, environment, device: device), try self.isWatched() else { return }
-        // The device may have the lower id of the two, and the other one may have got the notification by this token.
+        // The device may have the lower id of the two, and the notification may have been sent to the other one by this
+        // token.
         try self.link(device, to: other, since: try self.tick(), countsAll: false)
     }
 
-    /// The maximum number of former devices of a token that a device waits for. Those with a page in flight are among the
-    /// last ones.
+    /// The maximum number of former devices of a token for which a device waits. Devices with a page in flight are
+    /// among the latest ones.
     private static let awaited = 16
 
-    /// Pairs a device with its twin, which has the same token in the other environment.
-    /// - Returns: The other device; `nil` if there is none.
+    /// Pairs a device with its twin, the device with the same token in the other environment.
+    /// - Returns: The id of the twin; `nil` if there is none.
     @discardableResult func pair(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws -> Int64? {
         let sql = "SELECT id FROM device WHERE app = ? AND token = ? AND environment = ?"
         guard let other = try self.database.integer(sql: sql, [self.app, Data(token.bytes), 1 - environment.code])
@@ -186,10 +188,9 @@ struct RegistrationChanges {
         return other
     }
 
-    /// Links a device to another one. A notification waits for the other one's final state before it sends to the
-    /// device.
-    /// - Parameter countsAll: Whether all notifications count that the other device got, and not only those that are recorded
-    ///   for its token (``SentTokenHistory``). A later link does not revoke that.
+    /// Links a device to another one, for whose final state a notification waits before it sends to the device.
+    /// - Parameter countsAll: Whether all notifications sent to the other device count as sent to this one, and not
+    ///   only those that are recorded for its token (``SentTokenHistory``). A later link does not revoke it.
     private func link(_ device: Int64, to other: Int64, since clock: Int64, countsAll: Bool) throws {
         let update = """
             ON CONFLICT (device, other) DO UPDATE
@@ -208,13 +209,13 @@ struct RegistrationChanges {
         try self.database.run(sql: "UPDATE device SET churn = ? WHERE id = ?", [clock, device])
     }
 
-    /// Advances the registration clock.
+    /// Advances the registration clock, and returns its new value.
     func tick() throws -> Int64 {
         try self.database.integer(sql: "UPDATE registrationClock SET number = number + 1 RETURNING number") ?? 0
     }
 
-    /// Deletes the records of at most `limit` devices that no notification of the app needs any more.
-    /// - Returns: The number of devices.
+    /// Deletes the records of at most `limit` devices that no notification in progress needs any more.
+    /// - Returns: The number of devices whose records were deleted.
     static func forget(app: Int64, limit: Int, in database: Database) throws -> Int {
         let opened = """
             SELECT min(openedAfter) FROM notification
@@ -243,7 +244,7 @@ struct RegistrationChanges {
         return rows.count
     }
 
-    /// Deletes a device's row, with its tags, attributes and links.
+    /// Deletes the row of a device, and with it the device's tags, attributes and links.
     private static func delete(_ device: Int64, in database: Database) throws {
         try database.run(sql: "UPDATE device SET twin = NULL WHERE twin = ?", [device])
         try database.run(sql: "DELETE FROM device WHERE id = ?", [device])

@@ -2,19 +2,19 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// Reads and writes the recipients that wait for another attempt, within a transaction.
+/// Reads and writes the queue of recipients that wait for another attempt, within a transaction.
 struct RetryQueue {
-    // The due times of recipients that do not wait for a time. Statements contain them as literals, because SQLite uses the
-    // partial index of these recipients only with constants.
+    // The due times that stand for a condition instead of a time. Statements contain them as literals, because SQLite
+    // uses the partial index of such recipients only for constants.
 
-    /// The due time of recipients that wait until all shards have been read.
+    /// The due time of a recipient that waits until all shards have been read.
     static let afterShards = Timestamp.afterShards.milliseconds
 
-    /// The due time of recipients whose devices have left. They wait until all others have their final states, because their
-    /// devices may return. Recipients that wait for a time have lower values.
+    /// The due time of a recipient whose device was removed. It waits until all other recipients have their final
+    /// states, because the device may return. Actual due times are lower.
     static let afterOthers = Self.afterShards - 1
 
-    /// The due time of recipients whose devices have left, once all others have their final states.
+    /// The due time of a recipient whose device was removed, once all other recipients have their final states.
     static let departed: Int64 = 1
 
     let lane: NotificationRecord.Lane

@@ -3,21 +3,23 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// Records which notifications in progress a token got, when its device gives it up.
+/// Records which notifications in progress were sent to a token when the token's device gives it up.
 ///
-/// The ledger has final states by device, which tell what a token got only as long as its device keeps it (docs/decisions/0018).
+/// The ledger has final states by device. They tell what was sent to a token only while the device keeps the token
+/// (docs/decisions/0018).
 struct SentTokenHistory {
     let app: Int64
     let database: Database
 
-    /// Records the notifications that a token got, as its device gives it up. A page in flight is added by ``correct(_:)``.
+    /// Records the notifications sent to a token that its device gives up. ``correct(_:)`` adds a page that is still in
+    /// flight.
     func gaveUp(_ token: DeviceToken, device: Int64) throws {
-        // Notifications that the device got by an earlier token are left out.
+        // Notifications that were sent to the device by an earlier token are excluded.
         let isNew = """
             NOT EXISTS (
                 SELECT 1 FROM tokenHad AS earlier WHERE earlier.notification = number AND earlier.device = ?3)
             """
-        // Bulk notifications in progress are few; urgent ones are found by the device.
+        // Bulk notifications in progress are few. Urgent notifications are found by the device.
         let queries = [
             """
             SELECT number, ?1, ?3 FROM notification INDEXED BY notificationWatchingBulk
@@ -37,14 +39,15 @@ struct SentTokenHistory {
         }
     }
 
-    /// The SQL condition that a push was accepted or, under the guarantee `atMostOnce`, may have been sent.
+    /// The SQL condition that a push was accepted, is being sent or, under the guarantee `atMostOnce`, has an unknown
+    /// outcome.
     private static let hasHad = """
         (delivery.state IN (\(DeliveryRecord.State.accepted.rawValue), \(DeliveryRecord.State.sending.rawValue))
             OR delivery.state = \(DeliveryRecord.State.unknown.rawValue)
             AND notification.guarantee = '\(NotificationRecord.Guarantee.atMostOnce.rawValue)')
         """
 
-    /// Records the tokens of a page's recipients whose devices have given up tokens since the page was read.
+    /// Records the tokens of the page's recipients whose devices gave up a token after the page was read.
     func correct(_ page: PageResult) throws {
         guard let snapshot = page.snapshot else { return }
         let former = "SELECT device FROM formerToken INDEXED BY formerTokenBySince WHERE app = ? AND since > ?"
@@ -61,7 +64,7 @@ struct SentTokenHistory {
             let earlier = "DELETE FROM tokenHad WHERE notification = ? AND device = ?"
             try self.database.run(sql: earlier, page.notificationNumber, recipient.id)
             guard hasHad else { continue }
-            // Notifications that have ended meanwhile are left out.
+            // Notifications that have finished meanwhile are excluded.
             let sql = """
                 INSERT OR IGNORE INTO tokenHad (notification, token, device)
                 SELECT number, ?, ? FROM notification WHERE number = ? AND finishedAt IS NULL
@@ -76,7 +79,7 @@ struct SentTokenHistory {
         return try self.database.hasRow(sql: sql, [notification, NotificationRecord.Guarantee.atMostOnce.rawValue])
     }
 
-    /// Returns `true` if a token got a notification by a device that has given it up.
+    /// Returns `true` if a notification was sent to a token while another device had the token.
     static func remembers(_ token: DeviceToken, of notification: Int64, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM tokenHad WHERE notification = ? AND token = ?"
         return try database.hasRow(sql: sql, [notification, Data(token.bytes)])

@@ -5,17 +5,17 @@ import PushTypes
 
 /// Accepts notifications within one transaction.
 ///
-/// All reads for a request come before its first write, which is that of the only row that may conflict with others. So
-/// a request that fails leaves nothing behind, and the other requests continue.
+/// For each request, all reads precede the first write, which inserts the only row that may conflict with another one.
+/// Therefore a failed request leaves nothing behind, and the other requests are still accepted.
 struct AcceptanceTransaction {
     private let database: Database
-    /// The owner of the leases of claimed shards.
+    /// The owner of the leases under which shards are claimed.
     private let owner: Int64
     private let leaseUntil: Timestamp
-    /// The lease that all claimed shards of the transaction share; `nil` before the first one.
+    /// The fencing number of the lease that all claimed shards of the transaction share; `nil` before the first claim.
     private var fence: Int64?
     private var clock: Int64?
-    /// The apps that were looked up; `true` for those that are stopped.
+    /// The apps looked up so far, with `true` for a stopped app.
     private var stops: [Int64: Bool] = [:]
     private var consents: [ConsentColumns.Question: ConsentColumns] = [:]
 
@@ -23,7 +23,7 @@ struct AcceptanceTransaction {
         (self.owner, self.leaseUntil, self.database) = (owner, leaseUntil, database)
     }
 
-    /// Accepts a notification, unless it is a repetition.
+    /// Accepts a notification, unless the request repeats an earlier one.
     /// - Returns: The result, or the error of a request that fails without failing the others.
     /// - Throws: An error that ends the transaction.
     mutating func accept(_ request: AcceptanceRequest) throws -> Result<AcceptanceResult, any Error> {
@@ -57,8 +57,8 @@ struct AcceptanceTransaction {
 
     // MARK: Checks
 
-    /// Returns the response to a request that is not accepted, because it was accepted before or its schedule, issue or chat
-    /// session has changed; `nil` for any other.
+    /// Returns the response to a request that is not accepted, because it was accepted before, or because its schedule,
+    /// issue or chat session has changed; `nil` if it can be accepted.
     private func earlier(_ request: AcceptanceRequest) throws -> Acceptance? {
         let notification = request.notification
         if let idempotency = request.idempotency,
@@ -82,25 +82,25 @@ struct AcceptanceTransaction {
         return isCurrent ? nil : .scheduleChanged
     }
 
-    /// Returns `false` if a chat session does not exist any more.
+    /// Returns `false` if the chat session no longer exists.
     private func hasRecord(_ session: UUID, app: Int64) throws -> Bool {
         let sql = "SELECT 1 FROM chatSession WHERE id = ? AND app = ?"
         return try self.database.hasRow(sql: sql, [session.uuidString, app])
     }
 
-    /// Returns `false` if the deliveries of the notification that this one resends are being deleted.
+    /// Returns `false` if the deliveries of the notification to resend are being deleted.
     private func hasOriginal(_ notification: NotificationRecord) throws -> Bool {
         guard let original = notification.resendOf else { return true }
         let sql = "SELECT 1 FROM notification WHERE id = ? AND isForgotten = 0"
         return try self.database.hasRow(sql: sql, [original.uuidString])
     }
 
-    /// The tokens that a notification names, as they are registered now.
+    /// The tokens that a notification names, and their present registrations.
     private struct Draft {
         /// The named tokens; `nil` for an audience of devices.
         var tokens: [DeviceToken]?
         var found = RecipientQuery.Found()
-        /// The first token that is registered with another kind than that of the notification.
+        /// The first named token whose registered kind differs from the kind of the notification; `nil` if there is none.
         var tokenOfOtherKind: (token: DeviceToken, kind: DeviceTokenKind)?
     }
 
@@ -138,13 +138,13 @@ struct AcceptanceTransaction {
 
     // MARK: Parts
 
-    /// Adds the shards and the other rows of a notification whose own row has been added.
-    /// - Returns: The shard if it was claimed for the caller.
+    /// Adds the shards and the other dependent rows of a notification, after its own row was added.
+    /// - Returns: The shard, if it was claimed for the caller.
     private mutating func add(_ draft: Draft, of request: AcceptanceRequest, number: Int64) throws -> ClaimedShard? {
         let notification = request.notification
         try NotificationRow.insertTargets(of: notification, number: number, in: self.database)
         if let issue = request.issue {
-            // It is in the same transaction, so that the issue has its notification even after a crash.
+            // The same transaction assigns the notification to the issue, so that the assignment survives a crash.
             let values: ColumnValues = ["notification": notification.id.uuidString]
             try self.database.update("issue", values, id: issue.uuidString)
         }
@@ -183,7 +183,7 @@ struct AcceptanceTransaction {
         return ClaimedShard(claim, page)
     }
 
-    /// Returns `true` if a claim would find the shard of the notification now.
+    /// Returns `true` if the notification's shard is ready to be claimed now.
     private mutating func isClaimable(_ request: AcceptanceRequest) throws -> Bool {
         guard request.isClaimed, request.notification.state == .accepted, request.shards.count == 1,
             request.shards.first?.zone == .any

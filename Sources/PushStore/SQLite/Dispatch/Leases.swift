@@ -3,7 +3,7 @@ import PushTypes
 
 /// The leases under which shards and retries are sent (docs/decisions/0019).
 ///
-/// A lease is identified by its fencing number, which rises with every claim. Nothing is written under a lost lease.
+/// A lease is identified by its fencing number. Each claim gets a higher number. Nothing is written under a lost lease.
 enum Leases {
     /// Adds a lease.
     /// - Returns: The fencing number of the lease.
@@ -12,20 +12,18 @@ enum Leases {
         return database.lastInsertedRowID
     }
 
-    /// Returns `true` if the owner still holds a lease.
+    /// Returns `true` if the owner has not lost the lease.
     static func isHeld(_ fence: Int64, by owner: Int64, in database: Database) throws -> Bool {
         return try database.hasRow(sql: "SELECT 1 FROM lease WHERE fence = ? AND owner = ?", fence, owner)
     }
 
-    /// Changes the end of a lease.
     static func extend(_ fence: Int64, until: Timestamp, in database: Database) throws {
         try database.run(sql: "UPDATE lease SET until = ? WHERE fence = ?", until.milliseconds, fence)
     }
 
-    /// Returns the leases that no owner works under any more.
+    /// Returns the leases under which no owner works any more.
     ///
-    /// A lease of the caller is lost if the caller does not hold it. A lease of another owner is lost once it has
-    /// expired.
+    /// A lease of the caller is lost if it is not among `held`. A lease of another owner is lost once it has expired.
     static func lost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: Database) throws -> [Int64] {
         let statement = try RawStatement(sql: "SELECT fence, owner, until FROM lease", in: database)
         defer { statement.reset() }
@@ -43,12 +41,12 @@ enum Leases {
         return lost
     }
 
-    /// Ends the leases that no owner works under any more.
+    /// Ends the leases under which no owner works any more.
     static func releaseLost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: Database) throws {
         try Self.release(try Self.lost(owner: owner, held: held, now: now, in: database), in: database)
     }
 
-    /// Ends leases, and releases the shards and retries that they hold.
+    /// Ends leases, and releases the shards and retries that were claimed under them.
     static func release(_ fences: [Int64], in database: Database) throws {
         for fence in fences {
             let held = try database.integers(sql: "SELECT notification FROM shard WHERE lease = ?", [fence])
@@ -59,26 +57,27 @@ enum Leases {
         }
     }
 
-    /// Releases one shard. The caller ends the lease.
+    /// Releases one shard. The caller has to end the lease.
     static func release(_ notification: Int64, _ shard: Int64, _ fence: Int64, in database: Database) throws {
         let sql = "UPDATE shard SET lease = NULL WHERE notification = ? AND number = ? AND lease = ?"
         guard try database.run(sql: sql, notification, shard, fence) > 0 else { return }
         try Self.tidyIfCancelled(notification, in: database)
     }
 
-    /// Removes the shard of a cancelled notification, which was kept for its page in flight.
+    /// Deletes the shard of a cancelled notification, which was kept only for its page in flight.
     private static func tidyIfCancelled(_ notification: Int64, in database: Database) throws {
         let sql = "SELECT 1 FROM notification WHERE number = ? AND state = 'cancelled'"
         if try database.hasRow(sql: sql, notification) { try NotificationCompletion.tidy(notification, in: database) }
     }
 
-    /// Ends a lease unless it holds another shard. Shards that were claimed at their acceptance may share a lease.
+    /// Ends a lease, unless another shard is claimed under it. Shards that are claimed when they are accepted may share
+    /// a lease.
     static func end(_ fence: Int64, in database: Database) throws {
         let sql = "DELETE FROM lease WHERE fence = ?1 AND NOT EXISTS (SELECT 1 FROM shard WHERE lease = ?1)"
         try database.run(sql: sql, fence)
     }
 
-    /// Releases the retries that a lease still holds.
+    /// Releases the retries that are still claimed under a lease.
     static func freeRetries(_ fence: Int64, in database: Database) throws {
         try Self.free("retry", fence, in: database)
     }

@@ -6,7 +6,7 @@ import PushTypes
 /// Commits one page, within a transaction.
 struct PageCommit {
     private let page: PageResult
-    /// Indicates whether the page is only about to be sent, so that its lease is kept.
+    /// Indicates whether the page is about to be sent. If `true`, the lease is kept.
     private let begins: Bool
     private let owner, number: Int64
     private let now: Timestamp
@@ -20,10 +20,10 @@ struct PageCommit {
     private let state: NotificationRecord.State
     private let lane: NotificationRecord.Lane
     private let hasStarted: Bool
-    /// The stored origin of the notification; `nil` if it did not come over a bridge.
+    /// The stored origin of the notification; `nil` if the notification did not arrive over a bridge.
     private let origin: String?
 
-    /// Reads the current row of the notification; `nil` if the notification does not exist any more.
+    /// Reads the current row of the notification. Returns `nil` if the notification no longer exists.
     init?(
         _ page: PageResult,
         begins: Bool,
@@ -51,13 +51,13 @@ struct PageCommit {
         self.trace = try PageTrace(page, number: self.number, now: now, connections: parts.connections, in: database)
     }
 
-    /// Indicates whether the notification is still to be sent after this page.
+    /// Indicates whether the notification has further pages to send after this one.
     private var isInProgress: Bool {
         self.page.pauses == nil && (self.state == .accepted || self.state == .sending) && !self.isAppStopped
     }
 
-    /// Writes the page.
-    /// - Returns: ``CommitResult/leaseLost`` if the lease is lost. Only a pause of the notification is written then.
+    /// - Returns: ``CommitResult/leaseLost`` if the lease was lost. In that case, only a pause of the notification is
+    ///   written.
     func run() throws -> StartedPage {
         if let reason = self.page.pauses { try NotificationRow.pause(self.number, reason: reason, in: self.database) }
         guard try self.holdsLease() else { return StartedPage(result: .leaseLost, started: []) }
@@ -99,22 +99,22 @@ struct PageCommit {
         let block =
             events.isEmpty
             ? nil : try EventBlockRow.add(.delivery, text, app: self.app, now: self.now, in: self.database)
-        // Recipients that are about to be sent to are traced with the second commit.
+        // The attempts of recipients that are about to be sent to are recorded by the second commit.
         let sent = self.begins ? [] : self.page.deliveries
         try self.trace.write(sent.map(\.recipient) + ended.map(\.delivery.recipient), block: block)
         if !self.begins { try self.endLease() }
         return StartedPage(result: self.isInProgress ? .inProgress : .stopped, started: started)
     }
 
-    /// Removes the content of a push to an unregistered token, which anyone could have made up at an endpoint without
-    /// credentials.
+    /// Deletes the content of a push to an unregistered token, which any client of an unauthenticated endpoint could
+    /// have sent.
     private func forgetContent() throws {
         guard let origin, NotificationOrigin(origin)?.kind == .matrix else { return }
         let sql = "UPDATE notification SET payload = ? WHERE number = ?"
         try self.database.run(sql: sql, [Data("{}".utf8), self.number])
     }
 
-    /// Returns `true` if the lease is held, and the shard's cursor is where the page began.
+    /// Returns `true` if the lease is held and no other page of the shard was written since the page was read.
     private func holdsLease() throws -> Bool {
         guard let fence = self.page.fence, try Leases.isHeld(fence, by: self.owner, in: self.database)
         else { return false }
@@ -123,7 +123,7 @@ struct PageCommit {
         return try self.database.hasRow(sql: sql, self.number, step.shard, fence, step.from)
     }
 
-    /// Applies the changes of tokens that the responses imply, and announces them to webhooks.
+    /// Applies the changes of token states that the responses imply, and adds their webhook events.
     private func applyTokenChanges() throws {
         guard !self.page.tokenChanges.isEmpty else { return }
         let events = try TokenEventWriter(app: self.app, now: self.now, in: self.database)
@@ -132,7 +132,7 @@ struct PageCommit {
         try events.announce()
     }
 
-    /// Ends the lease unless the shard continues under it, and ends the notification if this was its last page.
+    /// Ends the lease unless the shard continues under it, and finishes the notification if this was its last page.
     private func endLease() throws {
         guard let fence = self.page.fence else { return }
         if let until = self.keptUntil {
@@ -147,14 +147,14 @@ struct PageCommit {
         }
     }
 
-    /// The new end of the lease; `nil` to end it now. The lease of a stopped notification is ended because no later page
-    /// would do so.
+    /// The new expiry time of the lease; `nil` to end it now. The lease of a stopped notification ends now, because no
+    /// later page would end it.
     private var keptUntil: Timestamp? { self.isInProgress ? self.page.step?.leaseUntil : nil }
 
-    /// Writes a recipient's state unless it has a final one.
-    /// - Returns: `true` if it was written.
+    /// Writes the state of a recipient, unless the recipient already has a final state.
+    /// - Returns: `true` if the state was written.
     private func write(_ delivery: DeliveryResult, hasHeld: Bool) throws -> Bool {
-        // A recipient of a shard is not in the retry queue, unless it moved between the zones of two pages in flight.
+        // A recipient of a shard is in the retry queue only if it moved between the time zones of two pages in flight.
         if self.page.step == nil {
             try self.removeRetry(of: delivery.recipient)
         } else if hasHeld {
@@ -166,7 +166,7 @@ struct PageCommit {
     }
 
     /// Skips a recipient whose device was removed, or queues it if the device has returned since the page was read.
-    /// - Returns: `true` if it was skipped.
+    /// - Returns: `true` if the recipient was skipped.
     private func skip(_ removed: ReportedDelivery, hasHeld: Bool) throws -> Bool {
         let delivery = removed.delivery
         let isBack = "SELECT 1 FROM device WHERE id = ? AND hasLeft = 0"
@@ -178,16 +178,15 @@ struct PageCommit {
         return false
     }
 
-    /// Writes the final state of a recipient before the others of its page are sent to, unless the recipient has a
-    /// state already.
-    /// - Returns: `true` if it was written.
+    /// Writes the final state of a recipient before the rest of the page is sent, unless the recipient already has a state.
+    /// - Returns: `true` if the state was written.
     private func end(_ ending: ReportedDelivery, hasHeld: Bool) throws -> Bool {
         let hasState = "SELECT 1 FROM delivery WHERE notification = ? AND recipient = ?"
         guard try !self.database.hasRow(sql: hasState, self.number, ending.delivery.recipient) else { return false }
         return try self.write(ending.delivery, hasHeld: hasHeld)
     }
 
-    /// Returns `true` if some of the notification's recipients wait until all shards have been read.
+    /// Returns `true` if recipients of the notification are queued until all shards have been read.
     private func hasHeldRecipients() throws -> Bool {
         guard self.page.step != nil else { return false }
         let sql = """
@@ -197,19 +196,19 @@ struct PageCommit {
         return try self.database.hasRow(sql: sql, self.number)
     }
 
-    /// Removes a recipient from those that wait until all shards have been read.
+    /// Removes a recipient from the retry queue, if it waits there until all shards have been read.
     private func removeHeld(_ recipient: Int64) throws {
         let sql = "DELETE FROM retry WHERE notification = ? AND recipient = ? AND dueAt = \(RetryQueue.afterShards)"
         try self.database.run(sql: sql, self.number, recipient)
     }
 
-    /// Removes a recipient that was claimed under the page's lease from the retry queue.
+    /// Removes a recipient from the retry queue, if it was claimed under the page's lease.
     private func removeRetry(of recipient: Int64) throws {
         let sql = "DELETE FROM retry WHERE notification = ? AND recipient = ? AND lease = ?"
         try self.database.run(sql: sql, self.number, recipient, self.page.fence)
     }
 
-    /// Returns the environments that still hold recipients of the page back, because they are paused.
+    /// Returns the environments that hold recipients of the page back and are still paused.
     private func pausedEnvironments() throws -> Set<PushEnvironment> {
         let holding = Set(self.page.retries.compactMap(\.heldFor))
         return try holding.filter { try EnvironmentPauseTable.areHeld(.one($0), of: self.app, in: self.database) }
@@ -240,8 +239,8 @@ struct PageCommit {
         "ON CONFLICT (notification, recipient) DO NOTHING"
     )
 
-    /// Queues a recipient for a retry unless it has a final state. The state that was written before the page under
-    /// `atMostOnce` is removed, because the push was not sent.
+    /// Queues a recipient for a retry, unless it has a final state. The state that was written before the sending under
+    /// `atMostOnce` is deleted, because the push was not sent.
     private func queue(_ retry: RetryResult, _ paused: Set<PushEnvironment>) throws {
         if retry.dueAt == .afterShards { return try self.hold(retry.recipient) }
         let begun = "DELETE FROM delivery WHERE notification = ? AND recipient = ? AND state = 0"
@@ -255,7 +254,7 @@ struct PageCommit {
         try self.add(row, retry.recipient, dueAt: retry.heldFor == nil || isHeld ? retry.dueAt : .atOnce)
     }
 
-    /// Queues a recipient until all shards have been read, unless it was started or is queued already.
+    /// Queues a recipient until all shards have been read, unless it already has a state or is queued.
     private func hold(_ recipient: Int64) throws {
         let row = try RowInsertion<RetryColumn>(Self.holding, in: self.database)
         row.bind(0, to: .attempts)
@@ -263,7 +262,8 @@ struct PageCommit {
         try self.add(row, recipient, dueAt: .afterShards)
     }
 
-    /// Adds a row to the retry queue. For a cancelled notification it is due at once, so that the recipient ends.
+    /// Adds a row to the retry queue. For a cancelled notification it is due immediately, so that the recipient gets
+    /// its final state.
     private func add(_ row: RowInsertion<RetryColumn>, _ recipient: Int64, dueAt: Timestamp) throws {
         row.bind(self.number, to: .notification)
         row.bind(recipient, to: .recipient)
@@ -273,7 +273,7 @@ struct PageCommit {
         try row.run()
     }
 
-    /// Advances the shard's cursor, and adds the outcomes of the page to the shard's counters.
+    /// Advances the shard's cursor, and adds the page's outcomes to the counters of the shard.
     private func advanceShard(_ counts: OutcomeCounts) throws {
         guard let step = self.page.step else { return }
         let sql = """
@@ -298,7 +298,7 @@ struct PageCommit {
         try statement.run()
     }
 
-    /// Writes the changes of the notification's own row. Most pages of a shard have none.
+    /// Updates the notification's own row, if needed. Most pages of a shard change nothing in it.
     private func updateNotification(_ counts: OutcomeCounts) throws {
         let isOfShard = self.page.step != nil
         let hasNews = self.page.nextPageAt != nil || self.page.wave != nil || self.state == .accepted
@@ -315,7 +315,7 @@ struct PageCommit {
         let (now, nextPageAt) = (self.now.milliseconds, self.page.nextPageAt?.milliseconds ?? 0)
         let (waveStartedAt, sent) = (self.page.wave?.startedAt?.milliseconds, self.page.wave.map { Int64($0.sent) })
         statement.bind(now, nextPageAt, waveStartedAt, sent, isOfShard ? nil : now)
-        // Counts of a shard's page are added to the shard.
+        // The outcomes of a shard's page are added to the counters of the shard instead.
         statement.bind(isOfShard ? OutcomeCounts() : counts, at: 6)
         statement.bind(self.number, at: 11)
         try statement.run()
@@ -323,7 +323,7 @@ struct PageCommit {
 }
 
 extension PageCommit {
-    /// Stores the named tokens that the page has proven invalid, if the notification came over the legacy bridge.
+    /// Stores the named tokens that were shown to be invalid, if the notification arrived over the legacy bridge.
     static func rememberInvalid(
         _ tokens: [InvalidNamedToken],
         app: Int64,

@@ -1,13 +1,13 @@
 import GRDB
 import PushTypes
 
-/// Records a page for timelines: its times, its connections, and the attempts that are followed by another one.
+/// Records a page for timelines: its times, its connections, and each attempt that is followed by another one.
 struct PageTrace {
     private let number: Int64
     private let page: PageResult
     private let now: Timestamp
     private let database: Database
-    /// The ids of the page's connections, by their index.
+    /// The stored ids of the page's connections, in the order of the page's connections.
     private let connections: [Int64]
 
     init(
@@ -21,7 +21,7 @@ struct PageTrace {
         self.connections = try page.connections.map { try connections.id(of: $0, in: database) }
     }
 
-    /// Returns the number by which the ledger encodes the transmission of a push; `nil` if it is not known.
+    /// Returns the integer that encodes a push's connection and duration in the ledger; `nil` if they are unknown.
     func trip(_ trip: PushTrip?) -> Int64? {
         guard let trip else { return nil }
         let index = Int(trip.connection)
@@ -35,10 +35,9 @@ struct PageTrace {
 
     private static let insertion = PageColumn.insertion(into: "page", "ON CONFLICT DO NOTHING")
 
-    /// Writes the page.
     /// - Parameters:
-    ///   - recipients: The recipients that the page was sent to, or whose final state it wrote without sending.
-    ///   - block: The block with the page's events.
+    ///   - recipients: The recipients that the page was sent to, or whose final state was written without a push.
+    ///   - block: The id of the block with the page's webhook events; `nil` if it has none.
     func write(_ recipients: [Int64], block: Int64?) throws {
         guard let times = self.page.times, let first = recipients.min(), let last = recipients.max() else { return }
         let row = try RowInsertion<PageColumn>(Self.insertion, in: self.database)
@@ -67,7 +66,6 @@ struct PageTrace {
         """
     )
 
-    /// Writes the attempt that led to a retry.
     func write(_ retry: RetryResult, _ reasons: ReasonLookup) throws {
         guard let attempt = retry.attempt, let times = self.page.times else { return }
         let reason = try reasons.id(of: DeliveryReason(attempt.reason), in: self.database)

@@ -3,9 +3,9 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// A query for recipients: a page of devices or named tokens after a cursor, or single recipients for another attempt.
+/// A query for recipients: for a page of devices or named tokens after a cursor, or for single recipients to retry.
 struct RecipientQuery: Sendable {
-    /// The recipients of a page, in their order.
+    /// The recipients of a page, in ascending order of their positions.
     struct Found {
         var recipients: [Recipient] = []
         /// See ``RecipientPage/ended``.
@@ -13,7 +13,7 @@ struct RecipientQuery: Sendable {
         /// See ``RecipientPage/held``.
         var held: [Int64] = []
 
-        /// Adds a named token to the recipients, or to the ended ones if it cannot be sent to.
+        /// Adds a named token to ``recipients``, or to ``ended`` if nothing can be sent to it.
         mutating func add(_ named: Named, position: Int64) {
             if let recipient = named.recipient, !named.isOfOtherKind {
                 self.recipients.append(recipient)
@@ -23,7 +23,7 @@ struct RecipientQuery: Sendable {
         }
     }
 
-    /// The source of the recipients.
+    /// The source of the recipients: the devices of an audience, or the tokens that the notification names.
     private enum Source {
         case devices(DeviceFilter)
         case targets
@@ -32,7 +32,7 @@ struct RecipientQuery: Sendable {
     private let source: Source
     let number, app: Int64
     let notification: NotificationRecord
-    /// The reading of the registration clock at the opening of the notification.
+    /// The value of the registration clock, a counter of device changes, when the notification was opened.
     let openedAfter: Int64
     let zone: ShardPlan.Zone
     let shard: Int64
@@ -40,10 +40,9 @@ struct RecipientQuery: Sendable {
     private let limit: Int
     private let columns: [(need: RecipientProfileFields, name: String)]
     private let consent: ConsentColumns
-    /// The columns of `device` for a recipient, in the order in which ``device(_:)`` reads them.
+    /// The columns of `device`, in the order in which ``device(_:)`` reads them.
     private let columnList: String
 
-    /// Creates a query for a page of a shard.
     init(_ claim: ShardClaim, limit: Int, needs: RecipientProfileFields, consent: ConsentColumns = .none) {
         let notification = claim.notification
         (self.number, self.app, self.notification) = (claim.notificationNumber, notification.app, notification)
@@ -59,7 +58,7 @@ struct RecipientQuery: Sendable {
     }
 
     /// Creates a query for single recipients of a notification.
-    /// - Parameter needs: The parts of the profiles; `nil` for those of ``NotificationRecord/retryNeeds``.
+    /// - Parameter needs: The fields of the profiles; `nil` for the fields of ``NotificationRecord/retryNeeds``.
     init(
         _ notification: NotificationRecord,
         number: Int64,
@@ -78,7 +77,7 @@ struct RecipientQuery: Sendable {
     private static func columns(_ needs: RecipientProfileFields, _ consent: ConsentColumns) -> [(
         RecipientProfileFields, String
     )] {
-        // Quiet hours are in the local time of the device.
+        // Quiet hours are in the local time of the device, so its time zone is needed.
         let needs = consent.asksQuietHours ? needs.union(.timeZone) : needs
         let all: [(RecipientProfileFields, String)] = [
             (.user, "user"), (.locale, "locale"), (.timeZone, "timeZone"), (.appVersion, "appVersion"),
@@ -98,7 +97,7 @@ struct RecipientQuery: Sendable {
     }
 
     /// Reads the page.
-    /// - Parameter driver: The index ranges that find the devices of a narrow audience; `nil` visits all devices.
+    /// - Parameter driver: The index ranges that find the devices of a narrow audience; `nil` to scan all devices.
     func fetch(driver: AudienceDriver? = nil, in database: Database) throws -> Found {
         switch self.source {
         case .devices(let filter): try self.devices(filter, driver: driver, in: database)
@@ -108,7 +107,7 @@ struct RecipientQuery: Sendable {
 
     private func devices(_ filter: DeviceFilter, driver: AudienceDriver?, in database: Database) throws -> Found {
         let (sql, arguments) = self.text(filter, driver: driver)
-        // Only statements that several notifications share are cached.
+        // Only the prepared statements that several notifications share are cached.
         let statement = try RawStatement(sql: sql, isKept: filter.isCommon && driver == nil, in: database)
         defer { statement.reset() }
         for (index, argument) in arguments.enumerated() { statement.bind(argument, at: Int32(index) + 1) }
@@ -127,7 +126,7 @@ struct RecipientQuery: Sendable {
         return found
     }
 
-    /// Returns the ids of devices that have left since the notification was opened, after the cursor, up to `last`.
+    /// Returns the ids, above the cursor and up to `last`, of devices that were removed since the notification was opened.
     func left(upTo last: Int64, in database: Database) throws -> [Int64] {
         guard case .devices(let filter) = self.source else { return [] }
         let range = "FROM device INDEXED BY deviceLeft WHERE app = ? AND id > ? AND id <= ? AND hasLeft = 1"
@@ -142,7 +141,7 @@ struct RecipientQuery: Sendable {
         EndedRetry(id: id, recipient: recipient, attempts: 0, cause: cause)
     }
 
-    /// Returns the statement for a page of devices, with its arguments.
+    /// Returns the SQL and the arguments of the query for a page of devices.
     func text(_ filter: DeviceFilter, driver: AudienceDriver?) -> (sql: String, arguments: [DatabaseValue]) {
         let sql = """
             SELECT \(self.columnList) FROM device \(driver == nil ? filter.index : "NOT INDEXED")
@@ -154,7 +153,7 @@ struct RecipientQuery: Sendable {
         return (sql, arguments + [self.limit.databaseValue])
     }
 
-    /// Returns the recipient of a device's row; `nil` for a row that cannot be read.
+    /// Decodes the recipient in a device's row; `nil` for a row that cannot be read.
     private func device(_ statement: RawStatement) -> Recipient? {
         guard let token = statement.token(1), let environment = PushEnvironment(code: statement.integer(2))
         else { return nil }
@@ -172,7 +171,7 @@ struct RecipientQuery: Sendable {
         return recipient
     }
 
-    /// Reads the needed part of a profile; `nil` if nothing is needed.
+    /// Decodes the requested fields of a profile; `nil` if none were requested.
     private func profile(_ statement: RawStatement) -> RecipientProfile? {
         guard !self.columns.isEmpty else { return nil }
         var profile = RecipientProfile()
@@ -199,23 +198,23 @@ struct RecipientQuery: Sendable {
         return found
     }
 
-    /// A token that a notification names, with its registration.
+    /// A token that a notification names, with its registration if there is one.
     struct Named {
-        /// The recipient; `nil` for a row that cannot be read.
+        /// The recipient; `nil` if the row cannot be read.
         var recipient: Recipient?
-        /// Indicates whether the token is registered with another kind than that of the notification.
+        /// Indicates whether the token is registered with another kind than the kind of the notification.
         var isOfOtherKind = false
         /// Indicates whether the token was erased with its user.
         var isErased = false
-        /// The kind with which the token is registered; `nil` if it is not, or if that cannot be read.
+        /// The kind with which the token is registered; `nil` if it is not registered, or if the kind cannot be read.
         var kind: DeviceTokenKind?
 
-        /// The cause for which the recipient ends without being sent to, used if it cannot be sent to.
+        /// The reason for which nothing is sent to the token. It applies only to a token that cannot be sent to.
         var lack: EndingCause { self.isErased ? .erased : self.isOfOtherKind ? .otherKind : .unreadable }
     }
 
-    /// Returns a token that the notification names, with its device if it is registered. The channel of a broadcast has
-    /// no device.
+    /// Returns the token that the notification names at a position, with its device if it is registered. The channel of
+    /// a broadcast has no device.
     private func target(_ position: Int64, in database: Database) throws -> Named {
         let named = "SELECT token, environment FROM target WHERE notification = ? AND position = ?"
         let statement = try RawStatement(sql: named, in: database)
@@ -234,7 +233,7 @@ struct RecipientQuery: Sendable {
         return try self.named(token, in: environment, position: position, database)
     }
 
-    /// Returns a token with its device if it is registered.
+    /// Returns a named token, with its device if it is registered.
     func named(
         _ token: DeviceToken,
         in environment: PushEnvironment,
@@ -261,7 +260,7 @@ struct RecipientQuery: Sendable {
         )
     }
 
-    /// Returns `true` if the token in a device's row is of another kind than that of the notification.
+    /// Returns `true` if the device's kind of token differs from the kind of the notification.
     private func isOfOtherKind(_ statement: RawStatement) -> Bool {
         guard let kind = self.notification.content.tokenKind else { return false }
         return statement.integer(8) != kind.code
@@ -270,9 +269,9 @@ struct RecipientQuery: Sendable {
 
 /// Decides whether a device of a page has to wait until all shards have been read.
 ///
-/// A device has to wait if its token may have got the notification by another device: one whose token it took, one that was
-/// merged into it, or its twin in the other environment. It also has to wait if it may have got the notification itself in
-/// its earlier time zone.
+/// A device has to wait if the notification may have been sent to its token by another device: by one whose token it
+/// took over, by one that was merged into it, or by its twin in the other environment. It also has to wait if the
+/// notification may have been sent to it in its former time zone.
 private struct RecipientChanges {
     private let query: RecipientQuery
     private let zone: ShardPlan.Zone
@@ -283,17 +282,16 @@ private struct RecipientChanges {
         (self.zone, self.shard) = (query.zone, query.shard)
     }
 
-    /// Returns `true` if a row of ``RecipientQuery`` may have to wait. Few rows may.
+    /// Returns `true` if the device of a row may have to wait, which is rare. It needs no further query.
     func mayConcern(_ row: RawStatement) -> Bool {
         !row.isNull(5) && row.integer(5) > self.query.openedAfter
             || !row.isNull(6) && self.query.notification.environment == nil
     }
 
-    /// Returns `true` if a device has to wait.
     func holds(_ device: Int64, in database: Database) throws -> Bool {
         if try self.hasTwinOrLink(device, in: database) { return true }
         guard self.zone != .any else { return false }
-        // The device may be in a page in flight of its earlier time zone.
+        // A page in flight of the former time zone may contain the device.
         let sql = "SELECT 1 FROM shard WHERE notification = ? AND number != ? AND lease IS NOT NULL LIMIT 1"
         return try database.hasRow(sql: sql, self.query.number, self.shard)
     }
@@ -310,21 +308,22 @@ private struct RecipientChanges {
 }
 
 extension RecipientQuery {
-    /// The next step for a recipient of the retry queue.
+    /// The next step in the processing of a queued recipient.
     enum NextStep {
         case now(RetryRecipient)
-        /// The recipient waits for another one, by which its token may get the notification, and which has no final state yet.
+        /// The recipient waits for another one without a final state, because the notification may be sent to its token
+        /// by that one.
         ///
-        /// The time is the due time of the other recipient, if it waits for another attempt.
+        /// The associated time is the due time of the other recipient's next attempt; `nil` if it is unknown.
         case later(until: Timestamp?)
-        /// The device of the recipient has left, and may return as long as other recipients have no final state.
+        /// The device of the recipient was removed, and may return while other recipients have no final state.
         ///
-        /// The recipient is ended once all others have their final states.
+        /// The associated final state is written once all other recipients have their final states.
         case last(EndedRetry)
     }
 
-    /// Decides whether a recipient is sent to again, with the current token of its device, or ended.
-    /// - Parameter fence: The fencing number of the lease under which it was claimed.
+    /// Decides whether a recipient is sent to again, by its device's current token, waits, or gets its final state.
+    /// - Parameter fence: The fencing number of the lease under which the recipient was claimed.
     func fetch(_ retry: DueRetry, fence: Int64, isCancelled: Bool, in database: Database) throws -> NextStep {
         var (recipient, lack, hasLeft) = try self.current(retry, in: database)
         recipient?.attempts = retry.attempts
@@ -354,8 +353,8 @@ extension RecipientQuery {
         return cause == nil && hasLeft ? .last(end) : .now(.ended(end))
     }
 
-    /// Returns the current recipient, the cause for which it ends if it cannot be sent to, and whether its device has left
-    /// and may return.
+    /// Returns the recipient as it is now, the cause that applies if nothing can be sent to it, and whether its device
+    /// was removed and may return.
     private func current(
         _ retry: DueRetry,
         in database: Database
@@ -372,14 +371,13 @@ extension RecipientQuery {
         return (self.device(statement), self.isOfOtherKind(statement) ? .otherKind : .unreadable, false)
     }
 
-    /// A decision about a recipient whose device is registered.
     private enum Decision {
         case send
         case wait(until: Timestamp?)
         case end(EndingCause)
     }
 
-    /// Decides whether a recipient is sent to, by the states of its device and of related ones.
+    /// Decides whether to send to a recipient, from the states of its device and of linked devices.
     private func decide(_ recipient: Recipient, fence: Int64, in database: Database) throws -> Decision {
         if recipient.movedFrom != nil, try self.isRegistered(recipient, in: database) {
             return .end(.registeredElsewhere)
@@ -394,7 +392,7 @@ extension RecipientQuery {
             return .end(.hadAlready)
         }
         var others = try self.links(of: recipient.id, in: database)
-        // A device that has returned may have a higher id than the one that waited for it.
+        // A device that has returned may have a higher id than the twin that waited for it.
         if hasChanged { others += try self.laterTwins(of: recipient.id, in: database) }
         if self.notification.environment == nil, let twin = row["twin"] as Int64? { others.append((twin, true)) }
         var decision = Decision.send
@@ -408,7 +406,7 @@ extension RecipientQuery {
         return decision
     }
 
-    /// Returns `true` if another device has registered the token in the environment of the attempt.
+    /// Returns `true` if another device is registered with the token in the environment of the attempt.
     private func isRegistered(_ recipient: Recipient, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0 AND id != ?"
         let (token, environment) = (recipient.token.databaseValue, recipient.environment.code)
@@ -424,7 +422,7 @@ extension RecipientQuery {
         return try database.hasRow(sql: sql, arguments, isKept: false)
     }
 
-    /// Returns the devices to which a device was linked since the notification was opened.
+    /// Returns the devices to which a device was linked after the notification was opened.
     private func links(of device: Int64, in database: Database) throws -> [(other: Int64, countsAll: Bool)] {
         let sql = "SELECT other, countsAll FROM deviceLink WHERE device = ? AND since > ?"
         return try database.rows(sql: sql, [device, self.openedAfter]).compactMap { row in
@@ -432,15 +430,15 @@ extension RecipientQuery {
         }
     }
 
-    /// Returns the twin of a device in the other environment, if the twin has the higher id.
+    /// Returns the device's twin in the other environment, if the twin has the higher id; otherwise an empty array.
     private func laterTwins(of device: Int64, in database: Database) throws -> [(other: Int64, countsAll: Bool)] {
         guard self.notification.environment == nil else { return [] }
         return try database.integers(sql: "SELECT id FROM device WHERE twin = ?", [device]).map { ($0, true) }
     }
 
-    /// Decides about a recipient by the state of another one.
-    /// - Parameter countsAll: Whether the other one's final state counts. If not, only its push in flight is waited for,
-    ///   because ``SentTokenHistory`` has the rest.
+    /// Decides about a recipient from the state of a linked one.
+    /// - Parameter countsAll: Whether the final state of the linked recipient counts. If `false`, only its push in
+    ///   flight matters, because ``SentTokenHistory`` has recorded the earlier ones.
     private func decision(
         by other: Int64,
         for recipient: Recipient,
@@ -463,17 +461,18 @@ extension RecipientQuery {
             switch state {
             case .sending: return .wait(until: nil)
             case .accepted: return countsAll ? .end(.hadAlready) : .send
-            // Under `atMostOnce` the push may have arrived at the other device.
+            // Under `atMostOnce`, the push may have reached the other device.
             case .unknown where self.notification.guarantee == .atMostOnce: return countsAll ? .end(.hadAlready) : .send
             case .rejected, .failed, .skipped, .unknown: return .send
             }
         }
         guard row["waits"] as Bool? == true else { return row["isAhead"] as Bool? == true ? .wait(until: nil) : .send }
         if let lease = row["lease"] as Int64?, lease != fence { return .wait(until: nil) }
-        // A recipient whose device has left waits for all others.
+        // A recipient whose device was removed waits for all others itself.
         guard countsAll, row["hasLeft"] as Bool? != true else { return .send }
         let isTried = (row["attempts"] as Int? ?? 0) > 0
-        // Recipients with an earlier attempt come first, then those with lower ids, so that no two wait for each other.
+        // Recipients with an earlier attempt precede others, then lower ids precede higher ones, so that no two wait
+        // for each other.
         let isFirst = (isTried ? 0 : 1, other) < (recipient.attempts > 0 ? 0 : 1, recipient.id)
         return isFirst ? .wait(until: row.time("dueAt")) : .send
     }

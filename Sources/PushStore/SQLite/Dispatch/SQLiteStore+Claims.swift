@@ -31,14 +31,14 @@ extension SQLiteStore {
             var record = try NotificationRow.record(row, in: database)
             var recipients = recipients
             if case .tokens = record.audience {
-                // An erased token keeps its row, and is skipped.
+                // An erased token keeps its row in `target`, and is skipped.
                 recipients = try database.count(sql: "SELECT count(*) FROM target WHERE notification = ?", [number])
             }
             record.progress.recipients = recipients
             let update = "UPDATE notification SET state = 'accepted', recipients = ? WHERE number = ?"
             try database.run(sql: update, [recipients, number])
             try Shards.add(shards, to: record, number: number, now: now, in: database)
-            // There is no page that would end a notification with an empty audience.
+            // A notification with an empty audience has no page that would finish it.
             try NotificationCompletion.finishIfComplete(number, now: now, in: database)
         }
     }
@@ -51,7 +51,7 @@ extension SQLiteStore {
         from filter: ClaimFilter
     ) async throws -> [ShardClaim] {
         let owner = try await self.owner.number(self.database)
-        // Most calls find nothing, and should not wait for the writer.
+        // Most calls find nothing, and need not wait for the writer.
         let isThereAny = try await self.database.read { database in
             try !Leases.lost(owner: owner, held: filter.held, now: clocks.steady, in: database).isEmpty
                 || !DueShards.rows(lane, at: clocks, limit: 1, from: filter, in: database).isEmpty
@@ -101,7 +101,7 @@ extension SQLiteStore {
         after: Timestamp,
         at clocks: ClockReading
     ) async throws -> Timestamp? {
-        // The difference from the wall clock to the steady clock.
+        // The offset from the wall clock to the steady clock.
         let shift = clocks.steady.milliseconds - clocks.wall.milliseconds
         let sql = """
             SELECT min(at) FROM (
@@ -128,19 +128,19 @@ extension SQLiteStore {
     }
 }
 
-/// The shards that may be claimed.
+/// The shards that are due and may be claimed.
 private enum DueShards {
-    /// The SQL condition that a shard of the remaining devices may be claimed: all other shards must have ended.
+    /// The SQL condition that the shard of the remaining devices may be claimed, because all other shards have finished.
     static let isNotTooEarly = """
         (zoneKind != 3 OR NOT EXISTS (
             SELECT 1 FROM shard AS zoned
             WHERE zoned.notification = shard.notification AND zoned.isDone = 0 AND zoned.zoneKind != 3))
         """
 
-    /// Returns the rows of shards that may be claimed, in their order.
+    /// Returns the rows of shards that may be claimed, in the order in which to claim them.
     ///
-    /// Campaigns are claimed in round robin order: one shard of each before a second shard of any, beginning with the one
-    /// whose last page is oldest. A time of a last page in the future was written before the clock was set back. A paced
+    /// Campaigns take turns: one shard of each is claimed before a second shard of any, beginning with the campaign
+    /// whose last page is the oldest. A last page in the future was written before the clock was set back. A paced
     /// campaign has one shard at a time. Urgent notifications are claimed in the order of their times.
     static func rows(
         _ lane: NotificationRecord.Lane,
@@ -189,7 +189,7 @@ private enum DueShards {
         return try database.rows(sql: sql, arguments, isKept: filter.targets.isEmpty)
     }
 
-    /// Reads a shard's row with its notification.
+    /// Decodes a shard's row, joined with its notification.
     /// - Throws: ``DamagedRow``.
     static func claim(_ row: Row) throws -> ShardClaim {
         guard let number = row["number"] as Int64?, let shard = row["shard"] as Int64?,
@@ -205,7 +205,7 @@ private enum DueShards {
             cursor: cursor,
             end: end,
             isNarrow: row["isNarrow"] as Bool? ?? false,
-            // The caller sets the number when it takes the lease.
+            // The caller sets the fencing number when it takes the lease.
             fence: 0,
             openedAfter: row["openedAfter"] as Int64? ?? 0,
             waitsSince: row.time("waitsSince").map { max($0, notification.startsAt) }

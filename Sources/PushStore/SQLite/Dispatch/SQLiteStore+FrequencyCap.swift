@@ -2,7 +2,7 @@ import GRDB
 package import ProviderModel
 package import PushTypes
 
-/// The reservation of places under the frequency caps of apps, by users and devices.
+/// Records notifications towards the frequency caps of apps, for each user or device.
 extension SQLiteStore {
     package func reserve(_ reservations: [FrequencyCapReservation]) async throws -> [Set<BytewiseString>] {
         guard reservations.contains(where: { !$0.holders.isEmpty }) else { return reservations.map { _ in [] } }
@@ -18,8 +18,8 @@ extension SQLiteStore {
         "ON CONFLICT (app, holder, notification) DO UPDATE SET at = excluded.at"
     )
 
-    /// Reserves a use of the cap for the holders that have not reached it.
-    /// - Returns: The others.
+    /// Counts the notification towards the cap of each holder, a user or a device, that has not reached the cap.
+    /// - Returns: The holders that have reached the cap.
     private static func reserve(_ reservation: FrequencyCapReservation, in database: Database) throws -> Set<
         BytewiseString
     > {

@@ -32,7 +32,7 @@ extension SQLiteStore {
         parts: CommitContext,
         in database: Database
     ) throws -> CommitResult {
-        // Pauses concern the app, and are written even if the notification does not exist any more.
+        // A pause concerns the app, and is recorded even if the notification no longer exists.
         for request in page.environmentPauses { _ = try EnvironmentPauseTable.write(request, now: now, in: database) }
         if let whole = try WholePageCommit(page, owner: owner, now: now, parts: parts, in: database) {
             try whole.run()
@@ -44,7 +44,7 @@ extension SQLiteStore {
 }
 
 extension CommitContext {
-    /// Ends the leases that hold nothing any more, and deletes records of registrations that no notification needs.
+    /// Ends the leases of finished shards, and deletes records of devices that no notification needs any more.
     fileprivate func end(in database: Database) throws {
         for fence in self.fences { try Leases.end(fence, in: database) }
         for app in self.apps {
@@ -53,7 +53,7 @@ extension CommitContext {
     }
 }
 
-/// The numbers of accepted, rejected, failed, skipped and unknown recipients.
+/// The numbers of accepted, rejected, failed, skipped and unknown recipients, in this order.
 struct OutcomeCounts {
     fileprivate var numbers = SIMD8<Int64>()
 
@@ -63,13 +63,13 @@ struct OutcomeCounts {
 }
 
 extension RawStatement {
-    /// Binds the numbers at five positions, in their order.
+    /// Binds the five numbers at consecutive positions.
     func bind(_ counts: OutcomeCounts, at position: Int32) {
         for place in 0..<5 { self.bind(counts.numbers[place], at: position + Int32(place)) }
     }
 }
 
-/// The row of a recipient's state.
+/// An insertion or update of the ledger's row with a recipient's state.
 struct DeliveryUpsert {
     private let delivery: DeliveryResult
     private let notification: Int64
@@ -78,7 +78,7 @@ struct DeliveryUpsert {
 
     init(_ delivery: DeliveryResult, of notification: Int64, lane: NotificationRecord.Lane, trip: Int64?) {
         (self.delivery, self.notification, self.trip) = (delivery, notification, trip)
-        // In all other cases the id of the recipient is that of the device.
+        // In all other cases the recipient's id is the device's id.
         self.device = lane == .urgent || delivery.recipient < 0 ? delivery.device : nil
     }
 
@@ -96,8 +96,8 @@ struct DeliveryUpsert {
         """
     )
 
-    /// Writes the state unless the recipient has a final one.
-    /// - Returns: `true` if it was written.
+    /// Writes the state, unless the recipient already has a final state.
+    /// - Returns: `true` if the state was written.
     func write(_ reasons: ReasonLookup, in database: Database) throws -> Bool {
         let reason = try self.delivery.reason.map { try reasons.id(of: DeliveryReason($0), in: database) }
         let row = try RowInsertion<Column>(Self.insertion, in: database)
@@ -123,7 +123,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Adds the recipients whose devices have left to a page, and shortens the page if they are many.
+    /// Adds the recipients with removed devices to a page, and shortens the page if there are too many of them.
     private static func page(
         _ found: RecipientQuery.Found,
         of claim: ShardClaim,
@@ -131,7 +131,7 @@ extension SQLiteStore {
         _ query: RecipientQuery,
         in database: Database
     ) throws -> RecipientPage {
-        // The id of a named token's recipient is the negative position.
+        // The id of a named token's recipient is its position with a negative sign.
         let ids = [found.recipients.last?.id, found.ended.last?.id, found.held.last].compactMap { $0.map(abs) }
         let isFull = found.recipients.count + found.ended.count + found.held.count >= limit
         var page = RecipientPage(
@@ -143,7 +143,7 @@ extension SQLiteStore {
         page.readAt = try RegistrationChanges.clock(in: database)
         let left = try query.left(upTo: page.cursor, in: database)
         if left.count >= limit, let last = left.last, last < page.cursor {
-            // More devices have left than fit into the page. The others follow in the next page.
+            // The page has no room for all removed devices. The rest follows in the next page.
             page.recipients.removeAll { $0.id > last }
             page.ended.removeAll { $0.id > last }
             (page.cursor, page.isLast) = (last, false)

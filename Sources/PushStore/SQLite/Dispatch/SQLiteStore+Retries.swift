@@ -11,7 +11,7 @@ extension SQLiteStore {
         from filter: ClaimFilter
     ) async throws -> [RetryClaim] {
         let owner = try await self.owner.number(self.database)
-        // Most calls find nothing, and should not wait for the writer.
+        // Most calls find nothing, and need not wait for the writer.
         let isThereAny = try await self.database.read { database in
             try !Leases.lost(owner: owner, held: filter.held, now: now, in: database).isEmpty
                 || RetryQueue(lane: lane, now: now, database: database).next(excluding: filter.apps) != nil
@@ -19,7 +19,7 @@ extension SQLiteStore {
         guard isThereAny else { return [] }
         return try await self.database.write { database in
             try Leases.releaseLost(owner: owner, held: filter.held, now: now, in: database)
-            // If all due retries of an app are put off, the next app follows.
+            // If all due retries of an app are postponed, the next app is tried.
             var excluded = filter.apps
             let queue = RetryQueue(lane: lane, now: now, database: database)
             for _ in 0..<Self.appsAtOnce {
@@ -41,17 +41,17 @@ extension SQLiteStore {
 }
 
 extension RetryQueue {
-    /// The SQL condition on a notification whose retries may be claimed, to be sent or to be ended.
+    /// The SQL condition on a notification whose retries may be claimed, for another attempt or for their final states.
     static let mayRetry =
         "(notification.state = 'cancelled' OR notification.state IN ('accepted', 'sending') AND \(AppRows.isNotStopped))"
 
-    /// The shortest time for which a recipient that waits for another one is put off, once all shards have been read.
+    /// The minimum delay of a recipient that waits for another recipient, once all shards have been read.
     private static let dependentPause: Duration = .seconds(5)
-    /// The longest time for which a recipient that waits for another one is put off.
+    /// The maximum delay of a recipient that waits for another recipient.
     private static let longestPause: Duration = .seconds(60)
 
-    /// Claims the due recipients of a notification.
-    /// - Returns: `nil` if all of them are put off.
+    /// Claims the due retries of a notification.
+    /// - Returns: The claim; `nil` if all of the retries were postponed.
     fileprivate func claim(_ due: [DueRetry], of number: Int64, owner: Int64, until: Timestamp) throws -> RetryClaim? {
         guard let (notification, openedAfter) = try self.retried(number) else { return nil }
         let fence = try Leases.take(owner: owner, until: until, in: self.database)
@@ -74,7 +74,7 @@ extension RetryQueue {
         )
     }
 
-    /// Returns the app whose claimable retries have been due for the longest time.
+    /// Returns the app whose claimable retries have been due the longest; `nil` if no other app has any.
     fileprivate func next(excluding apps: Set<Int64>) throws -> Int64? {
         let sql = """
             SELECT id FROM (
@@ -95,8 +95,8 @@ extension RetryQueue {
         }
     }
 
-    /// Returns a notification and the reading of the registration clock at its opening. A notification that cannot be
-    /// read is paused.
+    /// Returns a notification and the value of the registration clock at its opening. A notification that cannot be
+    /// read is paused, and `nil` is returned.
     private func retried(_ number: Int64) throws -> (NotificationRecord, openedAfter: Int64)? {
         let sql = "SELECT * FROM notification WHERE number = ?"
         guard let row = try self.database.row(sql: sql, [number]) else { return nil }
@@ -105,8 +105,8 @@ extension RetryQueue {
         }
     }
 
-    /// Returns the recipients that are sent to or ended now. The others are put off until the recipients that they wait
-    /// for have final states.
+    /// Returns the recipients that are sent to or get their final states now. Recipients that depend on others without
+    /// a final state are postponed.
     private func recipients(_ due: [DueRetry], _ query: RecipientQuery, fence: Int64) throws -> [RetryRecipient] {
         let isCancelled = query.notification.state == .cancelled
         var departed: [(retry: DueRetry, end: EndedRetry)] = []
@@ -124,7 +124,7 @@ extension RetryQueue {
         return try present + self.ends(of: departed, notification: query.number)
     }
 
-    /// Ends recipients whose devices have left, or puts them off while other recipients have no final state.
+    /// Ends recipients whose devices were removed, or postpones them while other recipients have no final state.
     private func ends(
         of departed: [(retry: DueRetry, end: EndedRetry)],
         notification: Int64
@@ -138,7 +138,7 @@ extension RetryQueue {
         return []
     }
 
-    /// Ends the lease of a recipient and sets its due time, which may be one of the constants of ``RetryQueue``.
+    /// Releases a recipient and sets its due time, which may be one of the constants of ``RetryQueue``.
     private func putOff(_ retry: DueRetry, until: Int64) throws {
         let sql = """
             UPDATE retry SET lease = NULL, dueAt = CASE WHEN EXISTS (
@@ -149,7 +149,7 @@ extension RetryQueue {
         try self.database.run(sql: sql, until, retry.notification, retry.recipient)
     }
 
-    /// Returns due rows of the retry queue of one app.
+    /// Returns due retries of one app.
     fileprivate func due(app: Int64, limit: Int) throws -> [DueRetry] {
         let sql = """
             SELECT retry.notification, retry.recipient, retry.environment, retry.attempts, delivery.state, dueAt,
@@ -181,15 +181,15 @@ extension RetryQueue {
     }
 }
 
-/// A recipient's row in the retry queue.
+/// A recipient in the retry queue that is due.
 struct DueRetry {
     var notification, recipient: Int64
     var environment: PushEnvironment?
     var attempts: Int
-    /// Indicates whether the recipient's push was in flight under `atMostOnce` when the last process ended.
+    /// Indicates whether the push was in flight under `atMostOnce` when the previous process ended.
     var isInterrupted: Bool
     /// See ``Recipient/mayHaveArrived``.
     var mayHaveArrived: Bool
-    /// The due time of the attempt, in milliseconds by the steady clock.
+    /// The time in milliseconds, by the steady clock, at which the attempt is due.
     var dueAt: Int64
 }

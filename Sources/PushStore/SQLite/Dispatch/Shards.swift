@@ -2,15 +2,15 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// The division of a notification's audience into shards.
+/// The division of a notification's audience into shards, which are sent independently.
 enum Shards {
-    /// The number of recipients per shard, up to ``maximumCount`` shards.
+    /// The number of recipients per shard. Shards are larger if there would be more than ``maximumCount``.
     private static let size: Int64 = 50_000
     private static let maximumCount: Int64 = 16
-    /// The approximate number of recipients that are read at once.
+    /// The approximate number of recipients in a page.
     private static let pageSize = 1000
 
-    /// Adds a notification's shards, and records the reading of the registration clock at its opening.
+    /// Adds a notification's shards, and records the value of the registration clock at its opening.
     static func add(
         _ plans: [ShardPlan],
         to notification: NotificationRecord,
@@ -34,7 +34,7 @@ enum Shards {
         }
     }
 
-    /// The recipients of a shard: those after the cursor, up to and including the last one.
+    /// The recipients of a shard: those after `cursor`, up to and including `last`.
     struct Range {
         var cursor, last: Int64
     }
@@ -45,8 +45,7 @@ enum Shards {
 
     private static let insertion = Column.insertion(into: "shard")
 
-    /// Adds a shard.
-    /// - Parameter lease: The lease under which it is claimed; `nil` for none.
+    /// - Parameter lease: The fencing number of the lease under which the shard is claimed; `nil` for an unclaimed shard.
     static func add(
         _ range: Range,
         _ plan: ShardPlan,
@@ -77,14 +76,14 @@ enum Shards {
     ) throws -> Bool {
         guard case .devices(let audience) = notification.audience else { return false }
         let limit = AudienceDriver.limit(wanted: Self.pageSize, devices: devices)
-        // Index ranges that contain all recipients have at least as many entries.
+        // Index ranges that cover all recipients have at least as many entries.
         guard notification.progress.recipients < limit else { return false }
         let (app, kind) = (notification.app, notification.content.tokenKind)
         return try AudienceDriver.choose(audience, of: kind, app: app, limit: limit, in: database) != nil
     }
 
-    /// Returns the ranges of ids of a notification's shards, up to the newest device. There are several only for many
-    /// recipients.
+    /// Returns the ranges of ids for a notification's shards, up to the newest device. There are several only if there
+    /// are many recipients.
     private static func ranges(
         of notification: NotificationRecord,
         _ plan: ShardPlan,
@@ -93,7 +92,7 @@ enum Shards {
         isNarrow: Bool
     ) -> [Range] {
         switch notification.audience {
-        // This includes tokens that have been erased since.
+        // The count includes tokens that have been erased since.
         case .tokens(let tokens): return [Range(cursor: 0, last: max(recipients, Int64(tokens.count)))]
         case .channel: return [Range(cursor: 0, last: 1)]
         case .devices: break
@@ -110,7 +109,7 @@ enum Shards {
 }
 
 extension ShardPlan.Zone {
-    /// The number that represents the kind of the zone in the database.
+    /// The integer that encodes the kind of the zone in the database.
     var code: Int64 {
         switch self {
         case .any: 0
@@ -120,10 +119,10 @@ extension ShardPlan.Zone {
         }
     }
 
-    /// The stored name of the zone.
+    /// The stored name of a named time zone; otherwise `nil`.
     var name: String? { if case .named(let name) = self { name } else { nil } }
 
-    /// Returns a stored zone; `nil` for one that cannot be read.
+    /// Decodes a stored zone; `nil` if it cannot be decoded.
     init?(code: Int64?, name: String?) {
         switch (code, name) {
         case (0, _): self = .any

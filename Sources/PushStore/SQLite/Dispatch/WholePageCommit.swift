@@ -2,14 +2,14 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// Commits a page that is its whole notification, such as a push to a few named tokens, within a transaction.
+/// Commits a page that is the only one of its notification, such as a push to a few named tokens, within a transaction.
 ///
-/// For a page that gives all recipients their final states and ends its notification, it writes in four statements the
-/// same as ``PageCommit``. A single query checks that the page is of this kind, on all rows that ``PageCommit`` would
-/// read. For any other page nothing is written.
+/// For a page that gives all recipients their final states and finishes its notification, it writes the same as
+/// ``PageCommit``, with only four statements. A single query checks that the page is of this kind, on all rows that
+/// ``PageCommit`` would read. For any other page it writes nothing.
 struct WholePageCommit {
-    /// The conditions on the stored rows: nothing of the notification has been sent, its only shard is held under the page's
-    /// lease, the app is not stopped, and no recipient's device has given up its token meanwhile.
+    /// The conditions on the stored rows: nothing of the notification was sent, its only shard is claimed under the
+    /// page's lease, the app is not stopped, and no device of a recipient has given up its token since the page was read.
     private static let question = """
         SELECT notification.app, notification.lane FROM notification CROSS JOIN shard ON shard.notification = notification.number
         WHERE notification.number = ?1 AND state = 'accepted' AND startedAt IS NULL
@@ -32,7 +32,7 @@ struct WholePageCommit {
     private let trace: PageTrace
     private let database: Database
 
-    /// - Returns: `nil` for a page that is to be written by ``PageCommit``.
+    /// - Returns: `nil` for a page that has to be written by ``PageCommit``.
     init?(_ page: PageResult, owner: Int64, now: Timestamp, parts: CommitContext, in database: Database) throws {
         guard let fence = page.fence, let step = page.step, page.isWhole else { return nil }
         let statement = try RawStatement(sql: Self.question, in: database)
@@ -51,8 +51,8 @@ struct WholePageCommit {
         )
     }
 
-    /// Writes the page, and ends its notification. The caller ends the lease and forgets registrations after the last page of
-    /// the transaction (``CommitContext/end(in:)``).
+    /// Writes the page and finishes its notification. After the last page of the transaction, the caller ends the lease
+    /// and deletes old records of devices (``CommitContext/end(in:)``).
     func run() throws {
         let number = self.page.notificationNumber
         var counts = OutcomeCounts()
@@ -90,7 +90,7 @@ struct WholePageCommit {
 }
 
 extension PageResult {
-    /// `true` for a page that ends its shard, and changes only the ledger.
+    /// Indicates whether the page completes its shard and changes nothing besides the ledger.
     fileprivate var isWhole: Bool {
         guard let step, step.isLast, step.leaseUntil == nil, step.notBefore == nil, step.heldFor == nil
         else { return false }

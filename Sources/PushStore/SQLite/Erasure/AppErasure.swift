@@ -1,14 +1,14 @@
 import GRDB
 
-/// Erases an app in bounded steps, each of which is a transaction.
+/// Erases an app in steps, each of which is a transaction of bounded size.
 struct AppErasure {
     let app: Int64
-    /// The maximum number of rows of one step.
+    /// The maximum number of rows that one step erases.
     let limit: Int
     let database: Database
 
-    /// Erases a bounded number of rows. The app's own row is deleted by the step that finds no other row.
-    /// - Returns: `true` if more remain.
+    /// Erases a bounded number of rows. The step that finds no other row deletes the app's own row.
+    /// - Returns: `true` if more rows remain.
     func step() throws -> Bool {
         if let number = try self.database.integer(
             sql: "SELECT number FROM notification WHERE app = ? LIMIT 1",
@@ -33,7 +33,7 @@ struct AppErasure {
         return try self.database.run(sql: sql, [self.app, self.limit])
     }
 
-    /// Deletes acknowledged posts. They have no index by app, so webhooks whose first post belongs to the app are searched.
+    /// Deletes acknowledged posts. They have no index by app, so it searches webhooks whose first post belongs to the app.
     private func deletePosts() throws -> Int {
         let webhooks = """
             WITH RECURSIVE posted (webhook) AS (
@@ -51,8 +51,8 @@ struct AppErasure {
         return try self.database.run(sql: sql, [webhook, self.limit])
     }
 
-    /// Removes the app from API keys, and deletes keys that were limited to it alone. People who were limited to it stay,
-    /// without any app.
+    /// Removes the app from API keys and people. A key that was limited to this app alone is deleted. A person who was
+    /// limited to it stays, without any app.
     private func forgetKeys() throws {
         let own = try self.database.row(sql: "SELECT bundleID FROM app WHERE id = ?", [self.app])
         guard let own, let bundleID = own["bundleID"] as String? else { return }
@@ -73,23 +73,22 @@ struct AppErasure {
     }
 }
 
-/// Erases a notification that has ended, with its ledger, in bounded steps.
+/// Erases a finished notification and its ledger in steps of bounded size.
 struct NotificationErasure {
     let number: Int64
     let limit: Int
     let database: Database
 
-    /// Erases a bounded number of rows, and finally the notification itself.
-    /// - Returns: `true` if more remain.
+    /// Erases a bounded number of rows. The last step deletes the notification itself.
+    /// - Returns: `true` if more rows remain.
     func step() throws -> Bool {
-        // From now on the notification's counters do not have to match its deliveries.
+        // From now on the notification's counters may differ from its deliveries.
         try self.database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", self.number)
         for table in StoredTable.all where try self.delete(from: table) >= self.limit { return true }
         try self.database.run(sql: "DELETE FROM notification WHERE number = ?", self.number)
         return false
     }
 
-    /// Deletes the notification's rows from a table.
     private func delete(from table: StoredTable) throws -> Int {
         guard case .notification = table.owner else { return 0 }
         return try table.deleteRows(of: self.number, limit: self.limit, in: self.database)

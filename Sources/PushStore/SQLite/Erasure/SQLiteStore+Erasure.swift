@@ -6,15 +6,15 @@ package import PushTypes
 import Synchronization
 
 extension SQLiteStore {
-    /// The maximum number of rows that one transaction erases.
+    /// The maximum number of rows that are erased in one transaction.
     static let erasedAtOnce = 1000
-    /// The maximum number of pairs of device and notification whose receipts one transaction makes anonymous.
+    /// The maximum number of pairs of a device and a notification whose receipts are made anonymous in one transaction.
     private static let anonymizedAtOnce = 200
-    /// The maximum number of former devices of a user in one step.
+    /// The maximum number of the user's former devices that one step processes.
     private static let formerDevicesAtOnce = 20
 
     package func eraseApp(_ app: Int64, now: Timestamp, steady: Timestamp) async throws -> ErasureRecord? {
-        // The bridges of the app are deleted with it.
+        // The app's bridges are deleted as well.
         defer { self.bridgeChanges.add(1, ordering: .acquiringAndReleasing) }
         return try await self.database.write { database in
             guard try database.run(sql: "UPDATE app SET isErased = 1 WHERE id = ?", [app]) > 0 else { return nil }
@@ -28,7 +28,7 @@ extension SQLiteStore {
             for table in StoredTable.all where table.owner == .app(.atOnce) {
                 try database.run(sql: "DELETE FROM \(table.name) WHERE app = ?", [app])
             }
-            // The erasure of the app includes those of its users.
+            // The erasure of the app replaces the erasures of its users.
             try database.run(sql: "DELETE FROM erasure WHERE app = ? AND user IS NOT NULL", [app])
             return try Self.addErasure(app: app, user: nil, steady: steady, in: database)
         }
@@ -46,7 +46,7 @@ extension SQLiteStore {
         @Sendable func step(_ id: Int64, _ database: Database) -> UserErasure {
             UserErasure(id: id, user: user, app: app, now: steady, database: database)
         }
-        // Requests have no index. They are searched in a read, so that writers do not have to wait.
+        // Stored requests have no index by user. A read searches them, so that writers do not have to wait.
         let requests = try await self.database.read { database -> [UserErasure.StoredRequest] in
             let earlier = try Self.erasure(app: app, user: user, in: database)
             guard earlier?.isUnderWay != true else { return [] }
@@ -87,13 +87,13 @@ extension SQLiteStore {
         @Sendable func step(_ database: Database) -> UserErasure {
             UserErasure(id: erasure.id, user: user, app: erasure.app, now: now, database: database)
         }
-        // Audiences have no index. They are searched in a read, so that writers do not have to wait.
+        // Audiences have no index by user. A read searches them, so that writers do not have to wait.
         let numbers = try await self.database.read { try step($0).notifications() }
         for number in numbers {
             while try await self.database.write({ try step($0).eraseNotification(number) }) {}
         }
         guard numbers.isEmpty else { return true }
-        // Notifications with receipts are searched in the same way.
+        // A read searches the notifications with receipts, for the same reason.
         func anonymize(_ receipts: [UserErasure.ReceiptsOfDevice]) async throws {
             for first in stride(from: 0, to: receipts.count, by: Self.anonymizedAtOnce) {
                 let part = receipts[first..<min(receipts.count, first + Self.anonymizedAtOnce)]
@@ -117,7 +117,7 @@ extension SQLiteStore {
         return false
     }
 
-    /// Erases the data of a user besides notifications and devices.
+    /// Erases the data of a user that belongs to neither notifications nor devices.
     private func eraseRest(
         of user: String,
         _ erasure: ErasureRecord,
@@ -127,10 +127,10 @@ extension SQLiteStore {
             try step(database).eraseRest()
             return try step(database).tokens()
         }
-        // Requests are searched again, because a writer that had read an old version may have saved it meanwhile.
+        // The stored requests are searched again, because a writer that had read an old version may have stored it meanwhile.
         let requests = try await self.database.read { try step($0).requests(naming: try step($0).ownTokens()) }
         for request in requests { try await self.database.write { try step($0).eraseUser(from: [request]) } }
-        // Blocks of events are long. They are searched in a read, so that writers do not have to wait.
+        // Blocks of events are long. A read searches them, so that writers do not have to wait.
         let events = ErasedEvents(erasure: erasure.id, user: user, tokens: tokens)
         let blocks = try await self.database.read { try events.blocks(app: erasure.app, in: $0) }
         for block in blocks { try await self.database.write { try events.erase(from: block, in: $0) } }
@@ -166,7 +166,7 @@ extension SQLiteStore {
         let sql = "UPDATE erasure SET user = NULL, tokens = NULL, isEmptied = 1 WHERE id = ? AND request = ?"
         try await self.database.write { database in
             guard try database.run(sql: sql, [erasure.id, erasure.request]) > 0, let user = erasure.user else { return }
-            // A page that was read before the request may have been counted meanwhile.
+            // A page that was read before the erasure was requested may have been counted meanwhile.
             let now = erasure.requestedAt
             try UserErasure(id: erasure.id, user: user, app: erasure.app, now: now, database: database).eraseCounts()
         }
@@ -183,8 +183,8 @@ extension SQLiteStore {
         return true
     }
 
-    /// Adds an erasure, or extends an earlier one to the present data if its free space has not been overwritten yet.
-    /// Later changes of devices' users have higher numbers than its `lastChange`.
+    /// Adds an erasure, or extends an earlier one to the present data if its free pages have not been overwritten yet.
+    /// Changes of devices' users after this call have higher numbers than `lastChange` of the erasure.
     private static func addErasure(
         app: Int64,
         user: String?,
@@ -232,15 +232,15 @@ extension ErasureRecord: StoredRecord {
     }
 }
 
-/// Erases the events that wait for webhooks and name a user or tokens. Events of notifications that were accepted after
-/// the request stay.
+/// Erases the pending webhook events that name a user or tokens. Events of notifications that were accepted after the
+/// request for the erasure stay.
 struct ErasedEvents {
     /// The id of the erasure.
     let erasure: Int64
     let user: String
     let tokens: Set<DeviceToken>
 
-    /// Returns the blocks of an app that have events of the user or of the tokens.
+    /// Returns the ids of an app's event blocks that name the user or the tokens.
     func blocks(app: Int64, in database: Database) throws -> [Int64] {
         let needles = try ([self.user] + self.tokens.map(\.hex)).map { try JSONValue.string($0).text }
         var found: Set<Int64> = []
@@ -251,13 +251,13 @@ struct ErasedEvents {
         return found.sorted()
     }
 
-    /// Erases the events of the user and the tokens from a block, and deletes the block if no events remain.
+    /// Erases the events that name the user or the tokens from a block. A block without remaining events is deleted.
     func erase(from block: Int64, in database: Database) throws {
         let sql = "SELECT events FROM eventBlock WHERE id = ?"
         guard let row = try database.row(sql: sql, [block]), let events = row["events"] as Data? else { return }
         let text = Data("[".utf8) + events + Data("]".utf8)
         guard case .array(let all)? = try? JSONValue(parsing: text) else {
-            // A damaged block cannot be posted.
+            // A damaged block could not be posted anyway.
             return _ = try database.run(sql: "DELETE FROM eventBlock WHERE id = ?", [block])
         }
         let rest = try all.filter { try !self.concerns($0) || self.isLater($0, in: database) }
@@ -273,7 +273,7 @@ struct ErasedEvents {
         return DeviceToken(hex: token).map(self.tokens.contains) ?? false
     }
 
-    /// Returns `true` for an event of a notification that was accepted after the request for the erasure.
+    /// Returns `true` if the event belongs to a notification that was accepted after the erasure was requested.
     private func isLater(_ event: JSONValue, in database: Database) throws -> Bool {
         guard let notification = event["notification"].stringValue else { return false }
         let sql = """

@@ -26,7 +26,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Deletes the periods of former users of devices, except those that may still have deliveries.
+    /// Deletes the periods of devices' former users, except those to which deliveries may still belong.
     private static func forgetUsers(of app: Int64, before: Timestamp, limit: Int, in database: Database) throws -> Int {
         let sql = """
             DELETE FROM deviceUser WHERE (device, until) IN (
@@ -37,8 +37,8 @@ extension SQLiteStore {
         return try database.run(sql: sql, [app, before.milliseconds, limit])
     }
 
-    /// Deletes deliveries of the notification that ended first, and finally the notification itself. A notification that is
-    /// being resent keeps its deliveries, because they are the audience of the resend.
+    /// Deletes deliveries of the notification that finished first, and in the end the notification itself. A
+    /// notification that is being resent keeps its deliveries, because they are the audience of the resend.
     private static func forgetNotification(before: Timestamp, limit: Int, in database: Database) throws -> Int {
         let first = """
             SELECT number FROM notification WHERE finishedAt < ? AND NOT EXISTS (
@@ -59,12 +59,12 @@ extension SQLiteStore {
         return count + 1
     }
 
-    /// The number of newest connections that are kept regardless of their age, because they may be open. A provider has
-    /// fewer open connections.
+    /// The number of newest connections that are kept at any age, because they may still be open. A provider has fewer
+    /// open connections than this.
     private static let keptConnections = 1000
 
     package func forgetConnections(before: Timestamp, limit: Int) async throws -> Int {
-        // Connections have no index by time. They are searched in a read, so that writers do not have to wait.
+        // Connections have no index by time. A read searches them, so that writers do not have to wait.
         let old = """
             SELECT id FROM connection
             WHERE openedAt < ? AND id <= (SELECT max(id) FROM connection) - ? ORDER BY id LIMIT ?

@@ -3,12 +3,12 @@ import GRDB
 import PushSupport
 import PushTypes
 
-/// The requests that an app has stored: schedules and named audiences.
+/// The erasure of a user from the requests that an app has stored: from schedules and named audiences.
 extension UserErasure {
-    /// A stored request, by its id.
+    /// The identity of a stored request.
     enum StoredRequest: Hashable, Sendable {
         case schedule(String)
-        /// A version of a named audience; 0 for the current one.
+        /// A version of a named audience, by the audience's number; version 0 stands for the current one.
         case audience(Int64, version: Int64)
 
         init?(_ row: Row) {
@@ -21,27 +21,27 @@ extension UserErasure {
             }
         }
 
-        /// Returns the audience in its text; `nil` if that cannot be read.
+        /// Returns the audience in the stored text of a request; `nil` if it cannot be parsed.
         fileprivate func parse(_ text: Data?) -> JSONValue? {
             guard let text, let body = try? JSONValue(parsing: text) else { return nil }
             return if case .schedule = self { body["to"] } else { body }
         }
     }
 
-    /// The user and the tokens that are removed from requests.
+    /// The user and the tokens to remove from stored requests.
     private struct Names {
-        /// The user; `nil` once a device has been registered for the user again.
+        /// The user; `nil` if a device has been registered for the user since the erasure was requested.
         var user: String?
         var tokens: Set<DeviceToken>
     }
 
-    /// Returns the tokens together with the name of the user, unless a device has been registered for the user again.
+    /// Returns the tokens, and the user unless a device has been registered for the user since the erasure was requested.
     private func names(_ tokens: Set<DeviceToken>) throws -> Names {
         Names(user: try self.hasReturned() ? nil : self.user, tokens: tokens)
     }
 
-    /// The statement that finds the stored requests of an app (`?1`) whose text contains one of two parts (`?2`, `?3`). A
-    /// part that is NULL matches none.
+    /// The SQL for the stored requests of an app (`?1`) whose text contains one of two substrings (`?2`, `?3`). A
+    /// substring that is NULL matches nothing.
     private static let search = """
         SELECT id AS schedule, NULL AS item, 0 AS version, request AS body FROM schedule
         WHERE app = ?1 AND (instr(request, ?2) > 0 OR instr(request, ?3) > 0)
@@ -53,11 +53,11 @@ extension UserErasure {
             AND (instr(libraryVersion.body, ?2) > 0 OR instr(libraryVersion.body, ?3) > 0)
         """
 
-    /// Returns the stored requests that name the user or the tokens, in any form in which tokens may be written.
+    /// Returns the stored requests that name the user, or that may name the tokens in any spelling.
     func requests(naming tokens: Set<DeviceToken>) throws -> [StoredRequest] {
         let names = try self.names(tokens)
         let user = try names.user == nil ? nil : Data(self.needle.utf8)
-        // This finds the members `token` and `tokens`.
+        // This finds the JSON members `token` and `tokens`.
         let token = tokens.isEmpty ? nil : Data(#""token"#.utf8)
         guard user != nil || token != nil else { return [] }
         let statement = try self.database.cachedStatement(sql: Self.search)
@@ -71,11 +71,11 @@ extension UserErasure {
         return found
     }
 
-    /// Removes the user and the user's tokens from schedules, and from named audiences with all their versions. Schedules for
-    /// nobody else are deleted.
+    /// Removes the user and the user's tokens from schedules, and from all versions of named audiences. A schedule
+    /// without any other recipient is deleted.
     ///
-    /// A run that was made from the earlier version of a schedule is not accepted any more, and a change of a named audience
-    /// that expects the earlier version is refused as stale.
+    /// A run that was created from the earlier version of a schedule is no longer accepted. A change of a named
+    /// audience that expects the earlier version is rejected as stale.
     func eraseUser(from requests: [StoredRequest]) throws {
         guard !requests.isEmpty else { return }
         let names = try self.names(self.ownTokens())
@@ -113,13 +113,13 @@ extension UserErasure {
         try self.database.run(sql: sql, [try rest.text, item, version])
     }
 
-    /// Reads the text of a stored request; `nil` if it does not exist any more, or cannot be read.
+    /// Parses a stored request; `nil` if it no longer exists or cannot be parsed.
     private func body(_ sql: String, _ arguments: StatementArguments) throws -> JSONValue? {
         guard let row = try self.database.row(sql: sql, arguments), let text = row["body"] as Data? else { return nil }
         return try? JSONValue(parsing: text)
     }
 
-    /// Adds a version of a named audience without a caller, for the next runs of its schedules.
+    /// Adds a version of a named audience, attributed to no caller, for the next runs of the schedules that use it.
     private func addVersion(of item: Int64, _ body: Data) throws {
         let change = """
             UPDATE libraryItem SET body = ?, version = version + 1, changedAt = max(changedAt, ?), key = NULL, keyName = NULL
@@ -139,10 +139,10 @@ extension UserErasure {
 
     // MARK: Audiences
 
-    /// An audience without devices.
+    /// An audience that matches no device.
     private static let nobody = JSONValue.object(["not": .object(["all": .bool(true)])])
 
-    /// Returns an audience, in the form of a request, without the user and the tokens.
+    /// Returns an audience, in the form of a request, from which the user and the tokens are removed.
     private func without(_ names: Names, _ audience: JSONValue) -> JSONValue {
         func isUser(_ value: JSONValue) -> Bool { names.user.map { value == .string($0) } ?? false }
         func isToken(_ value: JSONValue) -> Bool {

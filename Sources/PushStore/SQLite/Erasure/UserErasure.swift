@@ -4,29 +4,30 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// Erases a user of an app in bounded steps, each of which is a transaction.
+/// Erases a user of an app in steps, each of which is a transaction of bounded size.
 ///
-/// Notifications to this user alone are deleted with their ledgers. Other notifications stay, without the user and the user's
-/// tokens in their audiences. Contents of notifications to others, such as the text of a campaign, are not searched.
+/// A notification to this user alone is deleted, with its ledger. Any other notification stays, and the user and the
+/// user's tokens are removed from its audience. The contents of notifications to others, such as the text of a
+/// campaign, are not searched.
 struct UserErasure {
-    /// The maximum number of the user's devices in one step.
+    /// The maximum number of the user's devices that one step erases.
     private static let devicesAtOnce = 20
-    /// The maximum number of notifications of one search.
+    /// The maximum number of notifications that one search returns.
     private static let notificationsAtOnce = 100
-    /// The maximum number of tokens that one search compares with.
+    /// The maximum number of tokens that one search looks for.
     private static let tokensOfSearch = 50
 
-    /// The id of the erasure, whose row keeps the tokens of erased devices; 0 before there is one.
+    /// The id of the erasure, whose row stores the tokens of the erased devices; 0 if the erasure has not been stored yet.
     let id: Int64
     let user: String
     let app: Int64
     let now: Timestamp
     let database: Database
 
-    /// Erases data with the user's name, except notifications and devices, when the erasure is requested. Later data
-    /// stays.
-    /// - Parameter requests: The stored requests that name the user or the user's tokens, from which later notifications
-    ///   would be made.
+    /// Erases all data under the user's name except notifications and devices, at the time of the request. Data that is
+    /// written later stays.
+    /// - Parameter requests: The stored requests that name the user or the user's tokens, and from which later
+    ///   notifications would be created.
     func eraseProfile(_ requests: [StoredRequest]) throws {
         for table in StoredTable.names(with: .user) {
             try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND user = ?", [self.app, self.user])
@@ -35,20 +36,20 @@ struct UserErasure {
         try self.eraseUser(from: requests)
     }
 
-    /// Erases counts that were written late for the user, and data about the tokens of erased devices.
+    /// Erases counts that were written for the user after the request, and data about the tokens of erased devices.
     func eraseRest() throws {
         try self.eraseCounts()
         for token in try self.tokens() { try self.erase(token) }
     }
 
-    /// Returns `true` if a device became the user's since the request, so that data with the user's name may be newer than
-    /// the request.
+    /// Returns `true` if a device was assigned to the user after the request, so that data under the user's name may be
+    /// newer than the request.
     func hasReturned() throws -> Bool {
         let sql = "SELECT 1 FROM device WHERE app = ?1 AND user = ?2 AND \(RegistrationChanges.userChange) > ?3"
         return try self.database.hasRow(sql: sql, [self.app, self.user, try self.lastAtRequest()])
     }
 
-    /// The name of the user as JSON text, with its quotes.
+    /// The user's name as a JSON string in quotation marks, for searches in stored JSON.
     var needle: String { get throws { try Self.json(self.user) } }
 
     private static func json(_ text: String) throws -> String {
@@ -57,8 +58,7 @@ struct UserErasure {
 
     // MARK: Notifications
 
-    /// Returns some of the notifications that existed at the request and have the user, or one of the user's tokens, in their
-    /// audience.
+    /// Returns some of the notifications from before the request whose audience names the user or one of the user's tokens.
     func notifications() throws -> [Int64] {
         let tokens = try self.allTokens()
         let rows = try self.candidates(tokens)
@@ -70,14 +70,14 @@ struct UserErasure {
         return found
     }
 
-    /// Returns the notifications that existed at the request and whose audience contains the text of the user's name or of a
-    /// token. For more tokens than one search compares with, it returns those with any token.
+    /// Returns the notifications from before the request whose stored audience contains the user's name or one of the
+    /// tokens. If there are more tokens than ``tokensOfSearch``, it returns those that name any token.
     func candidates(_ tokens: Set<DeviceToken>) throws -> RowCursor {
         var needles = [try self.needle]
         if tokens.count > Self.tokensOfSearch {
             needles.append(#""token":"#)
         } else {
-            // Audiences are stored in a canonical form, so that a token can be searched for as text.
+            // Audiences are stored in a canonical form, so that a token can be found by a text search.
             needles += try tokens.map { try Self.json($0.hex) }
         }
         let isNamed = needles.map { _ in "instr(audience, ?) > 0" }.joined(separator: " OR ")
@@ -89,8 +89,8 @@ struct UserErasure {
         return try Row.fetchCursor(self.database.makeStatement(sql: sql), arguments: StatementArguments(arguments))
     }
 
-    /// Erases a part of a notification to this user alone, or removes the user and the user's tokens from its audience.
-    /// - Returns: `true` if more of it remains.
+    /// Erases some rows of a notification to this user alone, or removes the user and the user's tokens from its audience.
+    /// - Returns: `true` if rows of the notification remain.
     func eraseNotification(_ number: Int64) throws -> Bool {
         let sql = "SELECT audience FROM notification WHERE number = ?"
         guard let row = try self.database.row(sql: sql, [number]), let audience = Self.audience(row)
@@ -109,7 +109,7 @@ struct UserErasure {
         return try NotificationErasure(number: number, limit: SQLiteStore.erasedAtOnce, database: self.database).step()
     }
 
-    /// Returns the audience of a notification; `nil` if it cannot be read.
+    /// Decodes the audience of a notification; `nil` if it cannot be decoded.
     private static func audience(_ row: Row) -> AudienceExpression? {
         guard let text = row["audience"] as String? else { return nil }
         return (try? JSONValue(parsing: Data(text.utf8))).flatMap(AudienceExpression.init(stored:))
@@ -117,14 +117,14 @@ struct UserErasure {
 
     // MARK: Devices
 
-    /// The SQL condition for a device that belonged to the user at the request. `?3` is the last change before the request.
+    /// The SQL condition that a device's user got it before the request. `?3` is the last change before the request.
     private static let wasUsersAtRequest = "\(RegistrationChanges.userChange) <= ?3"
 
-    /// Returns some of the devices that belonged to the user at the request and still do, with the devices of their
-    /// installations that never had a user.
-    /// - Parameter limit: The maximum number of the user's devices.
+    /// Returns some of the devices that belonged to the user at the request and still do, together with the devices of
+    /// their installations that never had a user.
+    /// - Parameter limit: The maximum number of the user's own devices.
     func devices(limit: Int = Self.devicesAtOnce) throws -> [Int64] {
-        // All devices without a user are included, because they cannot be found once the user's device has been erased.
+        // All devices without a user are included, because they could not be found after the erasure of the user's device.
         let sql = """
             WITH own AS (
                 SELECT id, installation FROM device WHERE app = ?1 AND user = ?2 AND \(Self.wasUsersAtRequest) LIMIT ?4)
@@ -136,14 +136,14 @@ struct UserErasure {
         return try self.database.integers(sql: sql, arguments)
     }
 
-    /// Returns the last change of a device's user before the request. Without a request, all changes count as earlier.
+    /// Returns the number of the last change of a device's user before the request; the maximum if none is stored yet.
     private func lastAtRequest() throws -> Int64 {
         guard self.id != 0 else { return .max }
         return try self.database.integer(sql: "SELECT lastChange FROM erasure WHERE id = ?", [self.id]) ?? .min
     }
 
     /// Erases some of the user's devices, and stores their tokens with the erasure.
-    /// - Parameter searched: The devices whose receipts have been searched. Other devices are left for another step.
+    /// - Parameter searched: The devices whose receipts have been searched. Other devices are left to a later step.
     func eraseDevices(_ searched: [Int64]) throws {
         let devices = Set(searched).intersection(try self.devices()).sorted()
         guard !devices.isEmpty else { return }
@@ -151,7 +151,7 @@ struct UserErasure {
         for device in devices {
             for receipt in try self.lateReceipts(of: device) { try self.anonymize(receipt) }
             let since = try DeviceUsers(app: self.app, database: self.database).lastEnd(of: device)
-            // In notifications in progress an erased device is only a number.
+            // In notifications in progress, an erased device is only a number.
             try self.eraseDeliveries(of: UserPeriod(device: device, since: since))
             try self.database.run(sql: "DELETE FROM tokenEvent WHERE app = ? AND device = ?", [self.app, device])
             try self.eraseCounts(of: "device:\(device)")
@@ -169,17 +169,18 @@ struct UserErasure {
         try self.remember(tokens)
     }
 
-    /// Returns a period of the user with a device that belongs to another user now, and its receipts; `nil` if there is none.
+    /// Returns a period of the user on a device that has another user now, and the receipts of that period; `nil` if
+    /// there is none.
     func formerDevice() throws -> (period: UserPeriod, receipts: [ReceiptsOfDevice])? {
         let users = DeviceUsers(app: self.app, database: self.database)
         guard let period = try users.ended(of: self.user, limit: 1).first else { return nil }
         return (period, try self.receipts(in: period))
     }
 
-    /// Erases the deliveries in a period of the user with a device that belongs to another user now, and the events of its
-    /// tokens.
+    /// Erases the deliveries of a period of the user on a device that has another user now, and the events of the
+    /// device's tokens in that period.
     ///
-    /// A notification in progress keeps its deliveries until it has ended, so that nothing is sent twice.
+    /// A notification in progress keeps its deliveries until it finishes, so that nothing is sent twice.
     func eraseFormerDevice(_ period: UserPeriod) throws {
         let (since, until) = (period.since?.milliseconds ?? .min, period.until?.milliseconds ?? .max)
         let events = "DELETE FROM tokenEvent WHERE app = ? AND device = ? AND at > ? AND at <= ?"
@@ -193,9 +194,9 @@ struct UserErasure {
         try DeviceUsers(app: self.app, database: self.database).forget(period, isErased: !mayHaveMore)
     }
 
-    /// Erases the deliveries of a device in a period, in notifications that have ended.
+    /// Erases a device's deliveries of a period, in notifications that have finished.
     private func eraseDeliveries(of period: UserPeriod) throws {
-        // Deliveries of campaigns have no index by device, so each campaign is searched for this one.
+        // Deliveries of campaigns have no index by device, so each campaign is searched for the device.
         let campaigns = """
             SELECT number, ?2 FROM notification INDEXED BY notificationInBulk
             WHERE app = ?1 AND lane = 1 AND finishedAt IS NOT NULL
@@ -224,7 +225,6 @@ struct UserErasure {
 
     // MARK: Receipts
 
-    /// The receipts of one device for one notification.
     struct ReceiptsOfDevice: Hashable {
         var notification, device: Int64
 
@@ -234,7 +234,7 @@ struct UserErasure {
         }
     }
 
-    /// Returns the receipts of some devices, by a walk over all notifications with receipts.
+    /// Returns the receipts of the given devices. It visits all notifications with receipts.
     func receipts(of devices: [Int64]) throws -> [ReceiptsOfDevice] {
         guard !devices.isEmpty else { return [] }
         let sql = """
@@ -246,8 +246,8 @@ struct UserErasure {
         return try self.database.rows(sql: sql, [self.app], isKept: false).compactMap(ReceiptsOfDevice.init)
     }
 
-    /// Returns the receipts of a device that may have arrived since the search: for its deliveries, and for notifications
-    /// that are or recently were in progress.
+    /// Returns the receipts of a device that may have arrived since the search: those of its deliveries, and those of
+    /// notifications that are, or recently were, in progress.
     private func lateReceipts(of device: Int64) throws -> [ReceiptsOfDevice] {
         let sql = """
             WITH candidate (number) AS (
@@ -264,7 +264,7 @@ struct UserErasure {
         return try self.database.rows(sql: sql, [self.app, device, since]).compactMap(ReceiptsOfDevice.init)
     }
 
-    /// Returns the receipts of deliveries to a device in a period.
+    /// Returns the receipts of a device's deliveries in a period.
     func receipts(in period: UserPeriod) throws -> [ReceiptsOfDevice] {
         let isInPeriod = "\(DeviceUsers.sentAt) > ?3 AND \(DeviceUsers.sentAt) <= ?4"
         let sql = """
@@ -278,16 +278,16 @@ struct UserErasure {
         }
     }
 
-    /// Makes receipts anonymous and rounds their times. They are still counted.
+    /// Makes receipts anonymous and rounds their times. They remain in the counts.
     func anonymize(_ receipts: ReceiptsOfDevice) throws {
-        // The subject is different in each notification, so that receipts cannot be linked.
+        // Each notification gets a different subject, so that receipts of a device cannot be linked.
         let subject = -(1 << 62) - Int64.random(in: 0..<1 << 62)
         try ReceiptTransaction.round(receipts.notification, receipts.device, event: nil, to: subject, in: self.database)
     }
 }
 
 extension AudienceExpression {
-    /// Returns `true` if only devices of a user can be in the audience.
+    /// Returns `true` if the audience can only contain devices of the user.
     fileprivate func isOnly(_ user: String) -> Bool {
         switch self {
         case .user(let other): other == user
@@ -297,7 +297,7 @@ extension AudienceExpression {
         }
     }
 
-    /// Returns the audience with an empty condition in place of a user and of tokens.
+    /// Returns the audience, with a condition that matches nothing in place of the user and the tokens.
     fileprivate func without(_ user: String, _ tokens: Set<DeviceToken>) -> AudienceExpression {
         switch self {
         case .user(let other) where other == user: .or([])
@@ -310,14 +310,15 @@ extension AudienceExpression {
     }
 }
 
-/// The tokens of the user, and the counts of the user and the user's devices.
+/// The erasure of the user's tokens, and of the counts of the user and the user's devices.
 extension UserErasure {
-    /// Returns the tokens that the user's devices have or had, both of erased devices and of those to be erased.
+    /// Returns the present and former tokens of the user's devices, both of those already erased and of those still to
+    /// be erased.
     func allTokens() throws -> Set<DeviceToken> {
         try self.tokens().union(self.tokens(of: try self.devices(limit: .max)))
     }
 
-    /// Returns the tokens that the user's devices have or had, except those that belong to another user's device now.
+    /// Returns the present and former tokens of the user's devices, except those that another user's device has now.
     func ownTokens() throws -> Set<DeviceToken> {
         let own = Set(try self.devices(limit: .max))
         let sql = "SELECT id FROM device WHERE app = ? AND token = ? AND hasLeft = 0"
@@ -326,14 +327,14 @@ extension UserErasure {
         }
     }
 
-    /// Returns the tokens that the user's erased devices had.
+    /// Returns the tokens of the user's devices that have already been erased.
     func tokens() throws -> Set<DeviceToken> {
         let row = try self.database.row(sql: "SELECT tokens FROM erasure WHERE id = ?", [self.id])
         guard let row, let texts = row["tokens"] as String? else { return [] }
         return Set(texts.split(separator: " ").compactMap { DeviceToken(hex: String($0)) })
     }
 
-    /// Returns the tokens that devices have or had.
+    /// Returns the present and former tokens of devices.
     private func tokens(of devices: [Int64]) throws -> Set<DeviceToken> {
         guard !devices.isEmpty else { return [] }
         let ids = devices.map(String.init).joined(separator: ", ")
@@ -345,7 +346,8 @@ extension UserErasure {
         return Set(try self.database.rows(sql: sql, [self.app], isKept: false).compactMap { $0.token("token") })
     }
 
-    /// Removes tokens that others have registered since the request from the erasure, before it is extended to the present data.
+    /// Removes from the erasure those tokens that others have registered since the request, before it is extended to
+    /// present data.
     func releaseTokens() throws {
         let sql = """
             SELECT 1 FROM device WHERE app = ? AND token = ? AND user IS NOT ?
@@ -364,7 +366,7 @@ extension UserErasure {
         try self.database.run(sql: "UPDATE erasure SET tokens = ? WHERE id = ?", [text, self.id])
     }
 
-    /// Erases the counts of the user, unless a device became the user's since the request, so that they may be newer.
+    /// Erases the user's counts, unless a device was assigned to the user after the request, because they may then be newer.
     func eraseCounts() throws {
         guard try !self.hasReturned() else { return }
         try self.eraseCounts(of: "user:\(self.user)")
@@ -378,16 +380,16 @@ extension UserErasure {
         try self.database.run(sql: sql, [holder, self.app])
     }
 
-    /// Returns the SQL condition that a row belongs to a notification of the app (`?2`). It is for tables that have only rows
-    /// of notifications in progress, or an index for the other conditions.
+    /// Returns the SQL condition that a row belongs to a notification of the app (`?2`). It suits only tables whose
+    /// rows belong to notifications in progress, or that have an index for the other conditions.
     private static func isOfApp(_ table: String) -> String {
         "EXISTS (SELECT 1 FROM notification WHERE number = \(table).notification AND app = ?2)"
     }
 
-    /// Erases data about a token from before the request. In a notification that names the token, the token is emptied,
-    /// so that a recipient that has not been sent to yet is skipped.
+    /// Erases data about a token from before the request. In a notification that names the token, the token is replaced
+    /// by an empty one, so that a recipient that has not been sent to yet is skipped.
     ///
-    /// The token may have been registered since by a device of another user.
+    /// Another user's device may have registered the token since.
     private func erase(_ token: DeviceToken) throws {
         let isEarlier = "device <= (SELECT lastDevice FROM erasure WHERE id = ?3)"
         let isNamed = "notification <= (SELECT lastNotification FROM erasure WHERE id = ?3)"

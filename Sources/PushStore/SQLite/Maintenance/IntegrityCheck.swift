@@ -1,11 +1,11 @@
 import GRDB
 
-/// Examines a database for damage.
+/// Examines a database for corruption and for violations of the store's own rules.
 enum IntegrityCheck {
-    /// The maximum number of faults of one kind that are listed.
+    /// The maximum number of faults of each kind that are listed.
     static let longestList = 20
 
-    /// Returns the faults that SQLite finds.
+    /// Returns the corruption that SQLite finds, described in words.
     static func damage(in database: Database) throws -> [String] {
         do {
             let pages = try String.fetchAll(database, sql: "PRAGMA integrity_check(\(Self.longestList))")
@@ -21,9 +21,10 @@ enum IntegrityCheck {
         }
     }
 
-    /// Returns the faults by the store's own rules. Exactly the migrations of this version must have been applied.
+    /// Returns the violations of the store's own rules, described in words. The database must have exactly the
+    /// migrations of this version.
     /// - Parameters:
-    ///   - isAtRest: Whether no provider is sending. Otherwise only rules are checked that hold at any time.
+    ///   - isAtRest: Whether no provider is sending. With `false`, only the rules that hold at any time are checked.
     ///   - masterKey: The key that must open all secrets; `nil` to skip that check.
     static func brokenRules(in database: Database, isAtRest: Bool, masterKey: MasterKey?) throws -> [String] {
         do {
@@ -37,10 +38,10 @@ enum IntegrityCheck {
 }
 
 extension SQLiteStore {
-    /// Examines the database, which takes about a second per million deliveries.
-    /// - Parameter isAtRest: Whether no provider is sending, and ``recover(now:)`` has been called since the last one
-    ///   did.
-    /// - Returns: The faults in words; empty for an intact database.
+    /// Examines the database for faults, which takes about a second per million deliveries.
+    /// - Parameter isAtRest: Whether no provider is sending, and ``recover(now:)`` was called after the last provider
+    ///   stopped.
+    /// - Returns: Descriptions of the faults; empty for an intact database.
     package func checkIntegrity(isAtRest: Bool = false) async throws -> [String] {
         try await self.database.read { database in
             try IntegrityCheck.damage(in: database)
@@ -50,8 +51,8 @@ extension SQLiteStore {
 }
 
 extension StoredTable {
-    /// Returns descriptions of the rows that cannot be read, at most ``IntegrityCheck/longestList``. The store leaves
-    /// such rows out, or pauses them where they would block others, so that only an examination reports them.
+    /// Returns descriptions of rows that cannot be decoded, up to ``IntegrityCheck/longestList``. In operation the
+    /// store skips such rows, or pauses those that would block others, so that only an examination reports them.
     /// - Parameter masterKey: The key that must open all secrets; `nil` to skip that check.
     fileprivate func faults(in database: Database, _ masterKey: MasterKey?) throws -> [String] {
         guard let examination else { return [] }

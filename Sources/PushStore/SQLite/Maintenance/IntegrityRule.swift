@@ -2,21 +2,21 @@ import GRDB
 
 /// A consistency rule of the store, besides the constraints that SQLite enforces.
 struct IntegrityRule: Sendable {
-    /// The description of the fault if the rule is broken.
+    /// The description of the fault that a broken rule indicates.
     let fault: String
-    /// The kind of row that the rule is about, as the description of a fault names it.
+    /// The kind of row that the rule examines, as it appears in the description of a fault.
     var subject = "notification"
-    /// A statement that selects the numbers of the rows that break the rule.
+    /// The SQL query that returns the numbers of the rows that break the rule.
     let sql: String
 
-    /// Returns the faults of at most five rows.
+    /// Returns descriptions of the faults in at most five rows.
     func faults(in database: Database) throws -> [String] {
         try database.integers(sql: "\(self.sql) LIMIT 5", isKept: false).map { "\(self.subject) \($0): \(self.fault)" }
     }
 
     /// The rules that hold after every transaction.
     static let always = [
-        // A cancelled notification may still have a page in flight.
+        // A page of a cancelled notification may still be in flight.
         IntegrityRule(
             fault: "it has ended and something of it is still to be sent",
             sql: """
@@ -101,7 +101,7 @@ struct IntegrityRule: Sendable {
                 WHERE notification NOT IN (SELECT number FROM notification)
                 """
         ),
-        // The tables of an app that is being erased are emptied one after the other.
+        // The tables of an app are emptied one after the other while the app is being erased.
         IntegrityRule(
             fault: "the counters of its files are not what these add up to",
             subject: "app",
@@ -115,7 +115,7 @@ struct IntegrityRule: Sendable {
         ),
     ]
 
-    /// The rules that hold while no provider is sending.
+    /// The rules that hold only while no provider is sending.
     static let atRest = [
         IntegrityRule(
             fault: "a recipient is being sent to, and no provider sends",

@@ -29,7 +29,7 @@ extension SQLiteStore {
             let sql = "SELECT state, count(*) AS count FROM notification WHERE finishedAt IS NULL GROUP BY state"
             let states = try database.rows(sql: sql)
             for row in states {
-                // A row with an unknown state is left out of the count.
+                // A row with an unknown state is not counted.
                 guard let state = row.value("state") as NotificationRecord.State? else { continue }
                 statistics.notifications[state] = row["count"]
             }
@@ -105,7 +105,7 @@ extension SQLiteStore {
         let retries = """
             UPDATE retry SET dueAt = ? WHERE lane IN (0, 1) AND dueAt > ? AND dueAt < ? AND lease IS NULL
             """
-        // A wave may end after the shortened delay. In that case the pace is checked again at that time.
+        // If a wave finishes only after the shortened delay, the pace is checked again then.
         let notifications = """
             UPDATE notification SET nextPageAt = ?1
             WHERE state IN ('accepted', 'sending', 'paused') AND finishedAt IS NULL AND nextPageAt > ?1
@@ -127,7 +127,7 @@ extension SQLiteStore {
                 let last = try database.integer(sql: "SELECT max(number) FROM notification") ?? 0
                 return CampaignReading(try database.rows(sql: sql, [limit]).compactMap(Self.campaign), newest: last)
             }
-            // The scan is by number, because the index of campaigns contains all of them, however old.
+            // The rows are scanned by number, because the index of campaigns contains even the oldest ones.
             let sql = "\(columns) NOT INDEXED WHERE number > ? AND lane = 1 ORDER BY number LIMIT ?"
             let new = try database.rows(sql: sql, [newest, limit])
             let last = try database.integer(sql: "SELECT max(number) FROM notification") ?? newest
@@ -139,7 +139,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Reads a campaign's row; `nil` for one that cannot be read.
+    /// Decodes a campaign's state; `nil` for a row that cannot be decoded.
     private static func campaign(_ row: Row) -> CampaignState? {
         guard let number = row["number"] as Int64?, let id = row.uuid("id"), let app = row["app"] as Int64?,
             let state = row.value("state") as NotificationRecord.State?
@@ -148,7 +148,7 @@ extension SQLiteStore {
         return CampaignState(number: number, id: id, app: app, state: state, hasStarted: hasStarted)
     }
 
-    /// Returns the names of the migrations that were applied to the database, in their order.
+    /// Returns the names of the applied migrations, in the order of their application.
     package func migrations() async throws -> [String] {
         try await self.database.lookup { try SQLiteSchema.migrations(in: $0) }
     }

@@ -3,43 +3,44 @@ import GRDB
 package import ProviderModel
 import PushSupport
 
-/// The database file of a ``SQLiteStore``. It can be copied and examined while it is in use, and without the master key. It
-/// is not migrated.
+/// The database file of a ``SQLiteStore``. It can be copied and examined while a provider uses it, without the master
+/// key. Opening it runs no migrations.
 package struct SQLiteStoreFile: Sendable {
     /// The result of an examination.
     package struct Condition: Hashable, Sendable {
-        /// The size in bytes.
+        /// The size of the database in bytes.
         package var size: Int
-        /// The migrations that were applied to the database, in their order.
+        /// The names of the applied migrations, in the order of their application.
         package var migrations: [String]
-        /// The faults that SQLite finds, in words.
+        /// Descriptions of the corruption that SQLite finds.
         package var damage: [String]
-        /// The faults by the store's own rules, in words; `nil` if the migrations are not those of this version.
+        /// Descriptions of broken rules of the store; `nil` if the rules do not apply, because the database has other
+        /// migrations.
         package var brokenRules: [String]?
 
-        /// All faults; empty for an intact file.
+        /// Descriptions of all faults; empty for an intact file.
         package var faults: [String] { self.damage + (self.brokenRules ?? []) }
     }
 
-    /// The number of pages that a backup copies at once: 4 MB.
+    /// The number of pages that a backup copies in one step: 4 MB.
     private static let pagesPerStep: CInt = 1000
-    /// The length of the log in bytes from which a copy does not pause any more.
+    /// The length of the write-ahead log, in bytes, above which a copy no longer pauses.
     private static let longLog = 32 * 1024 * 1024
-    /// The suffixes of a database's files.
+    /// The suffixes of the files that belong to a database.
     private static let suffixes = ["", "-journal", "-wal", "-shm"]
 
     private let path: String
 
     package init(path: String) { self.path = path }
 
-    /// Copies the committed content to a file that only its owner can read. The file does not contain the master key.
+    /// Copies the committed data to a new file that only its owner can read. The file does not contain the master key.
     ///
-    /// Writers do not wait for the copy. Their writes stay in the log until it ends. The copy pauses for half of the time, so
-    /// that others get the disk too.
+    /// Writers do not wait for the copy, but the write-ahead log keeps their writes until the copy has finished. The
+    /// copy pauses for half of the time, so that other processes can use the disk.
     /// - Parameters:
-    ///   - target: The path of a file that does not exist. It is created when the copy is complete and on disk.
-    ///   - isExamined: Whether the copy is examined before `target` is created, and rejected if it is damaged.
-    /// - Returns: The result of the examination.
+    ///   - target: The path of the new file, which must not exist. It is created once the copy is complete and on disk.
+    ///   - isExamined: Whether the copy is examined before `target` is created, and rejected if it has faults.
+    /// - Returns: The result of the examination; `nil` without one.
     /// - Throws: ``StoreError``.
     @discardableResult
     package func copy(to target: String, isExamined: Bool = true) async throws -> Condition? {
@@ -47,7 +48,7 @@ package struct SQLiteStoreFile: Sendable {
         else { throw StoreError.cannotBackUp(path: target, why: "there is a file already") }
         let part = SQLiteStoreFile(path: "\(target).part")
         do {
-            // This removes the rest of an earlier attempt.
+            // This removes the remains of an earlier attempt.
             try part.remove()
             try part.create()
             try await self.copyPages(to: part)
@@ -73,14 +74,14 @@ package struct SQLiteStoreFile: Sendable {
         defer { try? source.close() }
         let queue = try part.open(isReadOnly: false)
         defer { try? queue.close() }
-        // The read has a thread of its own, which may sleep.
+        // The read has its own thread, which may sleep.
         try await source.read { source in
-            // This read begins the snapshot. Without one, the backup begins anew whenever another process writes.
+            // This read begins the snapshot. Without a snapshot, the backup restarts whenever another process writes.
             _ = try source.tableExists("notification")
             var stepBegan = ContinuousClock.now
             try queue.writeWithoutTransaction { destination in
                 try source.backup(to: destination, pagesPerStep: Self.pagesPerStep) { state in
-                    // A log that has become long is worse than a busy disk.
+                    // A long write-ahead log does more harm than a busy disk, so the copy then does not pause.
                     guard !state.isCompleted, self.logBytes < Self.longLog else { return }
                     let time = min(ContinuousClock.now - stepBegan, .milliseconds(500))
                     Thread.sleep(forTimeInterval: time / .seconds(1))
@@ -90,7 +91,7 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Examines the committed content of the whole file, which takes about a second per million deliveries.
+    /// Examines the committed data of the whole file, which takes about a second per million deliveries.
     /// - Parameters:
     ///   - isAtRest: Whether no provider is sending, and the last one has shut down or has been recovered from.
     ///   - masterKey: The key that must open all secrets; `nil` to skip that check.
@@ -112,7 +113,7 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Returns the files that issues use; none for a database of a version without issues.
+    /// Returns the files that issues use. The array is empty for a database of a version without issues.
     /// - Throws: ``StoreError`` for a file that cannot be read.
     package func usedFiles() async throws -> [UsedFile] {
         try await self.read { database in
@@ -121,23 +122,23 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Returns `true` if the database holds sealed secrets; `false` if there is no database.
+    /// Returns `true` if the database contains sealed secrets; `false` also if there is no database.
     /// - Throws: ``StoreError`` for a file that exists and cannot be read.
     package func holdsSecrets() throws -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: self.path)
-        // An empty file is a database to which nothing has been written.
+        // An empty file is a database without any data.
         guard let size = attributes?[.size] as? Int, size > 0 else { return false }
         return try self.read { database in try StoredTable.all.contains { try $0.holdsSecrets(in: database) } }
     }
 
-    /// Returns `true` if a key is that of this database, by the same check as at a start.
+    /// Returns `true` if the key is the database's master key, by the check that a provider performs at its start.
     /// - Throws: ``StoreError`` for a file that cannot be read.
     package func isOpened(by masterKey: MasterKey) throws -> Bool {
         try self.read { try SealedRows(database: $0, masterKey: masterKey).areOpened() }
     }
 
-    /// Removes all secrets that need the master key in one transaction. No other process may have the file open.
-    /// - Returns: The number of secrets of each table that had any.
+    /// Deletes all secrets that need the master key, in one transaction. No other process may have the file open.
+    /// - Returns: The number of deleted secrets for each column that had any.
     /// - Throws: ``StoreError``.
     package func resetSecrets() throws -> [(secrets: SealedColumn, count: Int)] {
         let queue = try self.open(isReadOnly: false)
@@ -154,8 +155,8 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Copies the log into the database file, which can be read without other files then, even in a read-only folder. No
-    /// other process may have the file open.
+    /// Runs a checkpoint that empties the write-ahead log. The database file can then be read on its own, even in a
+    /// read-only folder. No other process may have the file open.
     /// - Throws: ``StoreError``.
     package func foldLog() async throws {
         let queue = try self.open(isReadOnly: false)
@@ -212,7 +213,7 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Opens the file, which must exist.
+    /// Opens the database file, which must exist.
     /// - Throws: ``StoreError/cannotOpen(path:why:)``.
     private func open(isReadOnly: Bool) throws -> DatabaseQueue {
         guard FileManager.default.fileExists(atPath: self.path)
@@ -229,10 +230,10 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Opens the file as immutable. Otherwise SQLite creates files beside a database with a write-ahead log even to read it,
-    /// which is impossible in a read-only folder.
+    /// Opens the database file as immutable. Otherwise SQLite creates files beside a database with a write-ahead log
+    /// even for reading, which fails in a read-only folder.
     private func openAsItIs(_ configuration: Configuration) throws -> DatabaseQueue {
-        // An empty log has no changes.
+        // An empty log contains no changes.
         let isAlone = !["-wal", "-journal"].contains { suffix in
             let found = try? FileManager.default.attributesOfItem(atPath: self.path + suffix)
             return (found?[.size] as? Int ?? 0) > 0
@@ -264,8 +265,8 @@ package struct SQLiteStoreFile: Sendable {
 }
 
 extension MasterKey {
-    /// Reads the key from a file. A new key is created only if the database holds no secrets: a new key could not open
-    /// them, and would hide that the right one is missing.
+    /// Loads the master key from a file. A missing key is created only if the database contains no secrets. Otherwise a
+    /// new key could not open them and would hide that the right key is missing.
     /// - Throws: ``StoreError/missingMasterKey(path:database:)``, ``StoreError/emptyDatabase(path:masterKey:)``, and
     ///   ``StoreError`` for a database that cannot be read.
     package static func load(orCreateAt path: String, besideDatabase database: String) throws -> MasterKey {

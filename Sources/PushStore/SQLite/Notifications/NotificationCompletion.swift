@@ -3,10 +3,10 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// Ends notifications for which nothing remains to be sent.
+/// Finishes notifications of which nothing remains to be sent.
 enum NotificationCompletion {
-    /// Ends a notification if its shards have been read and every recipient has a final state. A paused notification
-    /// ends too, if the pages that were in flight when it was paused were its last ones.
+    /// Finishes a notification if all its shards have been read and every recipient has a final state. This includes a
+    /// paused notification whose last pages were in flight when it was paused.
     static func finishIfComplete(_ number: Int64, now: Timestamp, in database: Database) throws {
         try Self.releaseHeld(number, in: database)
         let end = """
@@ -27,12 +27,12 @@ enum NotificationCompletion {
         _ = try RegistrationChanges.forget(app: app, limit: Self.forgottenAtOnce, in: database)
     }
 
-    /// The maximum number of records of registrations that are deleted with the notification that needed them. Retention
-    /// deletes the rest.
+    /// The maximum number of records of devices that are deleted with a notification that needed them. Retention
+    /// deletes the others.
     static let forgottenAtOnce = 500
 
-    /// Makes recipients due that wait until all shards have been read. Recipients whose devices have left wait for all
-    /// others, because their devices may return.
+    /// Makes recipients due that waited until all shards were read. Recipients whose devices were removed then wait for
+    /// all other recipients, because their devices may return.
     private static func releaseHeld(_ number: Int64, in database: Database) throws {
         let sql = """
             UPDATE retry SET dueAt = CASE WHEN EXISTS (SELECT 1 FROM device WHERE id = retry.recipient AND hasLeft = 1)
@@ -44,7 +44,7 @@ enum NotificationCompletion {
         try Self.releaseDeparted(number, in: database)
     }
 
-    /// Makes recipients due whose devices have left, once all other recipients have their final states.
+    /// Makes recipients with removed devices due, once all other recipients have their final states.
     private static func releaseDeparted(_ number: Int64, in database: Database) throws {
         guard try !Self.hasPresentRecipients(number, in: database) else { return }
         let (departed, others) = (RetryQueue.departed, RetryQueue.afterOthers)
@@ -52,7 +52,7 @@ enum NotificationCompletion {
         try database.run(sql: sql, number)
     }
 
-    /// Returns `true` if there are recipients without a final state whose devices have not left.
+    /// Returns `true` if a recipient without a final state has a device that was not removed.
     static func hasPresentRecipients(_ number: Int64, in database: Database) throws -> Bool {
         let sql = """
             SELECT 1 WHERE EXISTS (SELECT 1 FROM shard WHERE notification = ?1 AND isDone = 0)
@@ -64,8 +64,8 @@ enum NotificationCompletion {
         return try database.hasRow(sql: sql, number)
     }
 
-    /// Adds the shards' counters to the notification, and deletes rows that only a notification in progress needs. A shard
-    /// with a page in flight stays until that page is written.
+    /// Adds the shards' counters to the notification, and deletes rows that only a notification in progress needs. A
+    /// shard with a page in flight stays until that page is committed.
     static func tidy(_ number: Int64, in database: Database) throws {
         let sql = """
             UPDATE notification SET
@@ -88,9 +88,9 @@ enum NotificationCompletion {
     }
 }
 
-/// Counts the recipients that a page skips, by their reasons.
+/// Counts the skipped recipients of a page by reason.
 ///
-/// The counts are stored separately, so that showing a notification does not read the states of all its recipients.
+/// The counts are stored separately, so that they can be shown without reading the states of all recipients.
 struct SkipTally {
     private var counts: [BytewiseString: Int64] = [:]
 
@@ -99,7 +99,7 @@ struct SkipTally {
         self.counts[BytewiseString(reason), default: 0] += 1
     }
 
-    /// Returns the counts of a notification, highest first.
+    /// Returns the counts of a notification's skipped recipients by reason, highest first.
     static func counts(of notification: UUID, in database: Database) throws -> [SkipCount] {
         let sql = """
             SELECT text, count FROM skipCount JOIN reason ON reason.id = skipCount.reason
@@ -110,7 +110,6 @@ struct SkipTally {
         }
     }
 
-    /// Adds the counts to those of a notification.
     func write(_ notification: Int64, _ reasons: ReasonLookup, in database: Database) throws {
         for (reason, count) in self.counts {
             let sql = """

@@ -6,17 +6,17 @@ import PushTypes
 
 /// Reads and writes the row of a notification.
 enum NotificationRow {
-    /// The stored audience of a notification for named tokens, which are in the table `target`.
+    /// The stored audience of a notification to named tokens. The tokens themselves are in the table `target`.
     static let namedTokens = #"{"tokens":true}"#
 
-    /// Reads a notification; `nil` if there is none.
+    /// Returns the notification with an id; `nil` if there is none.
     /// - Throws: ``DamagedRow``.
     static func fetch(_ id: UUID, in database: Database) throws -> NotificationRecord? {
         try database.row(sql: "SELECT * FROM notification WHERE id = ?", [id.uuidString])
             .map { try Self.record($0, in: database) }
     }
 
-    /// Reads a notification with its tokens, the counters of its shards, and the number of its retries.
+    /// Decodes a notification, and adds its named tokens, the counters of its shards and the number of its retries.
     static func record(_ row: Row, in database: Database) throws -> NotificationRecord {
         var record = try NotificationRecord(row: row)
         let number = row["number"] as Int64?
@@ -42,7 +42,7 @@ enum NotificationRow {
         return record
     }
 
-    /// Adds the counters of the shards, which become those of the notification when the shards are deleted.
+    /// Adds the counters of the shards to the progress. They are added to the notification's row when the shards are deleted.
     private static func addShards(
         to progress: inout NotificationProgress,
         number: Int64?,
@@ -58,7 +58,7 @@ enum NotificationRow {
         progress.lastPageAt = [progress.lastPageAt, row.time("lastPageAt")].compactMap { $0 }.max()
     }
 
-    /// Adds the remaining work of the unread shards and the retries.
+    /// Adds the unread shards and the retries to the remaining work.
     private static func addWork(to ahead: inout RemainingWork, number: Int64?, in database: Database) throws {
         let shards = """
             SELECT count(*) AS shards, min(notBefore) AS first, max(notBefore) AS last, count(lease) AS leased
@@ -87,7 +87,7 @@ enum NotificationRow {
         ahead.retryAt = try database.time(sql: retry, [number])
     }
 
-    /// Returns the stored form of warnings; `nil` for none.
+    /// Returns the stored form of warnings; `nil` if there are none.
     private static func text(of warnings: [String]) throws -> Data? {
         warnings.isEmpty ? nil : try JSONValue.array(warnings.map(JSONValue.string)).text
     }
@@ -107,7 +107,7 @@ extension NotificationRecord: StoredRecord {
     private static let storedDelivery = JSONColumn<DeliveryTime>("delivery")
     private static let storedPace = JSONColumn<PaceSettings>("pace")
 
-    /// Reads the row without the tokens that the notification names.
+    /// Decodes the row, without the tokens that the notification names.
     init(_ row: StoredRow) throws {
         self.init(
             id: try row.get("id"),
@@ -174,12 +174,12 @@ extension Audience {
 }
 
 extension BroadcastChannel {
-    /// The stored form, which differs from those of all expressions over devices.
+    /// The JSON form of the audience in the database, which differs from that of any device expression.
     fileprivate var stored: JSONValue {
         .object(["channel": .string(self.id.text), "storage": .integer(Int64(self.storage.rawValue))])
     }
 
-    /// Reads the stored form; `nil` for any other value.
+    /// Decodes the JSON form of the audience; `nil` for any other value.
     fileprivate init?(stored: JSONValue) {
         guard case .object(let members) = stored, members.count == 2,
             let id = members["channel"]?.stringValue.flatMap({ ChannelID($0) }),
@@ -200,7 +200,6 @@ extension NotificationProgress {
         self.wave = WaveProgress(startedAt: row["waveStartedAt"], sent: row["sentInWave"] ?? 0)
     }
 
-    /// Adds the counters of a row.
     fileprivate mutating func add(_ row: Row) {
         self.accepted += row["accepted"] as Int? ?? 0
         self.rejected += row["rejected"] as Int? ?? 0
@@ -211,7 +210,7 @@ extension NotificationProgress {
 }
 
 extension NotificationRow {
-    /// The columns of a notification that is accepted. The other columns have default values.
+    /// The columns that are set when a notification is accepted. The other columns keep their default values.
     private enum Column: Int, CodingKey, CaseIterable {
         case id, prefix, app, state, lane, guarantee, audience, environment, topic, pushType, tokenKind, priority
         case expiration, collapseID, payload, isTemplate, delivery, pace, schedule, runAt, createdAt, startsAt
@@ -225,10 +224,9 @@ extension NotificationRow {
     private static let insertion = Column.insertion(into: "notification")
     private static let targetInsertion = TargetColumn.insertion(into: "target")
 
-    /// Adds a notification.
-    /// - Parameter opening: The reading of the registration clock and the time of the opening, for a notification
-    ///   that is opened as it is accepted; `nil` for any other.
-    /// - Returns: The store's number of the notification.
+    /// - Parameter opening: The value of the registration clock and the time, for a notification that is opened when it
+    ///   is accepted; `nil` for a notification that is opened later.
+    /// - Returns: The number by which the store identifies the notification.
     static func insert(
         _ notification: NotificationRecord,
         idempotency: Idempotency?,
@@ -285,7 +283,7 @@ extension NotificationRow {
         row.bind(content.placeholder, to: .placeholder)
     }
 
-    /// Adds the tokens that a notification names, or the channel.
+    /// Inserts the tokens that a notification names, or the channel.
     static func insertTargets(of notification: NotificationRecord, number: Int64, in database: Database) throws {
         let targets = notification.audience.targets
         guard !targets.isEmpty else { return }
@@ -301,7 +299,7 @@ extension NotificationRow {
 }
 
 extension Audience {
-    /// The tokens of the rows in the table `target`. A channel has one row there, without a token.
+    /// The tokens for the rows in the table `target`. A channel has a single row there, with an empty token.
     fileprivate var targets: [[UInt8]] {
         switch self {
         case .tokens(let tokens): tokens.map(\.bytes)

@@ -21,7 +21,7 @@ extension SQLiteStore {
                     continue
                 }
                 let before = try database.count(sql: Self.badge, [app, holder.text])
-                // The increment is clamped, so that the sum cannot overflow.
+                // The increment is clamped, so that the addition cannot overflow.
                 let change = min(max(increment, -Self.maximumCount), Self.maximumCount)
                 let count = min(max(before + change, 0), Self.maximumCount)
                 try database.replace(in: "badge", ["app": app, "holder": holder.text, "count": count])

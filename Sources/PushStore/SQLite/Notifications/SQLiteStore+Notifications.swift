@@ -28,7 +28,7 @@ extension SQLiteStore {
             do {
                 return .success(try NotificationRow.fetch(notification, in: database))
             } catch let error as DamagedRow {
-                // A damaged notification can be stopped, but not resumed.
+                // A damaged notification can be paused or cancelled, but not resumed.
                 guard change != .resume else { throw error }
                 if change == .cancel { try NotificationRow.endRetries(number, now: now, in: database) }
                 return .failure(error)
@@ -38,9 +38,9 @@ extension SQLiteStore {
     }
 }
 
-/// Changes of the states of notifications.
+/// Changes of notifications' states.
 extension NotificationRow {
-    /// Returns the result for a request whose idempotency key was used before; `nil` if the key is new.
+    /// Returns the response to a request whose idempotency key was used before; `nil` if the key is new.
     static func accepted(_ idempotency: Idempotency, app: Int64, in database: Database) throws -> Acceptance? {
         let sql = "SELECT * FROM notification WHERE app = ? AND idempotencyKey = ?"
         guard let row = try database.row(sql: sql, [app, idempotency.key]) else { return nil }
@@ -48,8 +48,8 @@ extension NotificationRow {
         return .repeated(try NotificationRow.record(row, in: database))
     }
 
-    /// Reads a notification's row.
-    /// - Returns: The value; `nil` for a row that cannot be read. The number of such a row is passed to `damaged`.
+    /// Decodes a notification's row.
+    /// - Returns: The value; `nil` for a damaged row, whose number is passed to `damaged`.
     static func readable<Value>(
         _ row: Row,
         orElse damaged: (Int64) throws -> Void,
@@ -64,14 +64,14 @@ extension NotificationRow {
         }
     }
 
-    /// Pauses notifications that cannot be read, because each would block all others of its lane.
+    /// Pauses notifications that cannot be decoded, because each would block all other notifications of its lane.
     static func setAside(_ damaged: [Int64], in database: Database) throws {
         for number in damaged {
             try Self.pause(number, reason: "what is stored of it cannot be read", in: database)
         }
     }
 
-    /// Pauses a notification that has not ended.
+    /// Pauses a notification that has not finished.
     static func pause(_ number: Int64, reason: String?, in database: Database) throws {
         let sql = """
             UPDATE notification SET state = 'paused', pauseReason = ?
@@ -80,7 +80,7 @@ extension NotificationRow {
         try database.run(sql: sql, [reason, number])
     }
 
-    /// Resumes a notification. One without shards becomes scheduled again, because it has not been opened.
+    /// Resumes a notification. A notification without shards was not opened yet, so it becomes scheduled again.
     fileprivate static func resume(_ number: Int64, now: Timestamp, in database: Database) throws {
         let sql = """
             UPDATE notification SET pauseReason = NULL, state = CASE
@@ -92,8 +92,8 @@ extension NotificationRow {
         try NotificationCompletion.finishIfComplete(number, now: now, in: database)
     }
 
-    /// Cancels a notification. Recipients that wait for another attempt become due at once, to get their final states.
-    /// Recipients in flight get theirs from the responses, and recipients without any attempt get none.
+    /// Cancels a notification. Recipients that wait for another attempt become due immediately and get their final
+    /// states. Recipients in flight get theirs from the responses. Recipients without any attempt get none.
     static func cancel(_ number: Int64, now: Timestamp, in database: Database) throws {
         let sql = """
             UPDATE notification SET state = 'cancelled', finishedAt = ?
@@ -105,7 +105,7 @@ extension NotificationRow {
         try NotificationCompletion.tidy(number, in: database)
     }
 
-    /// Ends the retries of a cancelled notification that cannot be read. Otherwise they would be claimed again and again.
+    /// Finishes the retries of a cancelled notification that cannot be decoded. Otherwise they would be claimed repeatedly.
     fileprivate static func endRetries(_ number: Int64, now: Timestamp, in database: Database) throws {
         guard try database.hasRow(sql: "SELECT 1 FROM notification WHERE number = ? AND state = 'cancelled'", number)
         else { return }

@@ -2,20 +2,21 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// The columns by which a notification's recipients may be skipped; none if that cannot happen to any device of the app.
+/// The columns that decide whether a notification's recipients are skipped for lack of consent. There are none if no
+/// device of the app can be skipped.
 ///
-/// One index look-up for each page determines whether any device of the app has quiet hours or allows no alerts. The
-/// columns for these are read only in that case.
+/// One index look-up per page determines whether any device of the app has quiet hours or has disallowed alerts. The
+/// columns for these are read only if so.
 struct ConsentColumns: Hashable, Sendable {
-    /// The consent category between line ends, as ``StoredOptOuts`` has it; `nil` for none.
+    /// The consent category enclosed in line feeds, as in ``StoredOptOuts``; `nil` if the notification has none.
     private var category: String?
     private var asksAlerts = false, isEncrypted = false
-    /// Indicates whether a user or a device of the app has quiet hours that apply to the notification.
+    /// Indicates whether some user or device of the app has quiet hours that apply to the notification.
     private(set) var asksQuietHours = false
 
     static let none = ConsentColumns()
 
-    /// The parts of a notification on which the columns depend.
+    /// The properties of a notification that determine the columns.
     struct Question: Hashable {
         let app: Int64
         let rules: ConsentRules
@@ -63,7 +64,7 @@ struct ConsentColumns: Hashable, Sendable {
 
     private static var quietHours: String { "coalesce(\(Self.ofUser("userPreference.quietHours")), device.quietHours)" }
 
-    /// The columns, in the order of ``consent(_:from:)``.
+    /// The SQL of the columns, in the order in which ``consent(_:from:)`` reads them.
     var names: [String] {
         var names: [String] = []
         if self.category != nil { names += ["device.optOuts", Self.ofUser("userPreference.optOuts")] }
@@ -73,7 +74,8 @@ struct ConsentColumns: Hashable, Sendable {
         return names
     }
 
-    /// The columns reduced to the values that decide whether a recipient is skipped, so that devices can be grouped by them.
+    /// The SQL of the columns, reduced to the values that decide whether a recipient is skipped, for use in a `GROUP
+    /// BY` clause.
     var groups: (names: [String], arguments: [DatabaseValue]) {
         var (names, arguments): ([String], [DatabaseValue]) = ([], [])
         if let category = self.category {
@@ -94,8 +96,8 @@ struct ConsentColumns: Hashable, Sendable {
         return (names, arguments)
     }
 
-    /// Reads the consent of a device's row.
-    /// - Parameter position: The position of the first of the columns.
+    /// Decodes the consent from a device's row.
+    /// - Parameter position: The index of the first consent column.
     func consent(_ statement: RawStatement, from position: Int32) -> RecipientConsent? {
         guard !self.isEmpty else { return nil }
         var (consent, position) = (RecipientConsent(), position)
@@ -125,11 +127,11 @@ struct ConsentColumns: Hashable, Sendable {
         return consent
     }
 
-    /// The consent of a token that is not registered: no preferences and no key are stored.
+    /// The consent of an unregistered token, for which neither preferences nor an encryption key are stored.
     var unregistered: RecipientConsent? { self.isEncrypted ? RecipientConsent(skips: .noEncryptionKey) : nil }
 }
 
 extension DeviceCapabilities {
-    /// The SQL condition on a device that has reported its capabilities without alerts. Its index is in migration 9.
+    /// The SQL condition on a device that has reported capabilities without alerts. Migration 9 creates its index.
     static let withoutAlerts = "capabilities != 0 AND capabilities & \(DeviceCapabilities.alert.rawValue) = 0"
 }

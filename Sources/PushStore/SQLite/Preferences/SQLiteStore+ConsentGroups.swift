@@ -3,8 +3,8 @@ package import ProviderModel
 package import PushTypes
 
 extension SQLiteStore {
-    /// The maximum number of groups of a query. More combinations of quiet hours and time zones occur only if they are
-    /// created on purpose.
+    /// The maximum number of groups that a query returns. There are more combinations of quiet hours and time zones
+    /// only if they are created on purpose.
     static let maximumConsentGroups = 10_000
 
     package func consentGroups(
@@ -27,7 +27,7 @@ extension SQLiteStore {
     }
 }
 
-/// The query for groups of recipients that are skipped or not for the same reasons.
+/// The query that groups recipients by the facts that decide whether they are skipped.
 private struct ConsentGroupQuery {
     private let app: AppRecord
     private let environment: PushEnvironment?
@@ -51,10 +51,9 @@ private struct ConsentGroupQuery {
         (self.now, self.database) = (now, database)
     }
 
-    /// Indicates whether no recipient can be skipped.
+    /// Indicates whether no recipient can be skipped, so that grouping is unnecessary.
     var isEmpty: Bool { self.columns.isEmpty && self.cap == nil }
 
-    /// The columns of a group, with their arguments.
     private var selected: (names: [String], arguments: [DatabaseValue]) {
         let groups = self.columns.groups
         guard let cap = self.cap else { return (["device.timeZone", "0"] + groups.names, groups.arguments) }
@@ -67,7 +66,7 @@ private struct ConsentGroupQuery {
         return (["device.timeZone", isCapReached] + groups.names, arguments)
     }
 
-    /// Reads the group of a row, whose first column is a number.
+    /// Decodes the group in a row, whose first column is the number of recipients.
     private func group(_ statement: RawStatement, count: Int) -> ConsentGroup {
         ConsentGroup(
             consent: self.columns.consent(statement, from: 3) ?? RecipientConsent(),
@@ -77,7 +76,7 @@ private struct ConsentGroupQuery {
         )
     }
 
-    /// Returns the groups of the active devices for which an expression holds; `nil` if there are too many.
+    /// Returns the groups of the active devices that match an expression; `nil` if there are too many groups.
     func groups(of expression: AudienceExpression) throws -> [ConsentGroup]? {
         let filter = AudienceSQL(expression, app: self.app.id)
         let selected = self.selected
@@ -110,7 +109,7 @@ private struct ConsentGroupQuery {
 
     /// Returns a group for each named token, registered or not, except tokens that are registered as another kind.
     ///
-    /// Like ``RecipientQuery``, it includes inactive devices, because the request names their tokens.
+    /// It includes inactive devices, as ``RecipientQuery`` does, because the request names their tokens.
     func groups(of tokens: [DeviceToken]) throws -> [ConsentGroup] {
         let selected = self.selected
         let sql = """
@@ -118,7 +117,7 @@ private struct ConsentGroupQuery {
             WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0
             """
         let statement = try RawStatement(sql: sql, isKept: false, in: self.database)
-        // Without an environment in the request, a named token belongs to production.
+        // Without an environment in the request, a named token is sent to in production.
         let environment = self.environment ?? .production
         return try tokens.compactMap { token in
             defer { statement.reset() }

@@ -16,7 +16,7 @@ struct PublishingRows {
             .map(self.issue)
     }
 
-    /// Reads the row of an issue, and those of its files.
+    /// Decodes an issue, and reads the rows of its files.
     /// - Throws: ``DamagedRow``.
     func issue(_ row: Row) throws -> IssueRecord {
         var issue = try IssueRecord(row: row)
@@ -36,7 +36,7 @@ struct PublishingRows {
         try self.database.record(sql: "SELECT * FROM file WHERE hash = ? AND app = ?", [hash.databaseValue, app])
     }
 
-    /// Records whether files are used and, for files that have become unused, the time since when.
+    /// Records whether files are in use. For files that have become unused, it records the time.
     func noteUse(of hashes: [ContentHash], app: Int64, now: Timestamp) throws {
         let sql = """
             UPDATE file SET unusedSince = CASE
@@ -48,9 +48,10 @@ struct PublishingRows {
         for hash in hashes { try self.database.run(sql: sql, [hash.databaseValue, app, now.milliseconds]) }
     }
 
-    /// Records that the catalogue of an app may have changed.
+    /// Advances the version of an app's catalogue, because the catalogue may have changed.
     func catalogueChanged(app: Int64) throws {
-        // The version is a time in milliseconds, so that a database that is restored from a backup does not reuse versions.
+        // The version is at least the time in milliseconds, so that a database restored from a backup does not reuse
+        // versions.
         let sql = """
             INSERT INTO catalogue (app, version) VALUES (?, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER))
             ON CONFLICT DO UPDATE SET version = max(version + 1, excluded.version)
@@ -86,7 +87,7 @@ extension PublicationRecord: StoredRecord {
 extension IssueRecord: StoredRecord {
     static let table = "issue"
 
-    /// Reads an issue without its files.
+    /// Decodes an issue, without its files.
     init(_ row: StoredRow) throws {
         self.init(
             id: try row.get("id"),

@@ -11,10 +11,10 @@ extension SQLiteStore {
             let open = try database.count(sql: sql, [upload.app])
             guard open < UploadRecord.maximumOfApp else { return .tooMany }
             let known = try PublishingRows(database: database).file(upload.hash, app: upload.app)
-            // A file that the app already has takes no more room.
+            // A file that the app already has takes no additional space.
             if known?.size != upload.size {
                 let stored = try Self.stored(app: upload.app, in: database)
-                // Each incomplete upload may become another file.
+                // Each incomplete upload may become an additional file.
                 guard known != nil || stored.files + open < files else { return .tooManyFiles }
                 if let quota, upload.size > quota - stored.bytes { return .overQuota(used: stored.bytes) }
             }
@@ -48,7 +48,7 @@ extension SQLiteStore {
                 ["received": upload.size, "changedAt": now.milliseconds, "completedAt": now.milliseconds],
                 id: id.uuidString
             )
-            // The type and the name of a file that issues use do not change, because its entity tag stays the same.
+            // The type and the name of a file in use do not change, because its entity tag stays the same.
             try database.insert(
                 into: "file",
                 [
@@ -111,14 +111,14 @@ extension SQLiteStore {
     }
 
     package func usedFiles(beginning byte: UInt8) async throws -> [UsedFile] {
-        // The end of the range is exclusive: a longer blob is greater than its prefix.
+        // The end of the range is exclusive, because a blob is greater than any of its proper prefixes.
         let end = byte == .max ? Data(repeating: .max, count: 33) : Data([byte + 1])
         let sql = "SELECT * FROM file WHERE hash >= ? AND hash < ? AND unusedSince IS NULL ORDER BY hash"
         return try await self.database.read { try $0.records(sql: sql, [Data([byte]), end]) }
     }
 
     package func fileHashes(beginning byte: UInt8) async throws -> Set<ContentHash> {
-        // The end of the range is exclusive: a longer blob is greater than its prefix.
+        // The end of the range is exclusive, because a blob is greater than any of its proper prefixes.
         let end = byte == .max ? Data(repeating: .max, count: 33) : Data([byte + 1])
         return try await self.database.read { database in
             let sql = "SELECT hash FROM file WHERE hash >= ? AND hash < ?"
@@ -135,15 +135,15 @@ extension SQLiteStore {
         return try await self.database.run(sql: sql, [unusedSince.milliseconds, limit])
     }
 
-    /// The statement for the number and size of an app's files and uploads. Its work is bounded, because the only writer
-    /// waits for it: the files are counted already, and there are at most ``UploadRecord/maximumOfApp`` incomplete uploads.
+    /// The SQL for the number and size of an app's files and uploads. Its cost is bounded, because the only writer waits
+    /// for it: the totals of the files are stored, and there are at most ``UploadRecord/maximumOfApp`` incomplete uploads.
     static let storedOfApp = """
         SELECT coalesce((SELECT files FROM fileUsage WHERE app = ?1), 0) AS files,
             coalesce((SELECT bytes FROM fileUsage WHERE app = ?1), 0)
             + (SELECT total(size) FROM upload INDEXED BY uploadByApp WHERE app = ?1 AND completedAt IS NULL) AS bytes
         """
 
-    /// Returns the number of an app's files, and the size of its files and incomplete uploads together in bytes.
+    /// Returns the number of an app's files, and the total size of its files and incomplete uploads in bytes.
     private static func stored(app: Int64, in database: Database) throws -> (files: Int, bytes: Int) {
         let row = try database.row(sql: Self.storedOfApp, [app])
         let bytes = row?["bytes"] as Double? ?? 0

@@ -140,7 +140,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Cancels the notification of an issue that cannot be downloaded any more.
+    /// Cancels the notification of an issue that can no longer be downloaded.
     private static func cancelNotification(of issue: IssueRecord, now: Timestamp, in database: Database) throws {
         guard let id = issue.notification,
             let number = try database.integer(sql: "SELECT number FROM notification WHERE id = ?", [id.uuidString])
@@ -150,8 +150,8 @@ extension SQLiteStore {
 }
 
 extension PublishingRows {
-    /// Returns an issue after a change, and records a change of the catalogue if the catalogue shows the issue
-    /// differently.
+    /// Returns the result of changing an issue. If the change is visible in the catalogue, it advances the catalogue's
+    /// version.
     fileprivate func result(ofChanging issue: IssueRecord) throws -> IssueChangeResult {
         guard let changed = try self.issue(issue.id) else { return .missing }
         if issue.inCatalogue != changed.inCatalogue { try self.catalogueChanged(app: issue.app) }
@@ -160,7 +160,7 @@ extension PublishingRows {
 }
 
 extension IssueRecord {
-    /// The parts of the issue that the catalogue shows; `nil` if it does not show the issue.
+    /// The issue reduced to what the catalogue shows; `nil` if the catalogue does not show the issue.
     fileprivate var inCatalogue: IssueRecord? {
         guard self.state == .published else { return nil }
         var issue = self
@@ -170,7 +170,7 @@ extension IssueRecord {
 }
 
 extension IssueCursor {
-    /// The position before the newest issue.
+    /// The cursor at the beginning of the catalogue, before the newest issue.
     static let beforeAll = IssueCursor(day: .max, position: .max)
     static let afterAll = IssueCursor(day: .min, position: .min)
 }

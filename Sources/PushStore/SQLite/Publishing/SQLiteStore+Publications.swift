@@ -109,7 +109,7 @@ extension SQLiteStore {
 }
 
 extension PublicationRecord {
-    /// The columns that can be changed. Subscription products are stored one per line.
+    /// The changeable columns. Subscription products are stored one per line.
     fileprivate var columns: ColumnValues {
         let subscriptions = self.subscriptionProducts.sorted().joined(separator: "\n")
         return [

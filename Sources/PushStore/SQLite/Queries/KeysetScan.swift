@@ -2,43 +2,42 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// A walk over an index in its order, which ends after enough matching rows, or after a bounded number of rows.
+/// A scan over an index in its order, which stops after enough matching rows, or after a bounded number of visited rows.
 ///
-/// A filter without an index may read a million rows for one that matches. Because of the bound, a page may have few entries,
-/// with the place up to which rows were searched.
+/// A filter without an index may visit a million rows for each match. Because of the bound, a page may have few
+/// entries, together with the position up to which rows were visited.
 struct KeysetScan {
-    /// The maximum number of rows that all walks for one page visit together.
+    /// The maximum number of rows that all scans for one page visit together.
     static let maximumRows = 20_000
-    /// The size of the long records on a page, in bytes, after which the page ends.
+    /// The total size of the long records on a page, in bytes, above which the page ends.
     static let maximumBytes = 1024 * 1024
 
-    /// A row with the values by which it is sorted.
+    /// A matching row, by the values that determine its position.
     struct Entry {
         var key: DatabaseValue
         var number: Int64
     }
 
-    /// The result of one walk.
     struct Result {
         var found: [Entry] = []
-        /// The last row that was examined; `nil` if no row remains after it.
+        /// The last row that was visited; `nil` if no row follows it.
         var end: Entry?
     }
 
-    /// The table, with the index in whose order it is read.
+    /// The table, with the `INDEXED BY` clause for the index in whose order it is read.
     var table: String
-    /// The column by which the rows are sorted. ``number`` is unique, and decides between equal values.
+    /// The column by which the rows are sorted. Rows with equal values are sorted by the column ``number``, which is unique.
     var key: String
     var number: String
     var isDescending: Bool
-    /// The conditions that bound the range of the index.
+    /// The SQL conditions that limit the scanned range of the index.
     var range: String
     var rangeArguments: [DatabaseValue]
-    /// The conditions that are checked for each row; empty for none.
+    /// The SQL conditions that each visited row is checked for; empty for none.
     var filter: [String]
     var filterArguments: [DatabaseValue]
 
-    /// Walks until `limit` matching rows are found, or `maximum` rows have been visited.
+    /// Scans until `limit` matching rows are found, or `maximum` rows have been visited.
     func run(limit: Int, rows maximum: Int, in database: Database) throws -> Result {
         let direction = self.isDescending ? "DESC" : "ASC"
         let order =
@@ -65,7 +64,7 @@ struct KeysetScan {
         return result
     }
 
-    /// Counts the matching rows.
+    /// Counts the matching rows among at most `maximum` visited rows.
     func total(rows maximum: Int, in database: Database) throws -> ListTotal {
         let sql = """
             SELECT count(*) AS visited, coalesce(sum(fits), 0) AS fitting FROM (
@@ -82,8 +81,8 @@ struct KeysetScan {
 }
 
 extension KeysetScan {
-    /// Walks over several ranges, and merges the results in their common order.
-    /// - Returns: At most `limit` entries, and the place up to which they are complete; `nil` at the end.
+    /// Scans several ranges, and merges the results in their common order.
+    /// - Returns: At most `limit` entries, and the position up to which they are complete; `nil` if no rows remain.
     static func merged(_ scans: [KeysetScan], limit: Int, in database: Database) throws -> Result {
         guard let first = scans.first else { return Result() }
         let rows = max(1, self.maximumRows / scans.count)
@@ -95,13 +94,12 @@ extension KeysetScan {
             if let end = result.end { horizon = horizon.map { first.precedes(end, $0) ? end : $0 } ?? end }
         }
         all.sort(by: first.precedes)
-        // After the horizon there may be rows that were not examined.
+        // Rows after the horizon may not have been visited.
         if let horizon { all.removeAll { first.precedes(horizon, $0) } }
         guard all.count > limit else { return Result(found: all, end: horizon) }
         return Result(found: Array(all.prefix(limit)), end: all[limit - 1])
     }
 
-    /// Returns `true` if a row comes before another one.
     func precedes(_ left: Entry, _ right: Entry) -> Bool {
         let order = Self.order(left.key, right.key)
         let isLess = order == 0 ? left.number < right.number : order < 0
@@ -109,7 +107,7 @@ extension KeysetScan {
         return self.isDescending ? !isLess && !isEqual : isLess
     }
 
-    /// Compares two values of a column as the database does: numbers by their size, texts and blobs by their bytes.
+    /// Compares two values of a column as SQLite does: numbers by their value, strings and blobs by their bytes.
     private static func order(_ left: DatabaseValue, _ right: DatabaseValue) -> Int {
         switch (left.storage, right.storage) {
         case (.int64(let left), .int64(let right)): return left < right ? -1 : left > right ? 1 : 0
@@ -126,18 +124,18 @@ extension KeysetScan {
     }
 }
 
-/// The lists for which the range of times of each block of 1,024 numbers is stored.
+/// The lists for which the database stores the range of times in each block of 1,024 row numbers.
 ///
-/// The numbers of rows are in the order of their times only while the clock is not set, and rows of one moment may have
+/// Row numbers rise with the times of rows only while the clock is not set back. Rows with the same time may have
 /// either order.
 enum TimeBlocks: Int64 {
     case notifications = 0
     case audit = 1
 
-    /// Restricts a walk to the blocks that may have rows in a range of times. The time of each row is checked as well.
+    /// Restricts a scan to the blocks that may contain rows in a range of times. The time of each row is checked as well.
     ///
-    /// Between the first and the last of these blocks there may be any number of others, if the clock was wrong for a single
-    /// row. SQLite skips their rows in the index, and they do not count as visited.
+    /// If the clock was wrong for a single row, any number of other blocks may lie between the first and the last of
+    /// these blocks. SQLite skips their rows in the index, and they do not count as visited.
     func bound(_ scan: inout KeysetScan, from: Timestamp?, to: Timestamp?) {
         guard from != nil || to != nil else { return }
         let blocks = "FROM timeBlock WHERE list = \(self.rawValue)"

@@ -7,10 +7,10 @@ package import PushTypes
 struct DeliveryRows {
     let database: Database
 
-    /// Reads deliveries with the stored data of their recipients.
+    /// Returns deliveries together with the stored data of their recipients.
     /// - Parameters:
-    ///   - keys: A query for the keys of the deliveries. SQLite's planner must begin with it, and not with the ledger.
-    ///   - condition: The end of the statement, from its WHERE clause.
+    ///   - keys: A subquery for the keys of the deliveries. SQLite's planner must start with it, and not with the ledger.
+    ///   - condition: The rest of the SQL query, beginning with its WHERE clause.
     fileprivate func deliveries(
         keys: String? = nil,
         _ condition: String,
@@ -50,7 +50,7 @@ struct DeliveryRows {
         limit: Int
     ) throws -> [DeliveryRecord] {
         var filter = state.map { " AND delivery.state = \($0.rawValue)" } ?? ""
-        // These states have a partial index.
+        // A partial index covers these states.
         if let state, state != .sending, state != .accepted { filter += " AND delivery.state > 1" }
         if reason != nil { filter += " AND delivery.reason = (SELECT id FROM reason WHERE text = :reason)" }
         let condition = """
@@ -112,7 +112,7 @@ extension SQLiteStore {
         horizon: NotificationCursor?,
         limit: Int
     ) async throws -> [DeliveryRecord] {
-        // The deliveries of campaigns have no index by device, so each campaign is searched for this one.
+        // Deliveries of campaigns have no index by device, so each campaign is searched for the device.
         let keys = """
             SELECT notification, recipient FROM delivery
             WHERE device = :device AND notification < :before AND notification >= :horizon

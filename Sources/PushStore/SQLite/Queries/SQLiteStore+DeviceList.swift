@@ -37,8 +37,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns the walk over the devices of a list; `nil` if the last device of the previous page, whose text is needed to
-    /// continue, does not exist any more.
+    /// Returns the scan over the devices of a list; `nil` if the scan cannot continue, because the last device of the
+    /// previous page, whose sort value is needed, no longer exists.
     static func scan(
         _ search: DeviceSearch,
         _ sort: DeviceSort,
@@ -107,7 +107,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns the exclusive upper bound of the byte strings with a prefix; `nil` if there is none.
+    /// Returns the exclusive upper bound of the byte strings with a prefix; `nil` if there is no such bound.
     private static func successor(of prefix: [UInt8]) -> [UInt8]? {
         guard let last = prefix.lastIndex(where: { $0 < .max }) else { return nil }
         return prefix[..<last] + [prefix[last] + 1]
@@ -115,7 +115,7 @@ extension SQLiteStore {
 }
 
 extension DeviceSearch {
-    /// Indicates whether the index of inactive devices is used.
+    /// Indicates whether the scan uses the index of inactive devices.
     fileprivate func isOnlyInactive(_ sort: DeviceSort) -> Bool {
         self.state == .inactive && !self.isNarrow && (sort == .oldest || sort == .newest)
     }
@@ -134,7 +134,7 @@ extension DeviceSort {
 }
 
 extension DeviceProfile {
-    /// The size of the attributes and tags in bytes, which make up most of a long record.
+    /// The total size of the attributes and tags in bytes, which make up most of a long record.
     fileprivate var length: Int {
         let attributes = (try? JSONValue.object(self.attributes).text.count) ?? 0
         return self.tags.reduce(attributes) { $0 + $1.text.utf8.count }

@@ -27,7 +27,7 @@ extension SQLiteStore {
     package func totalNotifications(_ filter: NotificationFilter) async throws -> ListTotal {
         try await self.database.query { database in
             let scans = NotificationScans(filter: filter, sort: .newest, after: nil)
-            // Within the range of times, rows of other apps may have to be passed.
+            // In a range of times, the scan may have to visit rows of other apps.
             let rows = filter.from == nil && filter.to == nil ? ListTotal.maximum : KeysetScan.maximumRows
             var total = ListTotal(count: 0, isExact: true)
             for scan in try scans.scans(state: nil, in: database) {
@@ -48,7 +48,7 @@ extension SQLiteStore {
         return (result.found.map(\.number), result.end.map(ListPosition.init))
     }
 
-    /// Walks over one state after the other. The key of a place is the index of its state.
+    /// Lists one state after the other. The key of a position is the index of its state.
     private static func byState(
         _ scans: NotificationScans,
         limit: Int,
@@ -64,7 +64,7 @@ extension SQLiteStore {
             let result = try Self.found(ranges, limit: limit - numbers.count, in: database)
             numbers += result.numbers
             if let end = result.next { return (numbers, ListPosition(key: Int64(index), number: end.number)) }
-            // The next page begins with the newest notification of the next state.
+            // The next page starts with the newest notification of the next state.
             guard numbers.count < limit else { return (numbers, ListPosition(key: Int64(index) + 1, number: .max)) }
         }
         return (numbers, nil)
@@ -72,27 +72,27 @@ extension SQLiteStore {
 }
 
 extension ListTotal {
-    /// The total, limited to the maximum that is counted.
+    /// The total, or ``ListTotal/maximum`` as an inexact total if it is higher.
     var bounded: ListTotal { self.count > Self.maximum ? ListTotal(count: Self.maximum, isExact: false) : self }
 }
 
-/// Creates the walks that find the notifications of a list.
+/// Creates the scans that find the notifications of a list.
 struct NotificationScans {
     let filter: NotificationFilter
     let sort: NotificationSort
-    /// The end of the previous page; `nil` for the first page.
+    /// The position of the last entry of the previous page; `nil` for the first page.
     let after: ListPosition?
 
-    /// Returns the walks, one for each app, so that the newest notifications of an app are found regardless of the number of
-    /// others.
+    /// Returns the scans, one for each app, so that an app's newest notifications are found regardless of how many
+    /// other apps have.
     ///
-    /// - Parameter state: The state of a list that is sorted by it; `nil` for other lists.
+    /// - Parameter state: The state to scan in a list that is sorted by state; `nil` for other lists.
     func scans(state: NotificationRecord.State?, in database: Database) throws -> [KeysetScan] {
         var filter = self.filter
         if let state { filter.state = state }
         let name = self.sort == .name ? try self.name(in: database) : nil
-        // The list ends if the last notification of the previous page does not exist any more, because without its name the
-        // list would begin again.
+        // The list ends if the last notification of the previous page no longer exists. Without its name, the list
+        // would start again.
         if self.sort == .name, self.after != nil, name == nil { return [] }
         return filter.apps.map { self.scan($0, filter, after: name) }
     }
@@ -143,7 +143,7 @@ struct NotificationScans {
         return scan
     }
 
-    /// Chooses the index for a walk from the newest to the oldest notification.
+    /// Sets the index for a scan from the newest to the oldest notification.
     private func add(newest filter: NotificationFilter, to scan: inout KeysetScan) {
         var rest = filter
         if let name = filter.name {
@@ -158,7 +158,7 @@ struct NotificationScans {
         } else if let state = filter.state, state != .done {
             scan.table += " INDEXED BY notificationUnfinished"
             scan.range = "state = '\(state.rawValue)' AND finishedAt IS NULL"
-            // Rows of all apps are walked over, because few notifications are in progress.
+            // The scan visits rows of all apps, because few notifications are in progress.
             scan.filter.append("app = ?")
             scan.filterArguments += scan.rangeArguments
             scan.rangeArguments = []
@@ -180,7 +180,7 @@ struct NotificationScans {
         TimeBlocks.notifications.bound(&scan, from: filter.from, to: filter.to)
     }
 
-    /// Adds the conditions that have no index.
+    /// Adds the conditions that no index covers.
     private func addRest(_ filter: NotificationFilter, to scan: inout KeysetScan) {
         scan.require("instr(lower(name), lower(?)) > 0", filter.nameContains)
         scan.require("key = ?", filter.key?.uuidString)
@@ -192,7 +192,7 @@ struct NotificationScans {
 }
 
 extension KeysetScan {
-    /// Adds a condition that is checked for each row, unless its value is `nil`.
+    /// Adds a condition that each visited row is checked for, unless `value` is `nil`.
     mutating func require(_ condition: String, _ value: (any DatabaseValueConvertible)?) {
         guard let value else { return }
         self.filter.append(condition)

@@ -54,7 +54,7 @@ extension SQLiteStore {
         try await self.writeStatistics()
         return try await self.database.write { database in
             for step in StatisticStep.allCases {
-                // Only whole intervals of the next step are rolled up.
+                // Only complete intervals of the next step are rolled up.
                 let oldest = (step.next ?? step).start(of: now.advanced(by: .zero - step.retention)).seconds
                 for table in StatisticTable.all {
                     let rows = try table.rollUp(step, before: oldest, in: database)
@@ -67,7 +67,6 @@ extension SQLiteStore {
 }
 
 extension StatisticPoint {
-    /// Adds the numbers of a row.
     fileprivate mutating func add(_ row: Row) {
         self.accepted += row["accepted"] as Int? ?? 0
         self.rejected += row["rejected"] as Int? ?? 0
@@ -81,10 +80,10 @@ extension StatisticPoint {
     }
 }
 
-/// A table of counters, whose rows are rolled up into longer intervals as they get older.
+/// A table of counters. As its rows get older, they are rolled up into longer intervals.
 private struct StatisticTable {
     let name: String
-    /// The columns that distinguish the rows of one interval.
+    /// The columns that, together with the interval, identify a row.
     let keys: [String]
     let numbers: [String]
 
@@ -93,8 +92,8 @@ private struct StatisticTable {
         StatisticTable(name: "statisticReason", keys: ["app", "state", "reason"], numbers: ["count"]),
     ]
 
-    /// Rolls up the rows of the oldest interval of the next step, or deletes the oldest rows of the last step.
-    /// - Returns: The number of rows that were removed from the step.
+    /// Rolls up the rows of the oldest interval of the next step. For the last step, it deletes the oldest rows.
+    /// - Returns: The number of rows that were removed from this step.
     func rollUp(_ step: StatisticStep, before limit: Int64, in database: Database) throws -> Int {
         let first = "SELECT min(at) FROM \(self.name) WHERE step = ?"
         guard let at = try database.integer(sql: first, [step.seconds]), at < limit else { return 0 }

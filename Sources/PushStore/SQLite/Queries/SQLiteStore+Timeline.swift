@@ -20,7 +20,7 @@ extension SQLiteStore {
         limit: Int
     ) async throws -> [RecipientKey] {
         let isLater = "(?5 IS NULL OR \(DeviceUsers.firstTry("retry")) > ?5)"
-        // Notifications in progress are few. Notifications to tokens are found by the token.
+        // Notifications in progress are few. Notifications to named tokens are found by the token.
         let sql = """
             SELECT id, recipient FROM (
                 SELECT notification.id, number, recipient FROM notification INDEXED BY notificationWatching
@@ -64,7 +64,7 @@ extension SQLiteStore {
     }
 
     package func history(of notification: UUID) async throws -> NotificationHistory? {
-        // This may take long, because a large campaign has many pages.
+        // This query may take long, because a large campaign has many pages.
         try await self.database.query { database in
             guard let key = try TimelineQuery.Subject(notification, in: database) else { return nil }
             let query = TimelineQuery(subject: key, database: database)
@@ -81,9 +81,9 @@ extension SQLiteStore {
     }
 }
 
-/// The queries for the timeline of one notification. Each is a look-up by a key, or a walk over the notification's pages.
+/// The queries for the timeline of one notification. Each is a look-up by a key, or a scan of the notification's pages.
 struct TimelineQuery {
-    /// The store's numbers of a notification and its app.
+    /// The numbers by which the store identifies a notification and its app.
     struct Subject {
         let id: UUID
         let number, app: Int64
@@ -97,7 +97,7 @@ struct TimelineQuery {
         }
     }
 
-    /// The columns that are read from a joined row of `connection`.
+    /// The columns of `connection` that a joined query reads.
     private static let ofConnection = "service, address, localPort, openedAt"
 
     let subject: Subject
@@ -117,13 +117,13 @@ struct TimelineQuery {
         return NotificationBeginning(acceptance: record, openedAt: row.time("openedAt"))
     }
 
-    /// A summary of pages, with the times of the first and the last page that have events.
+    /// A summary of pages, with the times of the first and of the last page that have webhook events.
     struct Pages {
         var summary: PageSummary
         var firstEventsAt, lastEventsAt: Timestamp?
     }
 
-    /// Returns the summary; `nil` if there are no pages.
+    /// Returns the summary of the pages, of retries or of shards; `nil` if there are no such pages.
     func pages(areRetries: Bool) throws -> Pages? {
         let sql = """
             SELECT count(*) AS pages, sum(recipients) AS recipients, min(coalesce(claimedAt, sentAt)) AS claimedAt,
@@ -151,12 +151,12 @@ struct TimelineQuery {
         return Pages(summary: summary, firstEventsAt: row.time("firstEventsAt"), lastEventsAt: row.time("lastEventsAt"))
     }
 
-    /// One of the two ends of the list of pages.
+    /// The first or the last of the pages that have the same time.
     enum Edge {
         case first, last
     }
 
-    /// Returns the events of the first or the last page that has events, among the pages of one time.
+    /// Returns the webhook events of the first or of the last page, among the pages with a given time that have events.
     func events(at time: Timestamp, _ edge: Edge) throws -> PageEvents? {
         let order = edge == .first ? "ASC" : "DESC"
         let sql = """
@@ -169,7 +169,7 @@ struct TimelineQuery {
 
     // MARK: A recipient
 
-    /// Returns the connection of the push that decided a delivery, and the time until its outcome.
+    /// Returns the connection and the duration in milliseconds of the push that led to a recipient's final state.
     func trip(of recipient: Int64) throws -> (OpenedConnection?, milliseconds: Int?) {
         let sql = "SELECT trip FROM delivery WHERE notification = ? AND recipient = ?"
         guard let number = try self.database.integer(sql: sql, [self.subject.number, recipient])
@@ -192,7 +192,7 @@ struct TimelineQuery {
         return (connection, milliseconds)
     }
 
-    /// Returns the page that wrote the final state of a recipient at a time.
+    /// Returns the page that wrote the final state of a recipient at the given time.
     func page(of recipient: Int64, at: Timestamp) throws -> PageRecord? {
         let sql = """
             SELECT * FROM page WHERE notification = ?1 AND answeredAt = ?2 AND first <= ?3 AND last >= ?3
@@ -212,7 +212,7 @@ struct TimelineQuery {
         )
     }
 
-    /// Returns the attempts that were followed by another one, in their order.
+    /// Returns the attempts for a recipient that were followed by another one, in chronological order.
     func attempts(of recipient: Int64) throws -> [AttemptRecord] {
         let sql = """
             SELECT number, firstAt, at, times, trip, text FROM attempt LEFT JOIN reason ON reason.id = attempt.reason
@@ -235,10 +235,10 @@ struct TimelineQuery {
         }
     }
 
-    /// The maximum number of token events that are returned for a notification.
+    /// The maximum number of token events in the timeline of a recipient.
     private static let maximumTokenEvents = 100
 
-    /// Returns the token events that the notification led to, oldest first, by a walk over the events of the token.
+    /// Returns the token events that the notification led to, oldest first. It scans the events of the token.
     func tokenEvents(of token: DeviceToken) throws -> [TokenEventRecord] {
         let sql = """
             SELECT * FROM tokenEvent INDEXED BY tokenEventByToken WHERE token = ? AND app = ? AND notification = ?
@@ -250,8 +250,8 @@ struct TimelineQuery {
         return try self.database.records(sql: sql, arguments)
     }
 
-    /// Returns the time of the next attempt by the steady clock; `nil` if there is none, or its time is not known yet.
-    /// An attempt that is held back by paused environments is made at the end of the pause.
+    /// Returns the time of the next attempt by the steady clock; `nil` if there is none, or if its time is not known
+    /// yet. An attempt that paused environments hold back is made when the pause ends.
     func nextTry(of recipient: Int64) throws -> (at: Timestamp?, heldFor: HoldingEnvironments?) {
         let sql = """
             SELECT dueAt, heldFor FROM retry
@@ -264,7 +264,7 @@ struct TimelineQuery {
 
     // MARK: Webhooks
 
-    /// Returns a block of events with its posts; `nil` if it was deleted.
+    /// Returns the events of a block and the posts that delivered them; `nil` if the block was deleted.
     func events(block: Int64) throws -> PageEvents? {
         let sql = "SELECT at, position, kind FROM eventBlock WHERE id = ?"
         guard let row = try self.database.row(sql: sql, [block]), let at = row.time("at"),
@@ -287,7 +287,7 @@ struct TimelineQuery {
         return events
     }
 
-    /// Returns the acknowledged post that contained the block with a position.
+    /// Returns the acknowledged post that contained the block at a position.
     private func post(of webhook: UUID, _ url: String, position: Int64) throws -> WebhookPostRecord? {
         let sql = """
             SELECT first, postedAt, acknowledgedAt FROM webhookPost WHERE webhook = ? AND last >= ?

@@ -3,29 +3,29 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// The facts about a notification that decide whether its receipts are accepted.
+/// The properties of a notification that decide whether its receipts are accepted.
 struct ReceiptNotification {
     let number: Int64
     let id: UUID
     let app: Int64
-    /// The kind of its recipients' tokens; `nil` for any.
+    /// The kind of token to which the notification is sent; `nil` for any kind.
     let tokenKind: DeviceTokenKind?
     let environment: PushEnvironment?
     let privacy: ReceiptLevel
     let createdAt: Timestamp
     let finishedAt: Timestamp?
-    /// `true` while pages may be in flight, so that a receipt can arrive before its delivery is in the ledger.
+    /// Indicates whether pages may be in flight, so that a receipt can arrive before its delivery is in the ledger.
     let isOpen: Bool
     let namesTokens: Bool
 
-    /// Reads a notification; `nil` if it does not exist or cannot be read.
+    /// Returns the properties of a notification; `nil` if the notification does not exist or cannot be decoded.
     static func fetch(_ subject: ReceiptBatch.Entry.Subject, in database: Database) throws -> ReceiptNotification? {
         let (column, value): (String, DatabaseValue) =
             switch subject {
             case .notification(let id): ("id", id.uuidString.databaseValue)
             case .delivery(let prefix, _): ("prefix", prefix.bits.databaseValue)
             }
-        // A cancelled notification may have pages in flight.
+        // A page of a cancelled notification may still be in flight.
         let sql = """
             SELECT number, id, app, tokenKind, environment, receipts, createdAt, finishedAt,
                 audience = '\(NotificationRow.namedTokens)' AS namesTokens,
@@ -51,10 +51,10 @@ struct ReceiptNotification {
         )
     }
 
-    /// Returns the reason for which the receipts of a batch for this notification are refused; `nil` if they are not.
-    /// - Parameter app: The sender's app; `nil` for the gateway.
+    /// Returns the reason for which a batch's receipts for this notification are refused; `nil` if they are not refused.
+    /// - Parameter app: The app of the sender; `nil` if the sender is the gateway.
     fileprivate func refusal(of batch: ReceiptBatch, from app: Int64?, now: Timestamp) -> ReceiptRefusal? {
-        // An app must not learn anything about the notifications of another one.
+        // An app must not learn anything about another app's notifications.
         if let app, app != self.app { return .unknownNotification }
         guard min(self.privacy, batch.privacy) != .none else { return .receiptsOff }
         if let finishedAt, now.since(finishedAt) > ReceiptLimits.latest { return .tooLate }
@@ -62,25 +62,24 @@ struct ReceiptNotification {
     }
 }
 
-/// The subject under which receipts are stored.
+/// The stored identity of the installation or recipient that a receipt is from.
 struct ReceiptSubject {
-    /// The id of the device; a negative number if the recipient has no device, or if the device must not be stored.
+    /// The id of the device; a negative number if the recipient has no device, or if its id must not be stored.
     var subject: Int64
-    /// Other subjects under which earlier receipts of the same installation may be stored.
+    /// The other identities under which earlier receipts of the same installation may be stored.
     var others: [Int64] = []
-    /// `true` if only counts are kept, so that the device must not be stored.
+    /// Indicates whether receipts are only counted, so that the device's id must not be stored.
     var isCounted: Bool
     var device: Int64?
-    /// The recipient of the notification; `nil` if it is not known yet.
+    /// The id of the recipient within the notification; `nil` if it is not known yet.
     var recipient: Int64?
 }
 
-/// Decides which receipts of one sender are accepted, and under which subjects they are stored.
+/// Decides which receipts of one sender are accepted, and under which identities they are stored.
 ///
-/// A receipt is accepted if its sender may know the notification, if receipts are wanted and not too late, and if the sender has
-/// got the notification, as far as the ledger knows.
+/// A receipt is accepted if its sender may know the notification, if the notification requests receipts, if it is not
+/// too late, and if the notification was sent to the sender as far as the ledger knows.
 struct ReceiptAcceptance {
-    /// The decision about a receipt.
     enum Decision {
         case accepted(ReceiptSubject)
         case refused(ReceiptRefusal)
@@ -89,12 +88,11 @@ struct ReceiptAcceptance {
     private let batch: ReceiptBatch
     private let masterKey: MasterKey
     private let database: Database
-    /// The devices of the installation, newest first; `nil` before they have been read.
+    /// The registered devices of the sending installation, newest first; `nil` before they have been read.
     private var devices: [InstallationDevice]?
-    /// The subjects of the installation, by the number of the notification.
+    /// The identities of the sending installation, keyed by the number of the notification.
     private var found: [Int64: ReceiptSubject?] = [:]
 
-    /// A registered device of the installation.
     private struct InstallationDevice {
         var id: Int64
         var kind: DeviceTokenKind?
@@ -105,8 +103,8 @@ struct ReceiptAcceptance {
         (self.batch, self.masterKey, self.database) = (batch, masterKey, database)
     }
 
-    /// Decides about a receipt for a notification.
-    /// - Parameter app: The sender's app; `nil` for the gateway.
+    /// Decides whether a receipt for a notification is accepted.
+    /// - Parameter app: The app of the sender; `nil` if the sender is the gateway.
     mutating func decide(
         _ entry: ReceiptBatch.Entry.Subject,
         _ notification: ReceiptNotification,
@@ -118,7 +116,7 @@ struct ReceiptAcceptance {
         return .accepted(subject)
     }
 
-    /// Returns the subject of the sender's receipts for a notification; `nil` if the sender has not got it.
+    /// Returns the identity for the sender's receipts; `nil` if the notification was not sent to the sender.
     private mutating func subject(
         of entry: ReceiptBatch.Entry.Subject,
         _ notification: ReceiptNotification
@@ -145,7 +143,7 @@ struct ReceiptAcceptance {
         var arrived: Int64?
         var inFlight: Int64?
         for candidate in devices {
-            // A push in flight is not yet in the ledger.
+            // The ledger does not contain a push in flight yet.
             guard let mayHaveArrived = try self.mayHaveArrived(notification, device: candidate.id) else {
                 inFlight = inFlight ?? candidate.id
                 continue
@@ -163,7 +161,7 @@ struct ReceiptAcceptance {
         )
     }
 
-    /// Returns the subject of the recipient of a push that the gateway has delivered.
+    /// Returns the identity for the recipient of a push that the gateway has delivered; `nil` if the push is unknown.
     private func subject(ofRecipient recipient: Int64, _ notification: ReceiptNotification) throws -> ReceiptSubject? {
         let sql = "SELECT state, device FROM delivery WHERE notification = ? AND recipient = ?"
         let delivery = try self.database.row(sql: sql, [notification.number, recipient])
@@ -184,7 +182,7 @@ struct ReceiptAcceptance {
             (subject.device, subject.recipient) = (nil, recipient)
             return subject
         }
-        // A receipt must not restore an erased device.
+        // A receipt must not recreate data about an erased device.
         guard let row = try self.database.row(sql: "SELECT installation FROM device WHERE id = ?", [device])
         else { return nil }
         let installation = row["installation"] as String? ?? "device \(device)"
@@ -200,7 +198,7 @@ struct ReceiptAcceptance {
         others: [Int64]
     ) -> ReceiptSubject {
         let bits = self.masterKey.pseudonym(of: installation, app: notification.app, notification: notification.number)
-        // The number is below those of all recipients.
+        // The pseudonym is below the ids of all recipients.
         let counted = -(1 << 62) - bits
         guard notification.privacy == .device else { return ReceiptSubject(subject: counted, isCounted: true) }
         guard self.batch.privacy == .device
@@ -230,8 +228,8 @@ struct ReceiptAcceptance {
         return devices
     }
 
-    /// Returns `true` if the ledger has a delivery to the device that may have arrived, `false` if it did not arrive, and
-    /// `nil` if there is none.
+    /// Returns `true` if the ledger has a delivery that may have reached the device, `false` if the delivery cannot
+    /// have reached it, and `nil` if the ledger has no delivery to the device.
     private func mayHaveArrived(_ notification: ReceiptNotification, device: Int64) throws -> Bool? {
         let sql = """
             SELECT state FROM delivery WHERE notification = ?1 AND recipient = ?2

@@ -3,28 +3,28 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// Writes receipts and their counters, within one transaction.
+/// Writes receipts and their counters within one transaction.
 struct ReceiptTransaction {
     private let now: Timestamp
     private let masterKey: MasterKey
     private let database: Database
-    /// The notifications that were read; `nil` for ids without a notification.
+    /// The notifications looked up so far; `nil` for an id without a notification.
     private var notifications: [ReceiptBatch.Entry.Subject: ReceiptNotification?] = [:]
-    /// The apps that were read; `nil` for bundle ids without an app.
+    /// The apps looked up so far; `nil` for a bundle id without an app.
     private var apps: [Topic: Int64?] = [:]
     private var counts: [CountKey: (unique: Int64, total: Int64)] = [:]
     /// Counts the installations that opened a notification, by app.
     private let statistics = StatisticCounter()
-    /// The names of actions of each notification.
+    /// The names of the actions that each notification's receipts have, by the number of the notification.
     private var actions: [Int64: Set<String>] = [:]
-    /// The apps that were looked up; `true` for those with a webhook for receipts.
+    /// The apps looked up so far, with `true` for an app that has a webhook for receipts.
     private var wanted: [Int64: Bool] = [:]
-    /// The receipts for webhooks, by app.
+    /// The new receipts to announce to webhooks, by app.
     private var news: [Int64: [NewReceipt]] = [:]
 
     private struct CountKey: Hashable {
         var notification, event: Int64
-        /// The action; empty for the event as a whole.
+        /// The name of the action; empty for the event regardless of actions.
         var action: String
     }
 
@@ -65,7 +65,7 @@ struct ReceiptTransaction {
         return found
     }
 
-    /// Writes a receipt unless it was written before.
+    /// Writes a receipt, unless it was already written.
     private mutating func write(
         _ receipt: IncomingReceipt,
         _ found: ReceiptSubject,
@@ -102,8 +102,8 @@ struct ReceiptTransaction {
         return .accepted
     }
 
-    /// Returns the subject for the receipts of an installation for one event, with its earlier receipts. Receipts that the
-    /// installation has under another subject count as its own.
+    /// Returns the identity under which an installation's receipts for one event are stored, with the earlier receipts
+    /// there. Earlier receipts of the installation under another identity count as its own.
     private func joined(_ found: ReceiptSubject, _ notification: Int64, _ event: Int64) throws
         -> (subject: Int64, earlier: [(id: Int64, action: String?)])
     {
@@ -113,7 +113,7 @@ struct ReceiptTransaction {
             let earlier = try self.earlier(notification, other, event)
             guard !earlier.isEmpty else { continue }
             guard found.isCounted, other > 0 else { return (other, earlier) }
-            // Under the stricter level the earlier receipts of the device become counts.
+            // With the stricter level of privacy, the earlier receipts of the device are made anonymous.
             try Self.round(notification, other, event: event, to: found.subject, in: self.database)
             return (found.subject, earlier)
         }
@@ -139,7 +139,7 @@ struct ReceiptTransaction {
         try row.run()
     }
 
-    /// Returns the ids and actions of the receipts that a subject has.
+    /// Returns the ids and actions of the receipts that are stored under an identity for one event.
     private func earlier(_ notification: Int64, _ subject: Int64, _ event: Int64) throws
         -> [(id: Int64, action: String?)]
     {
@@ -152,7 +152,7 @@ struct ReceiptTransaction {
         return rows
     }
 
-    /// Returns the name of an action; `nil` if it is new and the notification has reached the maximum number of names.
+    /// Returns the name of an action; `nil` if the name is new and the notification already has the maximum number of names.
     private mutating func accepted(_ action: String, of notification: Int64) throws -> String? {
         var known = self.actions[notification]
         if known == nil {
@@ -213,8 +213,8 @@ struct ReceiptTransaction {
         """
     )
 
-    /// Writes the counters, and the events for webhooks.
-    /// - Returns: `true` if there are events.
+    /// Writes the counters and the webhook events.
+    /// - Returns: `true` if webhook events were written.
     func finish(announce: ([NewReceipt]) -> Data) throws -> Bool {
         for (key, count) in self.counts {
             let row = try RowInsertion<CountColumn>(Self.counting, in: self.database)
@@ -235,8 +235,8 @@ struct ReceiptTransaction {
 
     // MARK: Values
 
-    /// Makes the receipts of a device anonymous: with another subject and rounded times. The counters stay correct.
-    /// With `nil` for `event`, the receipts for all events change.
+    /// Makes the receipts of a device anonymous: it replaces their identity and rounds their times. The counters stay
+    /// correct. If `event` is `nil`, the receipts for all events are changed.
     static func round(
         _ notification: Int64,
         _ device: Int64,
@@ -256,9 +256,10 @@ struct ReceiptTransaction {
         Timestamp(milliseconds: time.milliseconds / ReceiptLimits.rounding * ReceiptLimits.rounding)
     }
 
-    /// Returns 64 bits of a hash of an id.
+    /// Returns a 64-bit hash of an id.
     private static func shortened(_ id: UUID) -> Int64 {
-        // It is FNV-1a with a final mix, which is enough to distinguish the at most twenty receipts of a subject.
+        // The hash is FNV-1a with a final mix. It suffices to distinguish the receipts of one identity, of which there
+        // are at most twenty.
         withUnsafeBytes(of: id.uuid) { bytes in
             var hash = bytes.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
             hash = (hash ^ hash >> 32) &* 0xd6e8_feb8_6659_fd93

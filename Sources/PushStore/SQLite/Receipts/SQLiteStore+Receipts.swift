@@ -58,7 +58,6 @@ extension SQLiteStore {
     }
 }
 
-/// Reads receipts, within a transaction.
 struct ReceiptRows {
     let database: Database
 
@@ -68,7 +67,7 @@ struct ReceiptRows {
             WHERE notification = (SELECT number FROM notification WHERE id = ?) ORDER BY event, action
             """
         return try self.database.rows(sql: sql, [notification.uuidString]).compactMap { row in
-            // Events of later versions are left out.
+            // Events of newer versions are skipped.
             guard let event = row.value("event") as ReceiptEvent?, let action = row["action"] as String?
             else { return nil }
             return ReceiptCount(
@@ -80,7 +79,7 @@ struct ReceiptRows {
         }
     }
 
-    /// Returns the receipts of one recipient of a notification, in their order.
+    /// Returns the receipts of one recipient of a notification, in chronological order.
     func receipts(of notification: Int64, subject: Int64) throws -> [ReceiptRecord] {
         let sql = """
             SELECT subject, event, action, source, at, receivedAt FROM receipt
@@ -90,7 +89,7 @@ struct ReceiptRows {
             .sorted { ($0.at, $0.event.rawValue) < ($1.at, $1.event.rawValue) }
     }
 
-    /// Reads a row; `nil` for an event of a later version.
+    /// Decodes a receipt; `nil` for an event of a newer version.
     fileprivate static func receipt(_ row: Row) throws -> ReceiptRecord? {
         guard let subject = row["subject"] as Int64?, let code = row["event"] as Int64?, let at = row.time("at"),
             let receivedAt = row.time("receivedAt")

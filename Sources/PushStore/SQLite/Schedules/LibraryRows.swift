@@ -10,7 +10,7 @@ struct LibraryRows {
     let kind: LibraryItem.Kind
     let database: Database
 
-    /// Returns an item; `nil` if there is none.
+    /// Returns the item with a name; `nil` if there is none.
     func item(_ name: LibraryItemName) throws -> LibraryItem? {
         let (column, value) =
             switch name {
@@ -23,7 +23,7 @@ struct LibraryRows {
 
     // MARK: Changes
 
-    /// Applies a change, or returns the reason for which it cannot be applied.
+    /// Applies a change, or returns the reason for rejecting it.
     func apply(_ change: LibraryChange, limits: LibraryLimits) throws -> LibraryChangeResult {
         let old = try self.item(change.item)
         if let expected = change.expected, expected != old?.version ?? 0 { return .stale(version: old?.version ?? 0) }
@@ -45,7 +45,7 @@ struct LibraryRows {
         if let description = change.description { new.description = description.isEmpty ? nil : description }
         if let name = change.name, BytewiseString(name) != BytewiseString(old.name) {
             guard try self.item(.name(BytewiseString(name))) == nil else { return .nameTaken }
-            // Schedules refer to an item by its name at each run.
+            // A schedule refers to an item by its name at each run.
             let users = try self.users(of: old.number)
             guard users.isEmpty else { return .inUse(schedules: users) }
             new.name = name
@@ -58,7 +58,7 @@ struct LibraryRows {
 
     private func add(_ change: LibraryChange, limits: LibraryLimits) throws -> LibraryChangeResult {
         guard case .name(let place) = change.item else { return .missing }
-        // A new item may be saved with a name other than that in the address. Both names must be free in that case.
+        // A new item may be saved under another name than the one in the path. Both names must then be free.
         let name = change.name.map { BytewiseString($0) } ?? place
         guard try self.item(.name(name)) == nil else { return .nameTaken }
         let count = "SELECT count(*) FROM libraryItem WHERE app = ? AND kind = ?"
@@ -101,7 +101,7 @@ struct LibraryRows {
         try self.database.insert(into: "libraryVersion", columns)
     }
 
-    /// Deletes the oldest versions beyond the limit, except those that schedules name.
+    /// Deletes the oldest versions beyond the limit, except those to which schedules refer.
     private func forgetVersions(of item: LibraryItem, limits: LibraryLimits) throws {
         let sql = """
             DELETE FROM libraryVersion WHERE item = ?1 AND version <= ?2
@@ -110,7 +110,7 @@ struct LibraryRows {
         try self.database.run(sql: sql, [item.number, item.version - Int64(limits.versions)])
     }
 
-    /// Deletes an item, or returns the reason for which it cannot be deleted.
+    /// Deletes an item, or returns the reason for not deleting it.
     func delete(_ name: LibraryItemName, expected: Int64?) throws -> LibraryChangeResult {
         guard let item = try self.item(name) else { return .missing }
         if let expected, expected != item.version { return .stale(version: item.version) }
@@ -120,7 +120,7 @@ struct LibraryRows {
         return .deleted
     }
 
-    /// Returns the names of some schedules that use an item.
+    /// Returns the names of some of the schedules that use an item.
     private func users(of item: Int64) throws -> [String] {
         let sql = """
             SELECT DISTINCT name FROM scheduleUse JOIN schedule ON schedule.id = scheduleUse.schedule
@@ -129,7 +129,7 @@ struct LibraryRows {
         return try String.fetchAll(try self.database.cachedStatement(sql: sql), arguments: [item])
     }
 
-    /// Returns one version of an item; `nil` if it is not kept.
+    /// Returns one version of an item; `nil` if it does not exist or is no longer kept.
     static func version(_ version: Int64, of item: Int64, in database: Database) throws -> LibraryVersion? {
         try database.record(sql: "SELECT * FROM libraryVersion WHERE item = ? AND version = ?", [item, version])
     }
@@ -154,7 +154,7 @@ extension LibraryItem: StoredRecord {
         (self.number, self.changedAt, self.changedBy) = (try row.get("number"), try row.get("changedAt"), row.key)
     }
 
-    /// The columns that the item has in common with each of its versions.
+    /// The columns that an item and its versions have in common.
     fileprivate var versionColumns: ColumnValues {
         get throws {
             [
@@ -201,12 +201,12 @@ extension StoredRow {
 
 /// Reads and writes the library items that a schedule uses, within a transaction.
 struct ScheduleUses {
-    /// The rows to write: the item, and the version or 0.
+    /// The rows to write: the number of the item, and the number of its version, or 0 for the current version.
     private let rows: [(item: Int64, version: Int64)]
     private let database: Database
 
-    /// Looks up the items that a schedule will use.
-    /// - Returns: `nil` if an item or a version does not exist any more.
+    /// Looks up the items that a schedule is going to use.
+    /// - Returns: `nil` if an item or a version no longer exists.
     init?(_ uses: Set<LibraryUse>, app: Int64, in database: Database) throws {
         var rows: [(item: Int64, version: Int64)] = []
         for use in uses {
@@ -218,7 +218,7 @@ struct ScheduleUses {
         (self.rows, self.database) = (rows, database)
     }
 
-    /// Replaces the stored list of the items that a schedule uses.
+    /// Replaces the stored list of items that a schedule uses.
     func write(for schedule: UUID) throws {
         try self.database.run(sql: "DELETE FROM scheduleUse WHERE schedule = ?", [schedule.uuidString])
         for (item, version) in self.rows {

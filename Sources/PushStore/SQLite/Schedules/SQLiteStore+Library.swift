@@ -93,8 +93,8 @@ extension SQLiteStore {
 }
 
 extension Database {
-    /// Reads the records of a page one by one, until their number or the size of their bodies is reached.
-    /// - Parameter column: The column by which rows are ordered.
+    /// Reads the records of a page one by one, until the limit of their number or of the size of their bodies is reached.
+    /// - Parameter column: The name of the column by which the rows are sorted.
     fileprivate func page<Entry: StoredRecord & Hashable>(
         sql: String,
         _ arguments: StatementArguments,

@@ -141,7 +141,7 @@ extension SQLiteStore {
         guard !due.unreadable.isEmpty else { return (due.schedules, []) }
         try await self.database.write { database in
             for (id, version) in due.unreadable {
-                // This has no effect on a schedule that was changed meanwhile.
+                // This statement has no effect on a schedule that was changed meanwhile.
                 let sql = "UPDATE schedule SET isPaused = 1, version = version + 1 WHERE id = ? AND version = ?"
                 try database.run(sql: sql, [id, version])
             }
@@ -156,7 +156,7 @@ extension SQLiteStore {
 
     // MARK: Problems
 
-    /// The maximum length of a problem's text, in characters.
+    /// The maximum length of the text of a problem, in characters.
     private static let maximumProblem = 500
 
     package func setProblem(_ problem: ScheduleProblem, ofSchedule id: UUID) async throws {
@@ -179,22 +179,21 @@ extension SQLiteStore {
     }
 }
 
-/// Reads schedules, within a transaction.
 struct ScheduleRows {
     let database: Database
 
-    /// Returns the stored version; `nil` if there is no such schedule.
+    /// Returns the stored version of a schedule; `nil` if there is no such schedule.
     fileprivate func version(of id: UUID) throws -> Int64? {
         try self.database.integer(sql: "SELECT version FROM schedule WHERE id = ?", [id.uuidString])
     }
 
-    /// Returns `true` if a schedule has this version and is not paused, so that its run may be accepted.
+    /// Returns `true` if a schedule has the given version and is not paused, so that its run may be accepted.
     func isCurrent(_ schedule: UUID, version: Int64) throws -> Bool {
         let sql = "SELECT 1 FROM schedule WHERE id = ? AND isPaused = 0 AND version = ?"
         return try self.database.hasRow(sql: sql, [schedule.uuidString, version])
     }
 
-    /// Returns the limit of the app that a request of this size would exceed; `nil` for none.
+    /// Returns the limit of the app that a schedule with a request of this size would exceed; `nil` if it exceeds none.
     fileprivate func excess(
         _ size: Int,
         replacing id: UUID?,
@@ -207,7 +206,7 @@ struct ScheduleRows {
         }
         let name = id?.uuidString ?? ""
         if id == nil, try number("count(*)", "!=", name) >= limits.count { return .tooMany }
-        // A request that does not grow is accepted, even if the total exceeds the limit.
+        // A request that is not longer than before is accepted, even if the total exceeds the limit.
         let isLarger = try id == nil || size > number("length(request)", "=", name)
         return try isLarger && size + number("sum(length(request))", "!=", name) > limits.bytes ? .tooLarge : nil
     }

@@ -3,8 +3,8 @@ extension SQLiteSchema {
     static let from2: KeyValuePairs = [
         // The kinds of tokens (docs/decisions/0021).
         //
-        // A stored device is of the kind alert (0) until a registration says otherwise, or the ledger: an accepted push proves
-        // the kind of its token. A notification without a kind was accepted before there were kinds, and goes to devices of any.
+        // A stored device is of the kind alert (0), until a registration or an accepted push proves another kind of its
+        // token. A notification that was accepted before there were kinds has none, and is sent to devices of any kind.
         "2 token kinds": """
         ALTER TABLE device ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
         -- The app's id of the Live Activity to which the token belongs; empty for other kinds.
@@ -34,7 +34,7 @@ extension SQLiteSchema {
         CREATE INDEX deviceByKind ON device (app, kind, isActive) WHERE kind != 0;
         CREATE INDEX deviceByActivity ON device (app, activity) WHERE activity != '';
         """,
-        // The pauses of environments, and the work that they hold back (docs/decisions/0022).
+        // The pauses of environments, and the work that is held back by them (docs/decisions/0022).
         "3 environment pauses": """
         CREATE TABLE environmentState (
             app INTEGER NOT NULL REFERENCES app (id) ON DELETE CASCADE, environment INTEGER NOT NULL,
@@ -51,8 +51,8 @@ extension SQLiteSchema {
         ALTER TABLE shard ADD COLUMN heldFor INTEGER;
         CREATE INDEX shardHeld ON shard (heldApp, heldFor) WHERE heldFor IS NOT NULL;
         """,
-        // The names of notifications, the API keys that sent them, their relative expiry, and the notification that a
-        // resend repeats.
+        // The names of notifications, the API keys that sent them, their relative expiry, and the notifications that
+        // they resend.
         "4 names and expiry": """
         ALTER TABLE notification ADD COLUMN name TEXT;
         -- Seconds after the start of a recipient; NULL where the expiration is named.
@@ -67,8 +67,8 @@ extension SQLiteSchema {
         CREATE INDEX notificationByName ON notification (name, number) WHERE name IS NOT NULL;
         CREATE INDEX notificationByOriginal ON notification (resendOf) WHERE resendOf IS NOT NULL;
         """,
-        // API keys of single apps that expire and have a rate, the secrets with which back ends sign for users, and what is
-        // being erased (docs/decisions/0024).
+        // API keys that expire, are limited to an app and have a rate; the secrets with which back ends sign for users;
+        // and the erasures in progress (docs/decisions/0024).
         "5 keys per app": """
         -- Bundle ids with spaces between them; NULL for all apps.
         ALTER TABLE apiKey ADD COLUMN apps TEXT;
@@ -98,13 +98,13 @@ extension SQLiteSchema {
         ) STRICT;
         CREATE UNIQUE INDEX erasureBySubject ON erasure (app, ifnull(user, '')) WHERE isEmptied = 0;
         """,
-        // The announcements that certificates expire (docs/decisions/0026).
+        // The announcements of certificates that are about to expire (docs/decisions/0026).
         "6 announcements": """
         -- The most days that were left when the end was announced last; NULL before the first announcement.
         ALTER TABLE credential ADD COLUMN announcedStage INTEGER;
         """,
-        // The final state of pushes that were sent and whose response was lost. Recipients that ended before keep their
-        // state.
+        // The final state of pushes that were sent and whose response was lost. Recipients with an earlier final state
+        // keep it.
         "7 unknown": """
         ALTER TABLE notification ADD COLUMN unknown INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE shard ADD COLUMN unknown INTEGER NOT NULL DEFAULT 0;

@@ -1,7 +1,7 @@
 extension SQLiteSchema {
     /// Migrations 10 to 16.
     static let from10: KeyValuePairs = [
-        // The steps of deliveries that no other table has (docs/decisions/0032). Earlier deliveries have none.
+        // The events of deliveries that no other table records (docs/decisions/0032). Earlier deliveries have none.
         "10 timeline": """
         -- The arrival of the request, the microseconds of reading and checking it, and its warnings as a JSON array.
         ALTER TABLE notification ADD COLUMN receivedAt INTEGER;
@@ -36,7 +36,7 @@ extension SQLiteSchema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX webhookPostByTime ON webhookPost (acknowledgedAt);
         """,
-        // The numbers of skipped recipients for each reason. Earlier notifications have none.
+        // The number of skipped recipients for each reason. Earlier notifications have none.
         "11 skip counts": """
         CREATE TABLE skipCount (
             notification INTEGER NOT NULL REFERENCES notification (number) ON DELETE CASCADE,
@@ -109,7 +109,7 @@ extension SQLiteSchema {
         """,
         // The publications, issues and files of apps (docs/decisions/0037).
         //
-        // Each table has the app in each row, so that an app's erasure finds it.
+        // Each row contains the id of its app, by which the app's erasure finds it.
         "14 publishing": """
         CREATE TABLE publication (
             id TEXT PRIMARY KEY, app INTEGER NOT NULL, name TEXT NOT NULL,
@@ -157,7 +157,7 @@ extension SQLiteSchema {
         -- The key that signs the addresses of files.
         CREATE TABLE addressKey (id INTEGER PRIMARY KEY CHECK (id = 1), sealed BLOB NOT NULL) STRICT;
         """,
-        // The publishers' servers that decide about entitlement (docs/decisions/0038).
+        // The publishers' servers that decide whether a reader is entitled to an issue (docs/decisions/0038).
         "15 entitlement": """
         CREATE TABLE entitlementServer (
             app INTEGER PRIMARY KEY REFERENCES app (id), url TEXT NOT NULL,

@@ -33,7 +33,7 @@ extension SQLiteSchema {
         CREATE INDEX xmppNodeOfInstallation ON xmppNode (app, installation, createdAt) WHERE installation IS NOT NULL;
         CREATE INDEX xmppNodeOfUser ON xmppNode (app, user, createdAt) WHERE user IS NOT NULL;
         """,
-        // Browsers' subscriptions, and the addresses at which others reach an app (docs/decisions/0045).
+        // Browsers' subscriptions, and the addresses at which other servers reach an app (docs/decisions/0045).
         "20 web push": """
         CREATE TABLE vapidKey (
             id TEXT PRIMARY KEY, app INTEGER NOT NULL REFERENCES app (id), publicKey BLOB NOT NULL,
@@ -73,7 +73,7 @@ extension SQLiteSchema {
         CREATE INDEX pushMessageOfResource ON pushMessage (resource, expiresAt);
         CREATE INDEX pushMessageByExpiry ON pushMessage (expiresAt);
         """,
-        // Sessions that the provider keeps at chat servers for users (docs/decisions/0044).
+        // Sessions that the provider maintains at chat servers on behalf of users (docs/decisions/0044).
         "21 chat sessions": """
         CREATE TABLE chatSession (
             number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, app INTEGER NOT NULL REFERENCES app (id),
@@ -122,7 +122,7 @@ extension SQLiteSchema {
             PRIMARY KEY (app, environment, id)
         ) STRICT, WITHOUT ROWID;
         """,
-        // What bridges in shadow mode would have sent, compared with an old server (docs/decisions/0046).
+        // What bridges in shadow mode would have sent, compared with what an old server sends (docs/decisions/0046).
         "24 shadow": """
         CREATE TABLE shadow (
             kind TEXT NOT NULL, name TEXT NOT NULL, app INTEGER NOT NULL REFERENCES app (id),
@@ -136,8 +136,8 @@ extension SQLiteSchema {
         ) STRICT;
         CREATE INDEX shadowDifferenceOfBridge ON shadowDifference (app, kind, name, number);
         """,
-        // The servers of sessions that have proven with SCRAM that they know the password. The password is never sent
-        // to them (docs/decisions/0044).
+        // The sessions whose server has proven by SCRAM that it knows the password. The password is never sent to such
+        // a server (docs/decisions/0044).
         "25 SCRAM": "ALTER TABLE chatSession ADD COLUMN usesSCRAM INTEGER NOT NULL DEFAULT 0",
         // The former users of devices, so that a delivery belongs to the user that the device had at its time.
         "26 device users": """
@@ -149,9 +149,9 @@ extension SQLiteSchema {
         CREATE INDEX deviceUserByName ON deviceUser (app, user) WHERE user IS NOT NULL;
         CREATE INDEX deviceUserByTime ON deviceUser (until);
         """,
-        // The time of the newest event that was read of a gateway. NULL: it is not known.
+        // The time of the newest event that was read from a gateway. NULL means that it is unknown.
         "27 gateway cursor": "ALTER TABLE gatewayCursor ADD COLUMN at INTEGER",
-        // The origins with which addresses of Web Push were issued. The tokens of senders must be for this origin
+        // The origin with which each Web Push address was issued. A sender's token must be for this origin
         // (docs/decisions/0045).
         "28 push resource origins": "ALTER TABLE pushResource ADD COLUMN origin TEXT",
     ]

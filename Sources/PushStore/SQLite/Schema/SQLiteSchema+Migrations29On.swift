@@ -2,29 +2,29 @@ extension SQLiteSchema {
     /// The tables that these migrations create. They are the last ones of ``StoredTable/all``.
     static let tablesFrom29 = [StoredTable("timeBlock", .provider), StoredTable("fileUsage", .app(.inSteps))]
 
-    /// The migrations from 29 on. A new one is added at the end.
+    /// The migrations from number 29 on. A new migration is added at the end.
     ///
-    /// None of them recreates a table. So foreign keys are checked for each row that they write, and not for all tables at
-    /// their end, which would read everything.
+    /// None of them recreates a table. Therefore foreign keys are checked for each written row, and not for all tables
+    /// at the end of a migration, which would read the whole database.
     static let from29: KeyValuePairs = [
-        // The order in which bridges were added. For existing bridges, the root of the gorush API stays with the bridge
-        // `default`, which becomes the first of them.
+        // The order in which bridges were added. Among the existing bridges, the bridge `default` becomes the first, so
+        // that it keeps the root path of the gorush API.
         "29 bridge numbers": """
         ALTER TABLE bridge ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
         UPDATE bridge SET number = ordered.number FROM (
             SELECT kind, name, row_number() OVER (ORDER BY name != 'default', changedAt, kind, name) AS number FROM bridge
         ) AS ordered WHERE bridge.kind = ordered.kind AND bridge.name = ordered.name;
         """,
-        // The numbers of the requests for an erasure. A request that arrives while the erasure is in progress only
-        // returns its state (docs/decisions/0051).
+        // The numbers of erasure requests. A request that arrives while the erasure is in progress only returns the
+        // state of that erasure (docs/decisions/0051).
         "30 erasure requests": """
         -- The number of the latest request that began it or extended it.
         ALTER TABLE erasure ADD COLUMN request INTEGER NOT NULL DEFAULT 1;
         -- The latest of them that was answered as complete; 0 for none.
         ALTER TABLE erasure ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;
         """,
-        // The range of times of each block of 1,024 numbers, so that lists are bounded by time even where numbers do
-        // not rise with the time (docs/decisions/0040).
+        // The range of times of each block of 1,024 row numbers. It limits lists by time even where row numbers do not
+        // rise with the time (docs/decisions/0040).
         "31 time blocks": """
         -- list: 0 for notifications, 1 for the audit. The times are rounded outwards to 1,024 ms, so that a block is seldom written.
         CREATE TABLE timeBlock (
@@ -53,7 +53,7 @@ extension SQLiteSchema {
             DELETE FROM timeBlock WHERE list = 1 AND block < (SELECT min(id) FROM audit) >> 10;
         END;
         """,
-        // The number of the files of each app and their bytes, which its limits need with each upload (docs/decisions/0037).
+        // The number and total size of each app's files, which every upload is checked against (docs/decisions/0037).
         "32 file usage": """
         CREATE TABLE fileUsage (app INTEGER PRIMARY KEY, files INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT;
         INSERT INTO fileUsage SELECT app, count(*), sum(size) FROM file GROUP BY app;
@@ -66,8 +66,8 @@ extension SQLiteSchema {
             UPDATE fileUsage SET files = files - 1, bytes = bytes - OLD.size WHERE app = OLD.app;
         END;
         """,
-        // The order of devices' changes of users and requests for erasures, so that an erasure leaves the devices that became
-        // the user's after its request (docs/decisions/0051).
+        // The order of changes of devices' users and of erasure requests. An erasure spares the devices that were
+        // assigned to the user after its request (docs/decisions/0051).
         "33 user changes": """
         -- The registration clock when the device became its user's. NULL: before this migration.
         ALTER TABLE device ADD COLUMN userSince INTEGER;

@@ -5,10 +5,10 @@ import GRDB
 /// Version 0.1.0 begins with one migration. Each later change of the tables is a migration of its own, and released
 /// migrations never change.
 enum SQLiteSchema {
-    /// The identifier of the first migration of versions before 0.1.0. No released version has it.
+    /// The name of the first migration in versions before 0.1.0. No released version has it.
     private static let unreleased = "1 apps, devices, keys"
 
-    /// Runs the migrations that a database lacks, each in one transaction. Their texts are in the extensions of this type.
+    /// The migrator that applies the missing migrations, each in its own transaction. Extensions contain the statements.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 initial schema") { database in
@@ -23,7 +23,7 @@ enum SQLiteSchema {
         return migrator
     }
 
-    /// Checks that this version knows all migrations that were applied to the database. It changes nothing.
+    /// Checks that this version knows all migrations that were applied to the database. It writes nothing.
     /// - Throws: ``StoreError/unreleasedSchema(path:migration:)``, ``StoreError/newerSchema(path:)``.
     static func check(_ database: Database, path: String) throws {
         let applied = try Self.migrations(in: database)
@@ -33,7 +33,7 @@ enum SQLiteSchema {
         guard applied.allSatisfy(Self.migrator.migrations.contains) else { throw StoreError.newerSchema(path: path) }
     }
 
-    /// Returns the identifiers of the migrations that were applied to the database, in their order; empty for a new file.
+    /// Returns the names of the applied migrations, in the order of their application; empty for a new file.
     static func migrations(in database: Database) throws -> [String] {
         guard try database.tableExists("grdb_migrations") else { return [] }
         return try String.fetchAll(database, sql: "SELECT identifier FROM grdb_migrations ORDER BY rowid")

@@ -8,10 +8,10 @@ struct SealedRows {
     let database: Database
     let masterKey: MasterKey
 
-    /// Checks that the master key is that of this database, and writes a mark for later checks.
+    /// Checks that the master key belongs to this database, and writes a mark that simplifies later checks.
     ///
-    /// The key is right if it opens the mark or any secret. A single row that it does not open is damaged, and stays.
-    /// - Throws: ``StoreError/wrongMasterKey`` if there are secrets or passwords, and none can be opened.
+    /// The key is right if it opens the mark or any secret. A single secret that it does not open is damaged and stays.
+    /// - Throws: ``StoreError/wrongMasterKey`` if there are secrets or passwords, and the key opens none of them.
     func checkMasterKey() throws {
         if try self.hasMark() { return }
         guard try self.areOpened() else { throw StoreError.wrongMasterKey }
@@ -19,7 +19,7 @@ struct SealedRows {
         try self.database.run(sql: sql, [try self.masterKey.seal(Self.mark, for: .mark)])
     }
 
-    /// Returns `true` if the key opens the mark or any secret, or if there is none.
+    /// Returns `true` if the key opens the mark or any secret, or if there is nothing to open.
     func areOpened() throws -> Bool {
         if try self.hasMark() { return true }
         return try StoredTable.all.contains { try $0.isOpened(by: self.masterKey, in: self.database) }
@@ -35,10 +35,10 @@ struct SealedRows {
 
 /// The secrets of a table. A database of an older version may lack the table.
 extension StoredTable {
-    /// The maximum number of secrets of a table that a check tries to open with a key, as there may be millions.
+    /// The maximum number of secrets in a table that are tried with a key, because there may be millions.
     private static let maximumTries = 1000
 
-    /// Returns `true` if the table has a secret that a new master key would lose.
+    /// Returns `true` if the table contains a secret that would be lost with a new master key.
     func holdsSecrets(in database: Database) throws -> Bool {
         guard let secrets, secrets.isLost, try database.tableExists(self.name) else { return false }
         return try database.hasRow(sql: "SELECT 1 FROM \(self.name) WHERE \(secrets.column) IS NOT NULL LIMIT 1")
@@ -56,8 +56,8 @@ extension StoredTable {
         return false
     }
 
-    /// Removes the secrets.
-    /// - Returns: The number of removed secrets.
+    /// Deletes the secrets of the table, or the rows that contain them.
+    /// - Returns: The number of deleted secrets.
     func resetSecrets(in database: Database) throws -> Int {
         guard let secrets, try database.tableExists(self.name) else { return 0 }
         let change = secrets.keepsRow ? "UPDATE \(self.name) SET \(secrets.column) = NULL" : "DELETE FROM \(self.name)"

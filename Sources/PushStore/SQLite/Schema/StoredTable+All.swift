@@ -4,8 +4,8 @@ import ProviderModel
 import PushTypes
 
 extension StoredTable {
-    /// All tables. An app's rows are deleted, and secrets are listed, in this order. A new table is listed beside the
-    /// migration that creates it.
+    /// All tables, in the order in which an app's rows are deleted and secrets are listed. A new table is listed beside
+    /// the migration that creates it.
     static let all = Array(
         [
             Self.ofApps, Self.ofNotifications, Self.ofDevices, Self.ofSchedules, Self.ofWebhooks, Self.ofPublications,
@@ -42,11 +42,11 @@ extension StoredTable {
             "notification",
             .app(.apart),
             .other,
-            // Notifications that have ended are not examined: nothing of them is sent any more, and there may be very many.
+            // Finished notifications are not examined, because nothing of them is sent any more, and there may be very many.
             examination: .reading(NotificationRecord.self, ["notification": "number"], where: "finishedAt IS NULL")
         ),
         StoredTable("shard", .notification(isLedger: false)),
-        // A deleted device is only a number in it.
+        // For an erased device, this table contains only its id.
         StoredTable("retry", .notification(isLedger: false)),
         StoredTable("tokenHad", .notification(isLedger: false), .other),
         StoredTable("badgeStep", .notification(isLedger: false), .other),
@@ -61,7 +61,7 @@ extension StoredTable {
     ]
 
     private static let ofDevices: [StoredTable] = [
-        // These rows are deleted before the devices. Otherwise they would be deleted with many devices in one step.
+        // These rows are deleted before the devices. Otherwise one step would delete them together with many devices.
         StoredTable("deviceTag", .app(.inSteps), .device),
         StoredTable("deviceAttribute", .app(.inSteps), .device),
         StoredTable(
@@ -226,7 +226,8 @@ extension StoredTable {
         ),
     ]
 
-    /// People and API keys belong to the provider. The erasure of an app removes it from those that are limited to several apps.
+    /// The tables of people and API keys, which belong to the provider. An app's erasure removes the app from those
+    /// with several.
     private static let ofPeople: [StoredTable] = [
         StoredTable(
             "person",

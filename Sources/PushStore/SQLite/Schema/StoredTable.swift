@@ -4,24 +4,24 @@ import GRDB
 /// A table of the provider's database, with the rules for its rows.
 ///
 /// ``all`` is the only list of tables. Erasures, the examination of a database and the checks of the master key are
-/// derived from it, and a test fails for a table without an entry.
+/// derived from it. A test fails for a table that is not listed.
 struct StoredTable: Sendable {
-    /// The owner of a table's rows, with which they are deleted.
+    /// The owner of a table's rows. The rows are deleted together with their owner.
     enum Owner: Hashable, Sendable {
         /// The provider as a whole. No erasure deletes the rows.
         case provider
-        /// The app that the column `app` names.
+        /// The app in the column `app`.
         case app(AppRemoval)
-        /// The notification that the column `notification` names. Without `isLedger` only notifications in progress have such
-        /// rows.
+        /// The notification in the column `notification`. If `isLedger` is `false`, only a notification in progress has
+        /// such rows.
         case notification(isLedger: Bool)
-        /// A row of another table, with which the database deletes the rows by a foreign key.
+        /// A row of another table. A foreign key deletes the rows together with that row.
         case otherRow
     }
 
-    /// The way in which rows are deleted with their app.
+    /// The step of an app's erasure in which the rows of the app are deleted.
     enum AppRemoval: Hashable, Sendable {
-        /// The rows are deleted with the request for the erasure, because they would still have effects. Rows that are
+        /// The rows are deleted with the request for the erasure, because they would still take effect. Rows that are
         /// written later are deleted in the steps of the erasure.
         case atOnce
         /// The rows are deleted in bounded steps of the erasure.
@@ -30,30 +30,31 @@ struct StoredTable: Sendable {
         case apart
     }
 
-    /// A column that connects a row with a user, by which the erasure of the user finds it.
+    /// A column that links rows to a user, by which the erasure of a user finds the rows.
     enum Trace: Hashable, Sendable {
-        /// The columns `app` and `user`. The rows are deleted with the request for the erasure.
+        /// The columns `app` and `user`. The rows are deleted when the erasure is requested.
         case user
-        /// The columns `app` and `holder` of counts.
+        /// The columns `app` and `holder` of a table of counts.
         case holder
-        /// The columns `app` and `installation`. The rows are deleted with a device of the installation.
+        /// The columns `app` and `installation`. The rows are deleted together with a device of the installation.
         case installation
-        /// The column `device`. The rows are deleted with the device, even if its id is kept for notifications in progress.
+        /// The column `device`. The rows are deleted with the device, even if the device's id is kept for a
+        /// notification in progress.
         case device
-        /// Another column. The rows are deleted by a statement of ``UserErasure``, or a trigger of the table of devices.
+        /// Another column. A statement of ``UserErasure`` or a trigger on the table of devices deletes the rows.
         case other
     }
 
-    /// The check of a table for rows that cannot be read.
+    /// The check of a table for rows that cannot be decoded.
     struct Examination: Sendable {
-        /// The words that identify a row in a message, each followed by the value of a column.
+        /// The words that identify a row in a message. Each word is followed by the value of the named column.
         let name: KeyValuePairs<String, String>
-        /// The condition on the rows that are examined.
+        /// The SQL condition on the rows to examine.
         var condition = "TRUE"
-        /// Reads a row, with the key that must open its secrets; `nil` if every row that meets the condition is damaged.
+        /// Decodes a row with the key that must open its secrets; `nil` if every row that matches the condition is damaged.
         var read: (@Sendable (Row, MasterKey?) throws -> Void)?
 
-        /// Returns a check for rows from which no record of a type can be read.
+        /// Returns a check for rows from which a type of record cannot be decoded.
         static func reading<Record: StoredRecord>(
             _ type: Record.Type,
             _ name: KeyValuePairs<String, String>,
@@ -66,9 +67,9 @@ struct StoredTable: Sendable {
     let name: String
     let owner: Owner
     let traces: [Trace]
-    /// The secrets that need the master key; `nil` for none.
+    /// The column of secrets that need the master key; `nil` if there is none.
     let secrets: SealedColumn?
-    /// The check for rows that cannot be read; `nil` if damage is noticed with each use, or is harmless.
+    /// The check for rows that cannot be decoded; `nil` if each use of a row detects damage, or if damage is harmless.
     let examination: Examination?
 
     init(
@@ -82,26 +83,26 @@ struct StoredTable: Sendable {
         (self.secrets, self.examination) = (secrets, examination)
     }
 
-    /// Returns the names of the tables with a trace of users.
+    /// Returns the names of the tables that have the given trace of users.
     static func names(with trace: Trace) -> [String] { Self.all.filter { $0.traces.contains(trace) }.map(\.name) }
 }
 
-/// The column of a table that holds secrets which need the master key.
+/// A table's column with secrets that need the master key.
 package struct SealedColumn: Sendable {
     /// The plural noun for the secrets in messages, such as *people's passwords*.
     package let name: String
-    /// The instruction for restoring the secrets, for messages.
+    /// The instruction, for messages, on how to restore lost secrets.
     package let remedy: String
     var column = "sealed"
-    /// Indicates whether the row stays without its secret.
+    /// Indicates whether the row stays when its secret is removed.
     var keepsRow = false
-    /// Indicates whether a person or another system has to provide the secret again. Other secrets are created again.
+    /// Indicates whether a person or another system has to provide a removed secret again. Other secrets are created anew.
     var isLost = true
-    /// Returns the context with which the secret of a row is sealed; `nil` for a row that cannot be read. Passwords have
-    /// none, because they are hashes, keyed with a key that is derived from the master key.
+    /// Returns the context to which the secret of a row is bound; `nil` if the row cannot be decoded. The property is
+    /// `nil` for passwords, which are hashed with a key that is derived from the master key.
     var context: (@Sendable (Row) -> SecretContext?)?
 
-    /// The secrets of rows that have an id and an app.
+    /// The column of secrets in a table whose rows have an id and an app.
     static func byID(
         _ name: String,
         remedy: String,

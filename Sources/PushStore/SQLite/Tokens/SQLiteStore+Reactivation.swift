@@ -56,15 +56,14 @@ extension TokenEventWriter {
     }
 }
 
-/// A search for devices that are inactive because of deactivations that a filter selects.
+/// A search for the devices that were made inactive by the deactivations that a filter selects.
 private struct DeactivationSearch {
-    /// The place in the history of tokens at which a page begins; `nil` for the end.
+    /// The position in the history of tokens after which a page begins; `nil` after the last page.
     struct Position: Sendable {
         var environment = PushEnvironment.production
         var after: Int64 = 0
     }
 
-    /// The maximum number of events of one page.
     private static let size = 2000
 
     private let filter: DeactivationFilter
@@ -72,8 +71,8 @@ private struct DeactivationSearch {
 
     init(_ filter: DeactivationFilter, app: Int64) { (self.filter, self.app) = (filter, app) }
 
-    /// Returns the deactivations of a page whose devices have been inactive since then and have the same token, and the
-    /// beginning of the next page.
+    /// Returns the deactivations on a page whose devices have been inactive ever since and still have the same token,
+    /// and the position of the next page.
     func page(after start: Position, in database: Database) throws -> (found: [TokenEventRecord], next: Position?) {
         guard self.filter.environment ?? start.environment == start.environment
         else { return ([], Self.following(start.environment)) }
@@ -103,7 +102,7 @@ private struct DeactivationSearch {
         return (found, Position(environment: start.environment, after: last))
     }
 
-    /// Returns the beginning of the next environment; `nil` after the last one.
+    /// Returns the position of the next environment; `nil` after the last one.
     private static func following(_ environment: PushEnvironment) -> Position? {
         environment == .production ? Position(environment: .sandbox) : nil
     }

@@ -46,7 +46,7 @@ extension SQLiteStore {
                 let rows = try database.rows(sql: sql, [app, environment.code, first, size])
                 try TokenEventWriter(app: app, now: now, in: database).settle(rows, deactivates: deactivates)
                 if rows.count < size {
-                    // The breaker is closed with the last page, so that the rest can be settled after a crash.
+                    // The last transaction closes the circuit breaker, so that after a crash the rest can still be settled.
                     let close = """
                         UPDATE health SET breakerOpenSince = NULL, breakerReason = NULL WHERE app = ? AND environment = ?
                         """
@@ -61,7 +61,7 @@ extension SQLiteStore {
         return settled
     }
 
-    /// The maximum number of token events that are counted at once.
+    /// The maximum number of token events that are counted in one query.
     private static let countedAtOnce: Int64 = 100_000
 
     package func tokenEvents(after id: Int64?) async throws -> (counts: [TokenEventCount], last: Int64) {
@@ -92,7 +92,7 @@ extension SQLiteStore {
 }
 
 extension TokenEventWriter {
-    /// Marks withheld deactivations as settled, and carries them out if `deactivates` is `true`.
+    /// Marks withheld deactivations as settled. If `deactivates` is `true`, it also deactivates their devices.
     fileprivate func settle(_ rows: [Row], deactivates: Bool) throws {
         let invalidation = TokenInvalidation(events: self, notification: nil)
         for row in rows {

@@ -31,21 +31,21 @@ extension SQLiteStore {
 
 /// Determines the states of tokens that notifications name, within a transaction.
 ///
-/// A registered token is invalid if its device is inactive, as the token invalidation policy has decided
-/// (docs/decisions/0014). An unregistered token is invalid if the newest response to a push that named it was a 410, and the
-/// circuit breaker of the environment is closed.
+/// A registered token is invalid if its device is inactive, which the token invalidation policy decides
+/// (docs/decisions/0014). An unregistered token is invalid if the newest response to a push that named it had status
+/// 410, and if the circuit breaker of the environment is closed.
 struct TokenLookup {
-    /// The maximum number of a token's newest pushes that are examined. Pushes in flight have no final state.
+    /// The maximum number of a token's newest pushes that are examined. Pushes in flight have no final state yet.
     private static let newestPushes: Int64 = 16
-    /// The reasons of a 410 (reference 1.9).
+    /// The reasons that come with status 410 (reference 1.9).
     private static let reasons: Set<String> = [Reason.unregistered.rawValue, Reason.expiredToken.rawValue]
 
     let app: Int64
     let environment: PushEnvironment
     let database: Database
 
-    /// Returns the first named token that is invalid for the caller of a notification; `nil` if there is none, or if invalid
-    /// tokens are to be accepted.
+    /// Returns the first named token that counts as invalid for the request; `nil` if there is none, or if the request
+    /// accepts invalid tokens.
     static func inactiveToken(of notification: NotificationRecord, in database: Database) throws -> DeviceToken? {
         guard let since = notification.acceptance.tokensSince, case .tokens(let tokens) = notification.audience
         else { return nil }
@@ -75,7 +75,7 @@ struct TokenLookup {
         return .unknown
     }
 
-    /// Returns `true` if the device with a token is active; `nil` if there is none.
+    /// Returns `true` if the device with a token is active; `nil` if the token is not registered.
     private func isActive(_ token: DeviceToken) throws -> Bool? {
         let sql = "SELECT isActive FROM device WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0"
         let statement = try RawStatement(sql: sql, in: self.database)
@@ -85,8 +85,8 @@ struct TokenLookup {
         return try statement.step() ? statement.integer(0) != 0 : nil
     }
 
-    /// Returns the state of a token by the final state of a notification that named it; ``TokenState/unknown`` without one,
-    /// or in another environment.
+    /// Returns the state of a token that follows from the final state of a notification that named it. It is
+    /// ``TokenState/unknown`` without a final state, or in another environment.
     private func end(of notification: Int64, _ position: Int64) throws -> TokenState {
         let sql = """
             SELECT delivery.state, delivery.at, (SELECT text FROM reason WHERE id = delivery.reason)

@@ -3,17 +3,17 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// Applies changes of tokens' states to their devices, and records them.
+/// Applies changes of token states to the tokens' devices, and records them.
 ///
-/// A device becomes inactive here after a 410 response of the push service. The provider's `TokenInvalidationPolicy`
-/// has made that decision before.
+/// A device is deactivated after the push service has responded with status 410. The provider's
+/// `TokenInvalidationPolicy` has decided on it before.
 struct TokenInvalidation {
     let events: TokenEventWriter
     let notification: UUID?
 
     private var database: Database { self.events.database }
 
-    /// Applies a change. It has no effect on a device that has left or cannot be read, or that has got another token since.
+    /// Applies a change. It has no effect on a device that was removed, cannot be decoded, or has got another token since.
     func apply(_ change: TokenStateChange) throws {
         guard
             let device = try DeviceRows(database: self.database)
@@ -31,7 +31,7 @@ struct TokenInvalidation {
         }
     }
 
-    /// Deactivates a device unless it registered at the time `since` or later (reference 7.7).
+    /// Deactivates a device, unless it has registered again at the time `since` or later (reference 7.7).
     private func deactivate(_ device: DeviceRecord, since: Timestamp, _ change: TokenStateChange) throws {
         guard device.isActive else { return }
         guard device.registeredAt < since else { return try self.record(.keptAlive, device, change) }
@@ -39,12 +39,13 @@ struct TokenInvalidation {
         try self.record(.deactivated, device, change)
     }
 
-    /// Moves a device to the other environment, or deactivates it if its token or installation is already registered there.
+    /// Moves a device to the other environment. If its token or installation is already registered there, it is
+    /// deactivated instead.
     private func move(_ device: DeviceRecord, to environment: PushEnvironment, _ change: TokenStateChange) throws {
         if try self.devices(like: device, in: environment, haveLeft: false).contains(where: { $0 != device.id }) {
             try self.database.run(sql: "UPDATE device SET isActive = 0 WHERE id = ?", [device.id])
         } else {
-            // A device that has left does not prevent the move. This device then counts as having got the notifications of both.
+            // A removed device does not prevent the move. Notifications sent to it then count as sent to the moved device.
             let changes = RegistrationChanges(app: self.events.app, database: self.database)
             for left in try self.devices(like: device, in: environment, haveLeft: true) {
                 try changes.merge(left, into: device.id)
@@ -55,7 +56,7 @@ struct TokenInvalidation {
         try self.record(.moved, device, change)
     }
 
-    /// Returns the ids of the devices of an environment that have a device's token or installation.
+    /// Returns the ids of the environment's devices with the same token or installation as the given device.
     private func devices(like device: DeviceRecord, in environment: PushEnvironment, haveLeft: Bool) throws -> [Int64] {
         let sql = """
             SELECT id FROM device WHERE app = ?1 AND environment = ?3 AND (hasLeft != 0) = ?5 AND (

@@ -4,7 +4,7 @@ package import ProviderModel
 package import PushTypes
 
 extension SQLiteStore {
-    /// The SQL condition on an active device of the kind alert of a push resource's installation.
+    /// The SQL condition on an active device of the kind alert that belongs to the installation of a push resource.
     private static let isOfResource = """
         device.app = pushResource.app AND device.installation = pushResource.installation
             AND device.kind = 0 AND device.isActive = 1 AND device.hasLeft = 0
@@ -85,7 +85,7 @@ extension SQLiteStore {
             let apps = try database.integers(sql: "SELECT id FROM app ORDER BY id")
             let lists: [[PushResourceRecord]] = try apps.map { app in
                 try database.rows(sql: sql, [app, count]).compactMap { row in
-                    // A push resource whose URL cannot be opened ends all the same.
+                    // A push resource is removed even if its URL cannot be opened.
                     try row.readable { try PushResourceRecord(row: $0, masterKey) }
                         ?? row.readable(PushResourceRecord.init(row:))
                 }

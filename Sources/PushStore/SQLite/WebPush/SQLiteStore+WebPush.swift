@@ -15,7 +15,7 @@ extension SQLiteStore {
         let text = Base64URL.encode(key.privateKey)
         let sealed = try self.masterKey.seal(text, for: .vapidKey(key.id, app: key.app))
         return try await self.database.write { database in
-            // An imported key may exist already. It becomes the newest.
+            // An imported key may already exist. It then becomes the newest key.
             let same = "SELECT id FROM vapidKey WHERE app = ? AND publicKey = ?"
             if let row = try database.row(sql: same, [key.app, Data(key.publicKey)]), let id = row["id"] as String? {
                 let columns: ColumnValues = ["contact": key.contact, "createdAt": key.createdAt.milliseconds]
@@ -58,7 +58,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Stores the subscription of a registration, after its device was written.
+    /// Stores the subscription that a registration contains, after the device was written.
     func store(_ registration: DeviceRegistration, app: Int64, in database: Database) throws {
         guard let wanted = registration.subscription else { return }
         let token = registration.token
@@ -68,7 +68,7 @@ extension SQLiteStore {
             try database.row(sql: "SELECT id FROM vapidKey WHERE app = ? AND publicKey = ?", [app, Data(publicKey)])
         }
         let newest = "(SELECT id FROM vapidKey WHERE app = ?1 ORDER BY createdAt DESC, id LIMIT 1)"
-        // The key of a subscription does not change when the app gets a newer one.
+        // A subscription keeps its key when the app gets a newer one.
         let sql = """
             INSERT INTO webSubscription (app, token, sealed, vapidKey) VALUES (?1, ?2, ?3, coalesce(?4, \(newest)))
             ON CONFLICT (app, token) DO UPDATE
@@ -98,7 +98,7 @@ extension VAPIDKeyRecord: StoredRecord {
 extension SubscriptionRecord: StoredRecord {
     static let table = "webSubscription"
 
-    /// Reads a subscription, which is sealed as a whole. It cannot be read without a master key.
+    /// Decodes a subscription. It is sealed as a whole, so it cannot be read without a master key.
     init(_ row: StoredRow) throws {
         let (app, token): (Int64, DeviceToken) = (try row.get("app"), try row.get("token"))
         let text = try row.need(try row.open("sealed", for: .webSubscription(token, app: app)))

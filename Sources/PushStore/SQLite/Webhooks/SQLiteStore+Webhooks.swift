@@ -9,7 +9,7 @@ extension SQLiteStore {
         return try await self.database.write { database in
             let others = try database.count(sql: "SELECT count(*) FROM webhook WHERE app = ?", [webhook.app])
             guard others < limit else { return false }
-            // The webhook does not get earlier events.
+            // Earlier events are not posted to the new webhook.
             try EventPositions.giveAll(app: webhook.app, in: database)
             let cursor = try EventPositions.last(app: webhook.app, in: database)
             try database.insert(
@@ -68,7 +68,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Stores a post. The first post of a block is kept, because a later one is a replay.
+    /// Stores an acknowledged post. The first post of a block is kept, because later posts of the block are replays.
     private static func note(_ post: AcknowledgedPost, of webhook: WebhookRecord, in database: Database) throws {
         let values: ColumnValues = [
             "webhook": webhook.id.uuidString, "last": post.last, "first": post.first, "app": webhook.app,
@@ -187,7 +187,7 @@ extension WebhookRecord: StoredRecord {
         self.lastSuccessAt = row["lastSuccessAt"]
     }
 
-    /// The columns that change both by a person's request and by the delivery of events.
+    /// The columns that both API requests and the delivery of events change.
     fileprivate var columns: ColumnValues {
         [
             "cursor": self.cursor, "failures": self.failures, "nextTryAt": self.nextTryAt?.milliseconds,
@@ -199,15 +199,15 @@ extension WebhookRecord: StoredRecord {
     fileprivate var eventText: String { self.events.map(\.rawValue).sorted().joined(separator: " ") }
 }
 
-/// A block of events for webhooks.
+/// A row with a block of webhook events.
 enum EventBlockRow {
-    /// Returns `true` if an active webhook of the app wants events of this kind.
+    /// Returns `true` if an active webhook of the app subscribes to events of this kind.
     static func isWanted(_ kind: WebhookRecord.Event, app: Int64, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM webhook WHERE app = ? AND isActive = 1 AND instr(events, ?) LIMIT 1"
         return try database.hasRow(sql: sql, [app, kind.rawValue])
     }
 
-    /// Adds a block.
+    /// Inserts a block of events.
     /// - Returns: The id of the block.
     @discardableResult
     static func add(
@@ -222,21 +222,21 @@ enum EventBlockRow {
     }
 }
 
-/// The positions of blocks of events, in whose order an app's webhooks receive them.
+/// The positions of event blocks, in the order of which they are posted to an app's webhooks.
 ///
-/// Writers do not assign positions. With several writers, a block with a lower position could be committed after a webhook
-/// has passed it. The delivery assigns positions to the blocks that it finds, in one transaction.
+/// Writers do not assign positions, because with several writers a block with a lower position could be committed after a
+/// webhook has passed that position. Instead, the delivery assigns positions to all blocks that it finds, in one transaction.
 enum EventPositions {
-    /// The maximum number of blocks that get their positions in one transaction.
+    /// The maximum number of blocks to which one transaction assigns positions.
     private static let maximumCount = 1000
 
-    /// Returns `true` if blocks of the app have no positions yet.
+    /// Returns `true` if some blocks of the app have no position yet.
     static func areMissing(app: Int64, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM eventBlock INDEXED BY eventBlockToPlace WHERE app = ? AND position IS NULL LIMIT 1"
         return try database.hasRow(sql: sql, app)
     }
 
-    /// Assigns positions to the app's oldest blocks without one.
+    /// Assigns positions to the app's oldest blocks that have none.
     static func give(app: Int64, in database: Database) throws {
         let sql = """
             SELECT id FROM eventBlock INDEXED BY eventBlockToPlace WHERE app = ? AND position IS NULL ORDER BY id LIMIT ?
@@ -250,12 +250,12 @@ enum EventPositions {
         try database.run(sql: "UPDATE app SET eventPosition = ? WHERE id = ?", last, app)
     }
 
-    /// Assigns positions to all blocks of the app.
+    /// Assigns positions to all blocks of the app that have none.
     static func giveAll(app: Int64, in database: Database) throws {
         while try Self.areMissing(app: app, in: database) { try Self.give(app: app, in: database) }
     }
 
-    /// Returns the highest position of a block of the app.
+    /// Returns the highest position of the app's blocks.
     static func last(app: Int64, in database: Database) throws -> Int64 {
         try database.integer(sql: "SELECT eventPosition FROM app WHERE id = ?", [app]) ?? 0
     }

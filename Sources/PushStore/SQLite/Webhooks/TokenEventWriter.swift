@@ -3,7 +3,7 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// Writes token events within one transaction, and announces them to webhooks.
+/// Writes token events within one transaction, and queues them for webhooks.
 struct TokenEventWriter {
     private enum Column: Int, CodingKey, CaseIterable {
         case app, device, token, environment, action, reason, notification, since, at
@@ -14,7 +14,7 @@ struct TokenEventWriter {
     let app: Int64
     let now: Timestamp
     let database: Database
-    /// The id of the latest token event before the transaction.
+    /// The id of the last token event before this transaction.
     private let last: Int64
 
     init(app: Int64, now: Timestamp, in database: Database) throws {
@@ -22,8 +22,8 @@ struct TokenEventWriter {
         self.last = try Self.last(in: database)
     }
 
-    /// Adds an event.
-    /// - Parameter since: The time from which the push service calls the token invalid, for a withheld deactivation.
+    /// Writes a token event.
+    /// - Parameter since: The time since which the push service considers the token invalid, for a withheld deactivation.
     func add(
         _ action: TokenEventRecord.Action,
         device: Int64,
@@ -51,10 +51,10 @@ struct TokenEventWriter {
         try database.integer(sql: "SELECT max(id) FROM tokenEvent") ?? 0
     }
 
-    /// The maximum number of token events of one block. Blocks are not divided between posts.
+    /// The maximum number of token events in a block. A block is never divided between posts.
     private static let maximumAnnounced: Int64 = 4096
 
-    /// Adds a block with the transaction's events, if any webhook of the app wants token events.
+    /// Inserts a block with the events of this transaction, if any webhook of the app subscribes to token events.
     func announce() throws {
         let latest = try Self.last(in: self.database)
         guard latest > self.last, try EventBlockRow.isWanted(.token, app: self.app, in: self.database) else { return }
@@ -71,7 +71,7 @@ struct TokenEventWriter {
         }
     }
 
-    /// Returns the readable events of an app in a range of ids.
+    /// Returns the events of an app in a range of ids, without those that cannot be decoded.
     static func fetch(_ ids: ClosedRange<Int64>, app: Int64, in database: Database) throws -> [TokenEventRecord] {
         let sql = "SELECT * FROM tokenEvent WHERE id BETWEEN ? AND ? AND app = ? ORDER BY id"
         return try database.records(sql: sql, [ids.lowerBound, ids.upperBound, app])

@@ -3,26 +3,26 @@ package import PushTypes
 
 /// The limits and timeouts of a connection to a push service.
 package struct HTTP2ClientLimits: Sendable {
-    /// The maximum number of requests in flight, if the server allows as many. Default 1000.
+    /// The maximum number of requests in flight, unless the server's limit is lower. Default 1000.
     package var maximumConcurrentStreams = 1000
-    /// The longest time from the end of the TLS handshake to the server's first SETTINGS frame. Default 10 s.
+    /// The maximum time from the end of the TLS handshake to the server's first SETTINGS frame. Default 10 s.
     package var handshakeTimeout: TimeAmount = .seconds(10)
-    /// The longest time from a request to its response. Default 30 s.
+    /// The maximum time from a request to its response. Default 30 s.
     package var responseTimeout: TimeAmount = .seconds(30)
-    /// The silence before a PING while responses are outstanding. Default 10 s.
+    /// The time without a frame after which a PING is sent while responses are outstanding. Default 10 s.
     package var pingAfter: TimeAmount = .seconds(10)
-    /// The silence before a PING without requests in flight. Default 60 s.
+    /// The time without a frame after which a PING is sent while no requests are in flight. Default 60 s.
     package var idlePingAfter: TimeAmount = .seconds(60)
-    /// The longest time from a PING to any frame. Default 10 s.
+    /// The maximum time from a PING to the next frame of any type. Default 10 s.
     package var pingTimeout: TimeAmount = .seconds(10)
-    /// The longest time for which a draining connection waits for responses. Default 30 s.
+    /// The maximum time for which a draining connection waits for responses. Default 30 s.
     package var drainTimeout: TimeAmount = .seconds(30)
-    /// The maximum length of a response body, in bytes. Default 4096: error bodies have under 100.
+    /// The maximum length of a response body, in bytes. Default 4096, while error bodies have under 100.
     package var maximumResponseBody = 4096
     /// The first stream id. Only tests change it.
     package var firstStreamID: UInt32 = 1
 
-    /// The maximum size of a request's header list, in bytes. It always fits one frame.
+    /// The maximum size of a request's header list, in bytes. Header blocks of this size fit into one frame.
     static let maximumRequestHeaders = 15_000
     /// The maximum number of settings in one frame.
     static let maximumSettings = 32
@@ -32,10 +32,10 @@ package struct HTTP2ClientLimits: Sendable {
     package init() {}
 }
 
-/// The client's end of an HTTP/2 connection to a push service (RFC 9113), without I/O.
+/// The client's side of an HTTP/2 connection to a push service (RFC 9113), without I/O.
 ///
-/// Bytes, requests and the time are its inputs. ``takeEvents(_:)`` and ``takeOutput()`` return their consequences. A
-/// request ends in exactly one event. No input causes a trap: a violation of the protocol ends the connection.
+/// Its inputs are bytes, requests and the time. ``takeEvents(_:)`` and ``takeOutput()`` return the consequences. Each
+/// request finishes with exactly one event. No input causes a trap: a violation of the protocol ends the connection.
 package struct HTTP2ClientStateMachine: ~Copyable {
     /// The phase of the connection, from the handshake to the end.
     package enum Phase: Hashable, Sendable {
@@ -45,7 +45,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         case finished
     }
 
-    /// The times that the deadlines are counted from.
+    /// The times from which the deadlines are computed.
     struct Timers {
         var handshakeDeadline: NIODeadline
         var lastReceived: NIODeadline
@@ -67,8 +67,8 @@ package struct HTTP2ClientStateMachine: ~Copyable {
     private var floodLimiter = HTTP2FloodLimiter()
     var timers: Timers
 
-    /// Writes the preface and the client's settings to the output.
-    /// - Parameter authority: The host name, with the port if it is not 443.
+    /// Writes the client's preface and settings to the output.
+    /// - Parameter authority: The host name, followed by the port if it is not 443.
     package init(authority: String, limits: HTTP2ClientLimits, now: NIODeadline) {
         self.limits = limits
         self.encoder = RequestEncoder(authority: authority)
@@ -79,7 +79,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         var settings: [(HTTP2Setting, UInt32)] = [
             (.enablePush, 0), (.maximumHeaderListSize, UInt32(ResponseHeaderList.maximumSize)),
         ]
-        // The windows of streams are never increased: a whole body fits.
+        // The windows of streams are never increased, because the initial window is large enough for a whole body.
         if maximumBody > HTTP2Constants.defaultWindow {
             settings.append((.initialWindowSize, UInt32(clamping: maximumBody)))
         }
@@ -89,10 +89,10 @@ package struct HTTP2ClientStateMachine: ~Copyable {
 
     var hasFinished: Bool { self.phase == .finished }
 
-    /// The number of requests with their responses outstanding.
+    /// The number of requests whose responses are outstanding.
     package var openStreams: Int { self.streams.count }
 
-    /// The number of requests that can start now.
+    /// The number of requests that can currently be started.
     package var freeStreams: Int {
         guard self.phase == .open, self.sendWindow.size > 0 else { return 0 }
         let allowed = min(self.peer.maximumStreams, self.limits.maximumConcurrentStreams)
@@ -101,11 +101,10 @@ package struct HTTP2ClientStateMachine: ~Copyable {
 
     // MARK: Inputs
 
-    /// Sets the provider token of the requests that start from now on. It is `nil` if a certificate authenticates the
-    /// connection.
+    /// Sets the provider token for all later requests; `nil` if a certificate authenticates the connection.
     package mutating func setProviderToken(_ token: String?) { self.encoder.setProviderToken(token) }
 
-    /// Starts a request. Without a free stream it ends at once, as not processed.
+    /// Starts a request. If no stream is free, the request finishes immediately, as not processed.
     package mutating func send(_ push: Push, ticket: Int, now: NIODeadline) {
         guard self.freeStreams > 0 else {
             return self.add(.notProcessed(ticket: ticket, .closed("no free stream")))
@@ -129,7 +128,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         if self.streams.unusedIDs == 0 { self.beginDraining(nil, now: now) }
     }
 
-    /// Opens a stream for a request.
+    /// Opens a stream for a request that is about to be written.
     mutating func openStream(ticket: Int, now: NIODeadline) -> UInt32 {
         self.streams.open(
             ticket: ticket,
@@ -138,7 +137,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         )
     }
 
-    /// Starts `count` requests; `request` returns the push and the ticket of each index.
+    /// Starts `count` requests. `request` returns the push and the ticket for each index.
     package mutating func send(_ count: Int, now: NIODeadline, _ request: (Int) -> (Push, ticket: Int)) {
         for index in 0..<count {
             let (push, ticket) = request(index)
@@ -146,7 +145,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         }
     }
 
-    /// Takes no new requests. The connection finishes with the last response, or at the deadline.
+    /// Takes no new requests. The connection finishes with the last outstanding response, or at the deadline.
     package mutating func drain(now: NIODeadline) {
         switch self.phase {
         case .waitingForSettings: self.finish(nil)
@@ -155,7 +154,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         }
     }
 
-    /// Ends the connection after the end of its transport.
+    /// Ends the connection, because its transport was closed.
     package mutating func transportClosed(_ description: String) {
         if case .draining = self.phase, self.streams.count == 0 { return self.finish(nil) }
         self.finish(.closed(description))
@@ -163,20 +162,20 @@ package struct HTTP2ClientStateMachine: ~Copyable {
 
     // MARK: Outputs
 
-    /// Returns the events since the last call, in order. The capacity of `taken` is reused.
+    /// Returns the events since the last call, in order. The array `taken` is reused, so that its capacity is not lost.
     package mutating func takeEvents(_ taken: inout [HTTP2ClientEvent]) {
         taken.removeAll(keepingCapacity: true)
         swap(&taken, &self.events)
     }
 
-    /// Returns the bytes to write, and empties the output.
+    /// Returns the bytes to write, and clears the output.
     package mutating func takeOutput() -> ByteBuffer {
         var output = ByteBuffer()
         swap(&output, &self.output)
         return output
     }
 
-    /// Reuses the capacity of `buffer` for the next output.
+    /// Takes back a written buffer, whose capacity is reused for later output.
     package mutating func reuse(_ buffer: ByteBuffer) {
         if self.output.readableBytes == 0 { self.output = buffer }
     }
@@ -204,7 +203,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         self.finish(nil)
     }
 
-    /// Ends the connection and every request on it. Further calls do nothing.
+    /// Ends the connection and all of its requests. Further calls have no effect.
     private mutating func finish(_ cause: HTTP2RequestFailure?) {
         guard self.phase != .finished else { return }
         self.phase = .finished
@@ -217,7 +216,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         self.add(.finished(cause))
     }
 
-    /// Ends a request. It has a response if its status is known, and was not processed if it was not sent to its end.
+    /// Finishes a request: with a response if the status is known, and as not processed if it was not sent completely.
     private mutating func end(_ stream: HTTP2ClientStream, _ response: HTTP2Response?, _ cause: HTTP2RequestFailure) {
         if let response {
             self.add(.response(ticket: stream.ticket, response))
@@ -229,9 +228,9 @@ package struct HTTP2ClientStateMachine: ~Copyable {
     }
 }
 
-/// Frames of the connection: SETTINGS, PING and GOAWAY.
+/// The frames of the connection: SETTINGS, PING and GOAWAY.
 extension HTTP2ClientStateMachine: HTTP2Endpoint {
-    /// Takes bytes from the server, in any portions.
+    /// Processes bytes from the server, which may be split at any point.
     package mutating func receive(_ bytes: ByteBuffer, now: NIODeadline) {
         guard self.phase != .finished else { return }
         self.timers.lastReceived = now
@@ -299,7 +298,7 @@ extension HTTP2ClientStateMachine: HTTP2Endpoint {
         }
     }
 
-    /// Ends the requests that the server did not process, and drains (RFC 9113 section 6.8).
+    /// Finishes the requests that the server has not processed, and drains the connection (RFC 9113 section 6.8).
     private mutating func receiveGoAway(_ goAway: GoAway, now: NIODeadline) {
         for stream in self.streams.table.sorted(where: { $0.id > goAway.lastStreamID }) {
             let response = self.streams.remove(stream.id)?.response
@@ -313,7 +312,7 @@ extension HTTP2ClientStateMachine: HTTP2Endpoint {
     }
 }
 
-/// Frames of a response: HEADERS with CONTINUATION, DATA and RST_STREAM.
+/// The frames of a response: HEADERS with CONTINUATION, DATA and RST_STREAM.
 extension HTTP2ClientStateMachine {
     private mutating func receiveBlock(
         _ block: HTTP2HeaderBlock,
@@ -326,7 +325,7 @@ extension HTTP2ClientStateMachine {
         try self.receiveHeaders(block, bytes.extracting(range))
     }
 
-    /// Decodes a header block, also that of a stream that has ended, because the dynamic table depends on it.
+    /// Decodes a header block, even of a stream that has ended, because later blocks depend on the dynamic table.
     private mutating func receiveHeaders(
         _ block: HTTP2HeaderBlock,
         _ bytes: borrowing Span<UInt8>
@@ -341,7 +340,7 @@ extension HTTP2ClientStateMachine {
         let (id, status) = (block.streamID, list.head.status)
         guard let position = self.streams.position(of: id) else { return try self.floodLimiter.spend() }
         if self.streams.hasResponse(at: position) {
-            // Trailers: nothing in them matters, but they end the stream.
+            // The fields of trailers are ignored, but trailers must end the stream.
             guard block.endsStream else { return self.reset(id, .protocolError) }
             return self.complete(id)
         }
@@ -384,8 +383,8 @@ extension HTTP2ClientStateMachine {
         self.finishIfDrained()
     }
 
-    /// Ends a request whose response is complete. If the server responded before the whole request, its rest is
-    /// cancelled (RFC 9113 section 8.1).
+    /// Finishes a request whose response is complete. If the server responded before it had the whole request, the rest
+    /// of the request is cancelled (RFC 9113 section 8.1).
     private mutating func complete(_ streamID: UInt32) {
         guard let (stream, response) = self.streams.remove(streamID) else { return }
         if !stream.isSent { self.output.writeReset(streamID, .cancel) }
@@ -401,7 +400,7 @@ extension HTTP2ClientStateMachine {
         self.finishIfDrained()
     }
 
-    /// Throws for a stream that was never opened (RFC 9113 section 5.1).
+    /// Throws an error if the stream was never opened (RFC 9113 section 5.1).
     private func checkOpened(_ streamID: UInt32) throws(HTTP2ConnectionError) {
         guard self.streams.hasOpened(streamID) else {
             throw HTTP2ConnectionError(.protocolError, "frame on a stream that was never opened")
@@ -409,9 +408,9 @@ extension HTTP2ClientStateMachine {
     }
 }
 
-/// Sending bodies within the flow-control windows (RFC 9113 section 5.2).
+/// The sending of bodies within the flow-control windows (RFC 9113 section 5.2).
 extension HTTP2ClientStateMachine {
-    /// Sends as much of a body as the windows allow, and keeps the rest.
+    /// Sends as much of a body as the windows allow, and retains the rest.
     mutating func sendBody(_ body: ByteBuffer, streamID: UInt32) {
         guard let position = self.streams.position(of: streamID) else { return }
         var rest = body
@@ -425,7 +424,7 @@ extension HTTP2ClientStateMachine {
         self.streams.setUnsentBody(rest, at: position)
     }
 
-    /// Continues with the bodies that waited for a window, the oldest first.
+    /// Continues the bodies that waited for a window, in the order in which their streams were opened.
     private mutating func sendBlocked() {
         guard self.sendWindow.size > 0 else { return }
         for id in self.streams.blockedStreams where self.sendWindow.size > 0 { self.sendRest(of: id) }
@@ -436,7 +435,7 @@ extension HTTP2ClientStateMachine {
         self.sendBody(body, streamID: streamID)
     }
 
-    /// Handles a WINDOW_UPDATE frame (RFC 9113 section 6.9).
+    /// Applies a WINDOW_UPDATE frame (RFC 9113 section 6.9).
     private mutating func receiveWindowUpdate(_ increment: UInt32, streamID: UInt32) throws(HTTP2ConnectionError) {
         try self.floodLimiter.spend()
         if streamID == 0 {
@@ -452,17 +451,17 @@ extension HTTP2ClientStateMachine {
     }
 }
 
-/// The deadlines of the handshake, the requests and the PING.
+/// The deadlines of the handshake, of requests and of the PING.
 extension HTTP2ClientStateMachine {
-    /// The minimum time between two ticks from which it is concluded that the process was suspended.
+    /// The threshold for the time between two ticks above which the process is assumed to have been suspended.
     static var standstill: TimeAmount { .seconds(5) }
 
     /// Checks the deadlines. The handler calls it a few times per second.
     package mutating func tick(now: NIODeadline) {
         let hasStoodStill = now >= self.timers.lastTick + Self.standstill
         self.timers.lastTick = now
-        // The bytes that arrived meanwhile are still unread, and a response among them is in time. The next tick
-        // decides.
+        // Bytes that arrived meanwhile are still unread, and a response among them is in time. Therefore only the next
+        // tick applies the deadlines.
         guard !hasStoodStill else { return }
         switch self.phase {
         case .finished: return

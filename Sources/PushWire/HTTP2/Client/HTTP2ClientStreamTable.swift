@@ -3,14 +3,14 @@ import NIOCore
 /// An open stream of a connection to a push service.
 struct HTTP2ClientStream: StreamTableEntry {
     let id: UInt32
-    /// The number that the caller gave to the request.
+    /// The number by which the caller identifies the request.
     let ticket: Int
     /// The time by which the response must be complete.
     let deadline: NIODeadline
     var sendWindow: HTTP2SendWindow
-    /// Indicates whether the request has been sent to its end.
+    /// Indicates whether the request has been sent completely.
     var isSent = true
-    /// Indicates whether ``HTTP2ClientStreamTable`` holds a part of the request or the response.
+    /// Indicates whether ``HTTP2ClientStreamTable`` stores a part of the request or of the response.
     fileprivate var hasPart = false
 
     init(id: UInt32, ticket: Int, deadline: NIODeadline, sendWindow: HTTP2SendWindow) {
@@ -18,11 +18,11 @@ struct HTTP2ClientStream: StreamTableEntry {
     }
 }
 
-/// The open streams of a connection to a push service, and the parts of their requests and responses.
+/// The open streams of a connection to a push service, and incomplete requests and responses.
 ///
-/// Parts are kept beside the streams, because most requests and responses are sent and received at once.
+/// Incomplete messages are stored separately, because most requests and responses are sent and received in one piece.
 struct HTTP2ClientStreamTable {
-    /// The rest of a request, or the beginning of a response.
+    /// The unsent rest of a request, or the received beginning of a response.
     private struct Part {
         var response: HTTP2Response?
         var unsentBody: ByteBuffer?
@@ -30,7 +30,7 @@ struct HTTP2ClientStreamTable {
 
     private(set) var table = StreamTable<HTTP2ClientStream>()
     private var parts: [UInt32: Part] = [:]
-    /// The streams with an unsent body.
+    /// The streams whose bodies have not been sent completely.
     private var blocked: Set<UInt32> = []
     private var nextID: UInt32
     private let maximumBody: Int
@@ -43,12 +43,12 @@ struct HTTP2ClientStreamTable {
 
     var count: Int { self.table.count }
 
-    /// The number of streams that can still be opened on the connection (RFC 9113 section 5.1.1).
+    /// The number of stream ids that can still be used on the connection (RFC 9113 section 5.1.1).
     var unusedIDs: Int {
         self.nextID > HTTP2Constants.largestStreamID ? 0 : Int((HTTP2Constants.largestStreamID - self.nextID) / 2) + 1
     }
 
-    /// The streams that wait for a flow-control window, the oldest first.
+    /// The streams that wait for a flow-control window, in the order in which they were opened.
     var blockedStreams: [UInt32] { self.blocked.isEmpty ? [] : self.blocked.sorted() }
 
     subscript(position: Int) -> HTTP2ClientStream {
@@ -66,13 +66,13 @@ struct HTTP2ClientStreamTable {
     }
 
     /// Removes a stream.
-    /// - Returns: The stream, and the part of its response that has arrived.
+    /// - Returns: The stream, and the received part of its response; `nil` if the stream is not open.
     mutating func remove(_ id: UInt32) -> (stream: HTTP2ClientStream, response: HTTP2Response?)? {
         guard let stream = self.table.remove(id) else { return nil }
         return (stream, stream.hasPart ? self.removePart(of: stream) : nil)
     }
 
-    /// Removes all streams, in the order in which they were opened.
+    /// Removes and returns all streams, in the order in which they were opened.
     mutating func removeAll() -> [(stream: HTTP2ClientStream, response: HTTP2Response?)] {
         self.table.removeAll().map { ($0, self.removePart(of: $0)) }
     }
@@ -86,7 +86,7 @@ struct HTTP2ClientStreamTable {
 
     func unsentBody(of id: UInt32) -> ByteBuffer? { self.parts[id]?.unsentBody }
 
-    /// Keeps the part of a request's body that waits for a window. If it is empty, the request has been sent.
+    /// Stores the rest of a request's body, which waits for a window. If it is empty, the request is complete.
     mutating func setUnsentBody(_ body: ByteBuffer, at position: Int) {
         let isSent = body.readableBytes == 0
         if isSent, self.table[position].isSent { return }
@@ -99,19 +99,19 @@ struct HTTP2ClientStreamTable {
 
     // MARK: Responses
 
-    /// Returns whether the stream's final header block has arrived.
+    /// Returns `true` if the final header block of the response has arrived.
     func hasResponse(at position: Int) -> Bool {
         self.table[position].hasPart && self.parts[self.table[position].id]?.response != nil
     }
 
-    /// Keeps a response that is not complete, or whose request has not been sent to its end.
+    /// Stores a response that is incomplete, or whose request has not been sent completely.
     mutating func setResponse(_ head: ResponseHead, at position: Int) {
         self.table[position].hasPart = true
         self.parts[self.table[position].id, default: Part()].response = HTTP2Response(head: head)
     }
 
-    /// Appends to the body of a response, up to its maximum.
-    /// - Returns: `false` if the body is longer, `nil` if no response has begun.
+    /// Appends bytes to the body of a response, up to the maximum length.
+    /// - Returns: `false` if the body is too long; `nil` if no response has begun.
     mutating func appendBody(_ data: borrowing Span<UInt8>, to id: UInt32) -> Bool? {
         guard let length = self.parts[id]?.response?.body.count else { return nil }
         // Many responses end with an empty DATA frame.
@@ -123,6 +123,6 @@ struct HTTP2ClientStreamTable {
         return data.count <= room
     }
 
-    /// Returns whether the stream is or was open.
+    /// Returns `true` if the stream is open, or was open earlier.
     func hasOpened(_ id: UInt32) -> Bool { id & 1 == 1 && id < self.nextID }
 }

@@ -1,30 +1,30 @@
 import NIOCore
 import PushTypes
 
-/// Encodes the header blocks of push requests by Apple's rules (reference 1.3): fields that change with every request
-/// are literals, all others are in the server's dynamic table after their first use.
+/// Encodes the header blocks of push requests as Apple requires (reference 1.3): fields that differ in every request
+/// are literals, and all other fields are indexed in the server's dynamic table after their first use.
 ///
-/// The fields that all pushes of one topic, push type and priority share are prepared once, as a
+/// The fields that all pushes with the same topic, push type and priority share are encoded only once, in a
 /// ``RequestHeaderTemplate``.
 struct RequestEncoder {
-    /// The maximum size in bytes that is used of the server's dynamic table.
+    /// The maximum number of bytes of the server's dynamic table that are used.
     private static let maximumTableSize = HTTP2Constants.headerTableSize
-    /// The maximum number of templates that are kept. Beyond it all are discarded.
+    /// The maximum number of stored templates. Beyond it, all templates are discarded.
     private static let maximumTemplates = 256
 
     private static let devicePath = Array(RequestHeaderTemplate.devicePath.utf8)
 
     let authority: String
-    /// The encoded header field `authorization`, as bytes. It is empty if a certificate authenticates the connection.
+    /// The encoded field `authorization`; empty if a certificate authenticates the connection.
     private(set) var authorization: [UInt8] = []
     private var table = RequestHeaderTable(limit: Self.maximumTableSize)
     private var templates: [RequestHeaderTemplate.Key: RequestHeaderTemplate] = [:]
     private var lastTemplate: RequestHeaderTemplate?
 
-    /// - Parameter authority: The host name, with the port if it is not 443.
+    /// - Parameter authority: The host name, followed by the port if it is not 443.
     init(authority: String) { self.authority = authority }
 
-    /// Sets the provider token of all requests from now on. It is `nil` if a certificate authenticates the connection.
+    /// Sets the provider token for all later requests; `nil` if a certificate authenticates the connection.
     mutating func setProviderToken(_ token: String?) {
         self.authorization = []
         guard let token else { return }
@@ -35,10 +35,10 @@ struct RequestEncoder {
     /// Applies the server's setting `HEADER_TABLE_SIZE`.
     mutating func setTableSize(_ size: Int) { self.table.reset(limit: min(size, Self.maximumTableSize)) }
 
-    /// The size of the fields that all header lists have, in bytes.
+    /// The total size of the fields that every header list contains, in bytes.
     var commonSize: Int { Self.fixedSize + self.authority.utf8.count + self.authorization.count }
 
-    /// Returns an upper bound of the request's header list in bytes (RFC 9113 section 6.5.2).
+    /// Returns an upper bound of the size of the request's header list, in bytes (RFC 9113 section 6.5.2).
     func headerListSize(of push: Push) -> Int {
         let notification = push.notification
         var size = self.commonSize
@@ -48,7 +48,7 @@ struct RequestEncoder {
         return size
     }
 
-    /// The size that is reserved for the names, the overhead and the short values of all fields, in bytes.
+    /// The size allowed for the names, the overhead and the short values of all fields, in bytes.
     private static let fixedSize = 520
 
     /// Appends the header block of `push`.
@@ -85,7 +85,7 @@ struct RequestEncoder {
 
     // MARK: Templates
 
-    /// Returns the template of a notification, or `nil` while one of its fields is not in the table yet.
+    /// Returns the template for a notification; `nil` while one of its fields is not in the dynamic table yet.
     private mutating func template(for notification: PushNotification) -> RequestHeaderTemplate? {
         guard !self.table.hasPendingResize else { return nil }
         if let template = self.lastTemplate, template.generation == self.table.generation,
@@ -107,7 +107,7 @@ struct RequestEncoder {
 
     // MARK: Without a template
 
-    /// Writes one field after the other. Fields that will be repeated are inserted into the table.
+    /// Encodes each field separately. Fields that later requests repeat are inserted into the dynamic table.
     private mutating func encodeField(by push: Push, into buffer: inout ByteBuffer) {
         let notification = push.notification
         var replaced = Set(push.additionalHeaders.map(\.name))
@@ -139,10 +139,10 @@ struct RequestEncoder {
         buffer.writeBytes(rest)
     }
 
-    /// Returns the table size updates with which the next header block must begin, or an empty array.
+    /// Returns the dynamic table size updates with which the next header block must begin; empty if there are none.
     mutating func beginBlock() -> [UInt8] { self.table.takeResize() }
 
-    /// Returns a field whose value will be repeated: from the table, or inserted into it.
+    /// Encodes a field whose value later requests repeat. It is indexed if it is in the table, and otherwise inserted.
     private mutating func repeated(_ name: String, _ value: String) -> [UInt8] {
         if self.table.position(of: name, value) == nil, self.table.hasRoom(for: name, value) {
             return self.inserted(name, value)
@@ -150,7 +150,7 @@ struct RequestEncoder {
         return RequestHeaderTemplate.field(name, value, in: self.table)
     }
 
-    /// Returns a field whose name will be repeated with other values: only the first one is inserted into the table.
+    /// Encodes a field that later requests repeat with other values. It is inserted once, for its name.
     private mutating func named(_ name: String, _ value: String) -> [UInt8] {
         if self.table.position(of: name) == nil, self.table.hasRoom(for: name, value) {
             return self.inserted(name, value)
@@ -174,12 +174,12 @@ struct RequestEncoder {
     }
 }
 
-/// The prepared pieces of the header blocks of all pushes with one topic, push type and priority.
+/// The encoded sections of the header blocks for pushes with the same topic, push type and priority.
 ///
-/// Pseudo-headers precede all other fields (RFC 9113 section 8.3), so the pieces are written around `:path` and the
-/// literals.
+/// Pseudo-headers must precede all other fields (RFC 9113 section 8.3), so the sections are written around `:path` and
+/// the literals.
 private struct RequestHeaderTemplate {
-    /// The properties that the pushes share.
+    /// The properties that all pushes of a template share.
     struct Key: Hashable {
         var topic: Topic
         var pushType: PushType?
@@ -199,27 +199,27 @@ private struct RequestHeaderTemplate {
 
     static let authority = ":authority"
     static let devicePath = "/3/device/"
-    /// The encoded fields `:method POST` and `:scheme https`, which are in the static table.
+    /// The encoded fields `:method POST` and `:scheme https`, which are indexed in the static table.
     static let methodAndScheme: [UInt8] = [0x83, 0x87]
-    /// The first byte of a literal `:path` without indexing, whose name is in the static table.
+    /// The first byte of a `:path` literal without indexing, whose name is indexed in the static table.
     static let pathName: UInt8 = 0x04
 
     let key: Key
-    /// The generation of the dynamic table for which the prepared pieces are valid.
+    /// The generation of the dynamic table to which the encoded indexes refer.
     let generation: Int
-    /// The encoded fields up to the name of `:path`, inclusive.
+    /// The encoded fields up to and including the name of `:path`.
     let head: [UInt8]
-    /// The encoded name of `apns-id`, which precedes the id.
+    /// The encoded name of `apns-id`, which the template writes before the id.
     let idName: [UInt8]
     let pushType: [UInt8]
-    /// The encoded fields of priority and topic.
+    /// The encoded fields for the priority and the topic.
     let tail: [UInt8]
-    /// The encoded name of `apns-expiration`, or `nil` while it is not in the table but has room there.
+    /// The encoded name of `apns-expiration`; `nil` if the table does not contain the name but has room for it.
     let expirationName: [UInt8]?
-    /// The encoded name of `apns-collapse-id`, or `nil` while it is not in the table but has room there.
+    /// The encoded name of `apns-collapse-id`; `nil` if the table does not contain the name but has room for it.
     let collapseIDName: [UInt8]?
 
-    /// Returns `nil` while a field of all its pushes is not in `table`, although that has room for it.
+    /// Returns `nil` if `table` lacks a field that all pushes of the template share, but has room for it.
     init?(key: Key, authority: String, table: RequestHeaderTable) {
         var fields = [(Self.authority, authority), ("apns-priority", String(key.priority.rawValue))]
         fields.append(("apns-topic", key.topic.name))
@@ -240,7 +240,7 @@ private struct RequestHeaderTemplate {
         self.collapseIDName = Self.preparedName("apns-collapse-id", in: table)
     }
 
-    /// Returns a whole field: its position, or a literal without indexing.
+    /// Encodes a whole field: as an index if `table` contains it, and otherwise as a literal without indexing.
     static func field(_ name: String, _ value: String, in table: RequestHeaderTable) -> [UInt8] {
         var bytes: [UInt8] = []
         if let position = table.position(of: name, value) {
@@ -252,7 +252,7 @@ private struct RequestHeaderTemplate {
         return bytes
     }
 
-    /// Returns the start of a literal without indexing, up to its value.
+    /// Encodes the beginning of a literal without indexing, up to the value.
     static func name(_ name: String, in table: RequestHeaderTable) -> [UInt8] {
         var bytes: [UInt8] = []
         if let position = table.position(of: name) ?? Self.staticPosition(of: name) {
@@ -264,11 +264,11 @@ private struct RequestHeaderTemplate {
         return bytes
     }
 
-    /// Returns the position of `:authority`, the only name with one in the static table that is not written directly.
+    /// Returns the static table index of `:authority`; `nil` for other names, which are not looked up.
     static func staticPosition(of name: String) -> Int? { name == Self.authority ? 1 : nil }
 
-    /// Returns the start of a literal whose value has at most 64 bytes, or `nil` while its name should be inserted
-    /// first.
+    /// Encodes the beginning of a literal, up to a value of at most 64 bytes. Returns `nil` if the name should first be
+    /// inserted into the table.
     private static func preparedName(_ name: String, in table: RequestHeaderTable) -> [UInt8]? {
         let longest = String(repeating: "-", count: PushNotification.maximumCollapseIDLength)
         if table.position(of: name) == nil, table.hasRoom(for: name, longest) { return nil }
@@ -278,20 +278,20 @@ private struct RequestHeaderTemplate {
 
 /// The client's copy of the server's dynamic table (RFC 7541 section 2.3.2).
 ///
-/// Entries are added until the table is full and never evicted: the server keeps it small, and the entries are the few
-/// that every push repeats.
+/// Entries are inserted until the table is full, and never evicted. The server's table is small, and the entries are
+/// the few fields that every push repeats.
 private struct RequestHeaderTable {
     /// The number of entries of the static table.
     private static let staticCount = 61
 
-    /// A number that changes whenever positions change.
+    /// A number that changes whenever the indexes of entries change.
     private(set) var generation = 0
     private var limit: Int
     private var used = 0
     private var count = 0
     private var fields: [Field: Int] = [:]
     private var names: [String: Int] = [:]
-    /// Indicates whether the next block must begin with ``takeResize()``.
+    /// Indicates whether the next header block must begin with the updates of ``takeResize()``.
     private(set) var hasPendingResize = false
 
     /// An entry of the table.
@@ -302,7 +302,7 @@ private struct RequestHeaderTable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Empties the table on both ends and sets its size, at the start of the next header block.
+    /// Empties the table and sets its maximum size. Both take effect at the start of the next header block.
     mutating func reset(limit: Int) {
         guard limit != self.limit else { return }
         self = Self(limit: limit, generation: self.generation + 1)
@@ -313,12 +313,12 @@ private struct RequestHeaderTable {
         self.hasPendingResize = true
     }
 
-    /// Returns the position of an entry with this name and value.
+    /// Returns the index of the entry with this name and value; `nil` if there is none.
     func position(of name: String, _ value: String) -> Int? {
         self.fields[Field(name: name, value: value)].map(self.position)
     }
 
-    /// Returns the position of the newest entry with this name.
+    /// Returns the index of the newest entry with this name; `nil` if there is none.
     func position(of name: String) -> Int? { self.names[name].map(self.position) }
 
     func hasRoom(for name: String, _ value: String) -> Bool { self.used + Self.size(name, value) <= self.limit }
@@ -331,8 +331,8 @@ private struct RequestHeaderTable {
         self.generation += 1
     }
 
-    /// Returns the table size updates that must begin the next header block (RFC 7541 section 4.2): to zero, which
-    /// empties the table, and to the new limit.
+    /// Returns the dynamic table size updates with which the next header block must begin (RFC 7541 section 4.2): one
+    /// to zero, which empties the table, and one to the new maximum.
     mutating func takeResize() -> [UInt8] {
         guard self.hasPendingResize else { return [] }
         self.hasPendingResize = false

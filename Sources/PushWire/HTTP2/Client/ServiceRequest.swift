@@ -1,12 +1,12 @@
 package import NIOCore
 package import PushTypes
 
-/// A request to a push service that is not a push, such as those that manage channels (reference 4.1).
+/// A request to a push service other than a push, for example one that manages channels (reference 4.1).
 package struct ServiceRequest: Hashable, Sendable {
     /// The method, such as `GET`.
     package var method: String
     package var path: String
-    /// The header fields besides those of authentication.
+    /// The header fields in addition to those for authentication.
     package var fields: [HeaderField]
     package var body: ByteBuffer
 
@@ -16,7 +16,7 @@ package struct ServiceRequest: Hashable, Sendable {
 }
 
 extension HTTP2ClientStateMachine {
-    /// Starts a request that is not a push. Without a free stream it ends at once, as not processed.
+    /// Starts a request that is not a push. If no stream is free, it finishes immediately, as not processed.
     package mutating func send(_ request: ServiceRequest, ticket: Int, now: NIODeadline) {
         guard self.freeStreams > 0 else {
             return self.add(.notProcessed(ticket: ticket, .closed("no free stream")))
@@ -36,13 +36,13 @@ extension HTTP2ClientStateMachine {
 }
 
 extension RequestEncoder {
-    /// Returns an upper bound of the request's header list in bytes (RFC 9113 section 6.5.2).
+    /// Returns an upper bound of the size of the request's header list, in bytes (RFC 9113 section 6.5.2).
     func headerListSize(of request: ServiceRequest) -> Int {
         let fields = request.fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 32 }
         return self.commonSize + request.method.utf8.count + request.path.utf8.count + fields
     }
 
-    /// Appends the header block of a request that is not a push: literals only, which leave the dynamic table as it is.
+    /// Appends the header block of a request that is not a push. Its literals do not change the dynamic table.
     mutating func encode(_ request: ServiceRequest, into buffer: inout ByteBuffer) {
         var block = self.beginBlock()
         func add(_ name: String, _ value: String) {

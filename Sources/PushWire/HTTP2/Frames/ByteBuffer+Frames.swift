@@ -12,7 +12,7 @@ extension ByteBuffer {
         )
     }
 
-    /// Writes a whole frame whose content is 32-bit integers.
+    /// Writes a complete frame whose payload consists of 32-bit integers.
     package mutating func writeFrame(_ type: FrameType, streamID: UInt32 = 0, words: UInt32...) {
         self.write(FrameHeader(length: words.count * 4, type: type, streamID: streamID))
         for word in words { self.writeInteger(word) }
@@ -42,14 +42,14 @@ extension ByteBuffer {
         self.writeString(debugData)
     }
 
-    /// Widens the peer's window of the connection from the protocol's default to Martlet's.
+    /// Writes the WINDOW_UPDATE frame that enlarges the connection's window from the default to Martlet's size.
     mutating func writeConnectionWindow() {
         let increment = HTTP2Constants.connectionReceiveWindow - HTTP2Constants.defaultWindow
         self.writeFrame(.windowUpdate, words: UInt32(truncatingIfNeeded: increment))
     }
 
-    /// Begins a HEADERS frame that carries the whole header block.
-    /// - Returns: The index of the frame, for ``endFrame(at:)``.
+    /// Begins a HEADERS frame that will contain a complete header block.
+    /// - Returns: The index of the frame in the buffer, for ``endFrame(at:)``.
     mutating func beginHeaders(streamID: UInt32, endsStream: Bool) -> Int {
         let start = self.writerIndex
         let flags: FrameFlags = endsStream ? [.endHeaders, .endStream] : .endHeaders
@@ -57,16 +57,16 @@ extension ByteBuffer {
         return start
     }
 
-    /// Fills in the length of the frame that began at `index` and ends at the end of the buffer.
+    /// Writes the length of the frame that begins at `index` and extends to the end of the buffer.
     mutating func endFrame(at index: Int) {
         let length = self.writerIndex - index - FrameHeader.length
         self.setInteger(UInt8(truncatingIfNeeded: length >> 16), at: index)
         self.setInteger(UInt16(truncatingIfNeeded: length), at: index + 1)
     }
 
-    /// Writes DATA frames with as much of `body` as the windows of connection and stream allow. The last frame of the
-    /// body ends the stream.
-    /// - Returns: The number of frames.
+    /// Writes as much of `body` in DATA frames as the windows of the connection and the stream allow. The frame with
+    /// the end of the body also ends the stream.
+    /// - Returns: The number of written frames.
     mutating func writeData(
         _ body: inout ByteBuffer,
         streamID: UInt32,

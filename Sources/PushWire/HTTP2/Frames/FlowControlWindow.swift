@@ -1,14 +1,14 @@
 import NIOCore
 
-/// The number of bytes that the peer still accepts on a connection or a stream (RFC 9113 section 5.2).
+/// The send window: the number of bytes that the peer accepts on a connection or stream (RFC 9113 section 5.2).
 struct HTTP2SendWindow: Sendable {
-    /// The size in bytes. A change of the peer's settings can make it negative (RFC 9113 section 6.9.2).
+    /// The number of bytes. A change of the peer's settings can make it negative (RFC 9113 section 6.9.2).
     private(set) var size = HTTP2Constants.defaultWindow
 
     mutating func consume(_ length: Int) { self.size -= length }
 
-    /// Applies a WINDOW_UPDATE (RFC 9113 section 6.9).
-    /// - Returns: The error code of an increment that is zero or makes the window too large.
+    /// Increases the window by the increment of a WINDOW_UPDATE frame (RFC 9113 section 6.9).
+    /// - Returns: The error code for an increment that is zero or makes the window too large; otherwise `nil`.
     mutating func increase(by increment: UInt32) -> HTTP2ErrorCode? {
         guard increment > 0 else { return .protocolError }
         return self.change(by: Int(increment)) ? nil : .flowControlError
@@ -23,14 +23,14 @@ struct HTTP2SendWindow: Sendable {
 }
 
 extension HTTP2SendWindow {
-    /// Applies a WINDOW_UPDATE of the connection. Every error in it is a connection error.
+    /// Increases the window of a connection. Any error in the WINDOW_UPDATE frame is a connection error.
     mutating func increaseConnection(by increment: UInt32) throws(HTTP2ConnectionError) {
         guard let code = self.increase(by: increment) else { return }
         throw HTTP2ConnectionError(code, "WINDOW_UPDATE of the connection by \(increment)")
     }
 }
 
-/// The number of bytes that the peer may still send on a connection or a stream (RFC 9113 section 5.2).
+/// The receive window: the number of bytes that the peer may send on a connection or stream (RFC 9113 section 5.2).
 struct HTTP2ReceiveWindow: Sendable {
     private let capacity: Int
     private var size: Int
@@ -41,23 +41,23 @@ struct HTTP2ReceiveWindow: Sendable {
         self.size = capacity
     }
 
-    /// Counts the content of a DATA frame, with its padding (RFC 9113 section 6.9.1). Returns `false` if it exceeds the
-    /// window.
+    /// Subtracts the length of a DATA frame, with its padding (RFC 9113 section 6.9.1). Returns `false` if it exceeds
+    /// the window.
     mutating func receive(_ length: Int) -> Bool {
         guard length <= self.size else { return false }
         self.size -= length
         return true
     }
 
-    /// Fills the window up once half of it is used.
-    /// - Returns: The increment of the WINDOW_UPDATE to send.
+    /// Restores the full window if at least half of it is used up.
+    /// - Returns: The increment of the WINDOW_UPDATE frame to send; `nil` if none is due.
     mutating func replenish() -> UInt32? {
         guard self.size < self.capacity / 2 else { return nil }
         defer { self.size = self.capacity }
         return UInt32(truncatingIfNeeded: self.capacity - self.size)
     }
 
-    /// Counts a DATA frame in the window of the connection, and replenishes that.
+    /// Subtracts the length of a DATA frame from the connection's window, and replenishes the window if needed.
     mutating func receiveOnConnection(_ length: Int, output: inout ByteBuffer) throws(HTTP2ConnectionError) {
         guard self.receive(length) else {
             throw HTTP2ConnectionError(.flowControlError, "more DATA than the connection window")

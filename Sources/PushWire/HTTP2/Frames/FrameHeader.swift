@@ -2,17 +2,17 @@
 package struct FrameHeader: Sendable {
     /// The length of a frame header in bytes.
     package static let length = 9
-    /// The content length that both ends must accept, in bytes (RFC 9113 section 4.2). Martlet announces no larger one.
+    /// The payload length that both ends must accept, in bytes (RFC 9113 section 4.2). Martlet announces the same.
     package static let defaultMaximumLength = 16_384
 
-    /// The length of the content in bytes, without this header.
+    /// The length of the payload in bytes, without this header.
     package var length: Int
-    /// The type as received, which need not be a ``FrameType``.
+    /// The type as received. It may be none of ``FrameType``.
     package var type: UInt8
     package var flags: FrameFlags
     package var streamID: UInt32
 
-    /// The name of the type in the RFC; the number of one that the RFC does not define.
+    /// The name of the type in RFC 9113, or a description with the number of a type that the RFC does not define.
     var typeName: String { FrameType(rawValue: self.type)?.name ?? "frame of type \(self.type)" }
 
     package init(length: Int, type: FrameType, flags: FrameFlags = [], streamID: UInt32 = 0) {
@@ -21,7 +21,7 @@ package struct FrameHeader: Sendable {
         (self.flags, self.streamID) = (flags, streamID)
     }
 
-    /// Reads the nine bytes at `offset`. Returns `nil` if they are not complete.
+    /// Parses the nine bytes at `offset`. Returns `nil` if fewer bytes are available.
     package init?(_ bytes: borrowing Span<UInt8>, at offset: Int) {
         guard bytes.count - offset >= Self.length else { return nil }
         self.length = Int(bytes[offset]) << 16 | Int(bytes[offset + 1]) << 8 | Int(bytes[offset + 2])
@@ -81,17 +81,17 @@ extension Span<UInt8> {
 
 /// The constants that both ends of an HTTP/2 connection use.
 package enum HTTP2Constants {
-    /// The first bytes that every client sends (RFC 9113 section 3.4).
+    /// The first bytes that each client sends (RFC 9113 section 3.4).
     package static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
     package static let largestStreamID: UInt32 = 0x7fff_ffff
     /// The maximum size of a flow-control window, in bytes (RFC 9113 section 6.9.1).
     package static let largestWindow = 0x7fff_ffff
-    /// The initial flow-control window in bytes (RFC 9113 section 6.9.2).
+    /// The initial size of a flow-control window, in bytes (RFC 9113 section 6.9.2).
     package static let defaultWindow = 65_535
-    /// The receive window of a connection, in bytes. It is replenished when half of it is used.
+    /// The size of a connection's receive window, in bytes. The window is replenished once half of it is used up.
     package static let connectionReceiveWindow = 1 << 20
-    /// The maximum length of a header block over all its frames, in bytes.
+    /// The maximum total length of a header block in all its frames, in bytes.
     package static let maximumHeaderBlock = 32_768
-    /// The dynamic table's size in bytes: the initial value of RFC 9113 section 6.5.2, which Martlet keeps.
+    /// The size of the dynamic table in bytes, which is the initial value of RFC 9113 section 6.5.2.
     package static let headerTableSize = 4096
 }

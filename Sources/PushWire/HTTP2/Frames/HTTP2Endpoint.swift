@@ -1,7 +1,6 @@
 import NIOCore
 
-/// The state machine of one end of a connection. The protocol's extension handles the frames that mean the same at both
-/// ends.
+/// The state machine of one end of a connection. An extension handles the frames that both ends have in common.
 protocol HTTP2Endpoint: ~Copyable {
     var reader: HTTP2FrameReader { get set }
     var output: ByteBuffer { get set }
@@ -14,7 +13,7 @@ protocol HTTP2Endpoint: ~Copyable {
         now: NIODeadline
     ) throws(HTTP2ConnectionError)
 
-    /// Changes the size of the dynamic table for the header blocks of this end.
+    /// Sets the size of the dynamic table for the header blocks that this end encodes.
     mutating func setTableSize(_ size: Int)
 
     /// Changes the send windows of all open streams (RFC 9113 section 6.9.2).
@@ -22,7 +21,7 @@ protocol HTTP2Endpoint: ~Copyable {
 }
 
 extension HTTP2Endpoint where Self: ~Copyable {
-    /// Processes the complete frames at the start of `bytes`, and returns their length in bytes.
+    /// Processes the complete frames at the start of `bytes`, and returns the number of processed bytes.
     mutating func receiveFrames(_ bytes: borrowing Span<UInt8>, now: NIODeadline) throws(HTTP2ConnectionError) -> Int {
         var offset = 0
         while !self.hasFinished, let frame = try self.reader.next(bytes, at: &offset) {
@@ -31,7 +30,7 @@ extension HTTP2Endpoint where Self: ~Copyable {
         return offset
     }
 
-    /// Applies and acknowledges the content of a SETTINGS frame (RFC 9113 section 6.5.3).
+    /// Applies the payload of a SETTINGS frame, and acknowledges it (RFC 9113 section 6.5.3).
     mutating func applySettings(_ content: borrowing Span<UInt8>) throws(HTTP2ConnectionError) {
         for offset in stride(from: 0, to: content.count, by: 6) {
             switch try self.peer.apply(content, at: offset) {

@@ -23,11 +23,11 @@ package enum HTTP2ErrorCode: UInt32, CaseIterable, Sendable {
         }
     }
 
-    /// Returns the name of a code, or the number of one that RFC 9113 does not define.
+    /// Returns the name of an error code, or a description with the number of a code that RFC 9113 does not define.
     package static func text(of code: UInt32) -> String { Self(rawValue: code)?.name ?? "error code \(code)" }
 }
 
-/// A violation by the peer that ends the whole connection (RFC 9113 section 5.4.1).
+/// A violation by the peer that requires closing the whole connection (RFC 9113 section 5.4.1).
 package struct HTTP2ConnectionError: Error {
     package var code: HTTP2ErrorCode
     package var description: String

@@ -1,13 +1,13 @@
-/// Bounds the frames of a peer that advance no request, such as PING or empty DATA frames.
+/// Limits idle frames: frames of a peer that advance no request, such as PING or empty DATA frames.
 struct HTTP2FloodLimiter: Sendable {
-    /// The maximum number of idle frames in a row.
+    /// The maximum number of idle frames that a peer may have to its credit.
     static let maximum = 10_000
-    /// The number of idle frames that a completed request earns, as does each check of the deadlines.
+    /// The number of idle frames that are credited for a completed request, and regularly over time.
     static let earned = 64
 
     private var remaining = Self.maximum
 
-    /// Counts a frame that advances no request as `cost` idle frames.
+    /// Charges the peer with `cost` idle frames. Throws if its credit is used up.
     mutating func spend(_ cost: Int = 1) throws(HTTP2ConnectionError) {
         self.remaining -= cost
         guard self.remaining >= 0 else { throw HTTP2ConnectionError(.enhanceYourCalm, "too many idle frames") }

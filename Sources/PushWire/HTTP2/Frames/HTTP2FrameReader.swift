@@ -2,28 +2,28 @@ import NIOCore
 
 /// Splits a byte stream into frames (RFC 9113 section 4), for both ends.
 ///
-/// It keeps the bytes of an incomplete frame and gathers header blocks that arrive in several frames. It checks
-/// everything about a frame that depends neither on the streams nor on the end that reads.
+/// It buffers the bytes of an incomplete frame, and joins header blocks that arrive in several frames. It performs all
+/// checks of a frame that depend neither on streams nor on which end reads it.
 struct HTTP2FrameReader: Sendable {
-    /// The maximum capacity that an empty buffer keeps, in bytes.
+    /// The maximum capacity in bytes that an empty buffer retains.
     private static let keptCapacity = 32_768
 
     /// The bytes of an incomplete frame.
     private var rest = ByteBuffer()
-    /// Indicates whether ``rest`` has lent its buffer, from ``append(_:)`` to ``keep(_:)``.
+    /// Indicates whether the buffer of ``rest`` is in use by the caller, between ``append(_:)`` and ``keep(_:)``.
     private var usesRest = false
     private var openBlock: HTTP2HeaderBlock?
-    /// The bytes of ``openBlock`` so far, or of the last block that was complete.
+    /// The received bytes of ``openBlock`` or, if there is none, of the last complete block.
     private var gathered: [UInt8] = []
     private var hasReadSettings = false
 
-    /// The number of bytes that an incomplete frame has.
+    /// The number of received bytes of the incomplete frame.
     var restLength: Int { self.rest.readableBytes }
     var isInsideHeaderBlock: Bool { self.openBlock != nil }
-    /// The memory in bytes that incomplete frames and blocks take.
+    /// The memory that incomplete frames and header blocks take, in bytes.
     var heldBytes: Int { self.rest.storageCapacity + self.gathered.count }
 
-    /// Begins to read. Returns the unread earlier bytes, followed by `bytes`.
+    /// Begins a read. Returns the bytes that remained unread before, followed by `bytes`.
     mutating func append(_ bytes: ByteBuffer) -> ByteBuffer {
         self.usesRest = self.rest.readableBytes > 0
         guard self.usesRest else { return bytes }
@@ -33,8 +33,8 @@ struct HTTP2FrameReader: Sendable {
         return input
     }
 
-    /// Ends reading. Keeps the bytes of `input` that belong to an incomplete frame, in memory that is already allocated
-    /// if they fit.
+    /// Ends a read. Stores the bytes of `input` that belong to an incomplete frame, in already allocated memory if they
+    /// fit.
     mutating func keep(_ input: inout ByteBuffer) {
         if self.usesRest {
             swap(&input, &self.rest)
@@ -48,21 +48,21 @@ struct HTTP2FrameReader: Sendable {
         }
     }
 
-    /// Forgets incomplete frames and blocks.
+    /// Drops incomplete frames and header blocks.
     mutating func discard() {
         self.rest = ByteBuffer()
         self.openBlock = nil
         self.gathered = []
     }
 
-    /// Returns the last complete block that arrived in several frames.
+    /// Returns the last complete header block that arrived in several frames.
     mutating func takeGatheredBlock() -> [UInt8] {
         var block: [UInt8] = []
         swap(&block, &self.gathered)
         return block
     }
 
-    /// Reads the frame at `offset` and moves behind it. Returns `nil` if it is not complete.
+    /// Parses the frame at `offset` and advances `offset` beyond it. Returns `nil` if the frame is incomplete.
     mutating func next(
         _ bytes: borrowing Span<UInt8>,
         at offset: inout Int
@@ -200,7 +200,7 @@ struct HTTP2FrameReader: Sendable {
         bytes.integer(at: offset) & HTTP2Constants.largestStreamID
     }
 
-    /// Returns the position of the content without its padding (RFC 9113 section 6.1).
+    /// Returns the range of the payload without its padding (RFC 9113 section 6.1).
     private static func unpadded(
         _ header: FrameHeader,
         _ bytes: borrowing Span<UInt8>,
@@ -214,23 +214,23 @@ struct HTTP2FrameReader: Sendable {
     }
 }
 
-/// A frame that passed the checks that both ends share (RFC 9113 sections 4 and 6).
+/// A frame that has passed the checks common to both ends (RFC 9113 sections 4 and 6).
 ///
-/// It holds no bytes: ranges are positions in the bytes that it was read from.
+/// It contains no bytes. Its ranges refer to the bytes from which it was read.
 struct HTTP2Frame {
-    /// The type of a frame, with its content.
+    /// The type of a frame, with its payload.
     enum Payload {
-        /// The content of a DATA frame without its padding.
+        /// The range of a DATA frame's payload, without padding.
         case data(Range<Int>)
-        /// A HEADERS frame. The block is `nil` while CONTINUATION frames are missing.
+        /// A HEADERS frame. The block is `nil` if CONTINUATION frames are still missing.
         case headers(HTTP2HeaderBlock?)
-        /// A CONTINUATION frame of the open block, which is `nil` until it is complete.
+        /// A CONTINUATION frame of the open header block. The block is `nil` if further frames are missing.
         case continuation(HTTP2HeaderBlock?)
-        /// The stream that a PRIORITY frame names as its parent, or `nil` if the frame has the wrong size, which is a
-        /// stream error (RFC 7540 section 6.3).
+        /// The parent stream in a PRIORITY frame; `nil` for a frame with the wrong size, which is a stream error (RFC
+        /// 7540 section 6.3).
         case priority(dependency: UInt32?)
         case resetStream(code: UInt32)
-        /// The content of a SETTINGS frame, a multiple of six bytes.
+        /// The range of a SETTINGS frame's payload, whose length is a multiple of six bytes.
         case settings(Range<Int>)
         case settingsAcknowledgement
         case pushPromise
@@ -243,20 +243,20 @@ struct HTTP2Frame {
     }
 
     var streamID: UInt32
-    /// The length of the content in bytes, with padding.
+    /// The length of the payload in bytes, including padding.
     var length: Int
     var endsStream: Bool
     var payload: Payload
 }
 
-/// A complete header block, and the properties of its HEADERS frame.
+/// A complete header block, with the properties of its HEADERS frame.
 struct HTTP2HeaderBlock {
     var streamID: UInt32
     var endsStream: Bool
-    /// Indicates whether the priority of the frame names its own stream as the parent, which is a stream error (RFC
-    /// 7540 section 5.3.1).
+    /// Indicates whether the frame's priority names its own stream as the parent, which is a stream error (RFC 7540
+    /// section 5.3.1).
     var dependsOnItself: Bool
-    /// The position of the block. It is `nil` if the block arrived in several frames and is returned by
-    /// ``HTTP2FrameReader/takeGatheredBlock()``.
+    /// The range of the block; `nil` if it arrived in several frames, in which case
+    /// ``HTTP2FrameReader/takeGatheredBlock()`` returns it.
     var range: Range<Int>?
 }

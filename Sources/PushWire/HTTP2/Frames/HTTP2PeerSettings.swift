@@ -1,37 +1,37 @@
-/// The peer's settings (RFC 9113 section 6.5.2), as far as they concern an end that sends pushes or responds to them.
+/// The peer's settings (RFC 9113 section 6.5.2) that affect an end which sends pushes or responds to them.
 struct HTTP2PeerSettings: Sendable {
-    /// The end that sends the settings.
+    /// The role of the peer, which sends the settings.
     enum Peer: Sendable { case client, server }
 
-    /// The consequence of a setting besides the new value.
+    /// The consequence of a setting, in addition to the changed value.
     enum Change {
         case none
-        /// The peer's dynamic table has this size in bytes.
+        /// The peer's dynamic table has this maximum size in bytes.
         case headerTableSize(Int)
-        /// The send windows of all streams change by this number of bytes.
+        /// The send window of each stream changes by this number of bytes.
         case initialWindow(difference: Int)
     }
 
     private let peer: Peer
-    /// The maximum number of concurrent streams. There is no limit unless the peer announces it.
+    /// The maximum number of concurrent streams; unlimited unless the peer announces a limit.
     private(set) var maximumStreams = Int.max
     private(set) var initialWindow = HTTP2SendWindow()
-    /// The maximum content length of a frame, in bytes.
+    /// The maximum payload length of a frame, in bytes.
     private(set) var maximumFrameLength = FrameHeader.defaultMaximumLength
-    /// The maximum size of a header list, in bytes (RFC 9113 section 6.5.2). There is no limit unless the peer
-    /// announces it.
+    /// The maximum size of a header list in bytes (RFC 9113 section 6.5.2); unlimited unless the peer announces a
+    /// limit.
     private(set) var maximumHeaderListSize = Int.max
 
     init(of peer: Peer) { self.peer = peer }
 
-    /// Applies the setting at `offset` of a SETTINGS frame's content, whose length the frame reader has checked.
+    /// Applies the setting at `offset` of a SETTINGS frame's payload, whose length the frame reader has checked.
     mutating func apply(_ content: borrowing Span<UInt8>, at offset: Int) throws(HTTP2ConnectionError) -> Change {
         let number = UInt16(content[offset]) << 8 | UInt16(content[offset + 1])
         let value = content.integer(at: offset + 2)
         switch HTTP2Setting(rawValue: number) {
         case .headerTableSize: return .headerTableSize(Int(value))
         case .enablePush:
-            // RFC 9113 section 6.5.2: a server must not set it to 1.
+            // A server must not set it to 1 (RFC 9113 section 6.5.2).
             guard value <= (self.peer == .client ? 1 : 0) else {
                 throw HTTP2ConnectionError(.protocolError, "ENABLE_PUSH of \(value)")
             }

@@ -4,20 +4,21 @@ protocol StreamTableEntry {
     var id: UInt32 { get }
 }
 
-/// The open streams of a connection, found by their id.
+/// The open streams of a connection, with look-up by id.
 ///
-/// The streams are contiguous in an array, and a hash table beside it finds them. A taken place is followed by the next
-/// one (linear probing), so consecutive ids must be spread: runs would make removal slow.
+/// The streams are stored contiguously in an array, and a hash table maps ids to their indexes. An occupied bucket is
+/// followed by the next one (linear probing). Consecutive ids must be spread, because long runs would make removal
+/// slow.
 struct StreamTable<Stream: StreamTableEntry> {
     /// The open streams, in no order.
     private(set) var streams: [Stream] = []
-    /// The ids in their places of the hash table. 0 is a free place.
+    /// The id in each bucket of the hash table; 0 for a free bucket.
     private var ids = [UInt32](repeating: 0, count: 64)
-    /// The index in ``streams`` for each place of the hash table.
+    /// The index in ``streams`` for each bucket of the hash table.
     private var positions = [Int](repeating: 0, count: 64)
 
     var count: Int { self.streams.count }
-    /// The number of places in memory, taken or free.
+    /// The number of allocated buckets or array elements, whichever is greater.
     var capacity: Int { max(self.ids.count, self.streams.capacity) }
 
     subscript(position: Int) -> Stream {
@@ -25,7 +26,7 @@ struct StreamTable<Stream: StreamTableEntry> {
         _modify { yield &self.streams[position] }
     }
 
-    /// Returns the index of the stream, which is valid until the next removal, or `nil` if the stream is not open.
+    /// Returns the index of the stream, valid until the next removal; `nil` if the stream is not open.
     func position(of id: UInt32) -> Int? {
         guard let place = self.place(of: id) else { return nil }
         return self.positions[place]
@@ -64,7 +65,7 @@ struct StreamTable<Stream: StreamTableEntry> {
 
     private var mask: Int { self.ids.count - 1 }
 
-    /// Returns the preferred place of an id. Multiplication by the golden ratio spreads neighbours.
+    /// Returns the preferred bucket of an id. Multiplication by the golden ratio spreads consecutive ids.
     private func home(_ id: UInt32) -> Int { Int((id &* 0x9e37_79b9) >> 8) & self.mask }
 
     private func place(of id: UInt32) -> Int? {
@@ -84,7 +85,7 @@ struct StreamTable<Stream: StreamTableEntry> {
         self.positions[place] = position
     }
 
-    /// Frees a place, and moves back those after it that are not in their preferred place.
+    /// Frees a bucket, and moves back the entries after it that are not in their preferred bucket.
     private mutating func unlink(_ start: Int) {
         var gap = start
         var place = (start + 1) & self.mask
@@ -106,14 +107,14 @@ struct StreamTable<Stream: StreamTableEntry> {
     }
 }
 
-/// A table of values, each in a numbered slot that does not change until the value is removed.
+/// A table of values. Each value occupies a numbered slot, which does not change until the value is removed.
 @usableFromInline
 package struct SlotTable<Value> {
     @usableFromInline var slots: [Value?] = []
     @usableFromInline var free: [Int] = []
     @usableFromInline let keptSlots: Int
 
-    /// - Parameter keptSlots: The maximum number of slots whose memory an empty table keeps.
+    /// - Parameter keptSlots: The maximum number of slots whose memory the table retains while it is empty.
     @inlinable
     package init(keptSlots: Int) { self.keptSlots = keptSlots }
 
@@ -141,7 +142,7 @@ package struct SlotTable<Value> {
     package mutating func remove(_ slot: Int) -> Value? {
         guard let value = self.slots[slot].take() else { return nil }
         self.free.append(slot)
-        // After a burst the memory is returned.
+        // The memory is released after a burst.
         if self.free.count == self.slots.count, self.slots.count > self.keptSlots {
             self = Self(keptSlots: self.keptSlots)
         }

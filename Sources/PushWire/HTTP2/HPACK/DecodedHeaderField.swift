@@ -1,6 +1,6 @@
 import Foundation
 
-/// The part of a header field that one end keeps.
+/// The data of a header field that one end of the connection uses.
 protocol DecodedHeaderField: Sendable {
     associatedtype Name: HeaderFieldName
 
@@ -10,14 +10,14 @@ protocol DecodedHeaderField: Sendable {
     /// The length of the value in bytes.
     var valueLength: Int { get }
 
-    /// The static table (RFC 7541 appendix A), from position 1 on.
+    /// The fields of the static table (RFC 7541 appendix A), beginning with index 1.
     static var fixed: [Self] { get }
 
     init(name: Name, nameLength: Int, value: UnsafeBufferPointer<UInt8>)
 }
 
 extension DecodedHeaderField {
-    /// The size in bytes that tables and lists count (RFC 7541 section 4.1, RFC 9113 section 6.5.2).
+    /// The size in bytes that counts in tables and header lists (RFC 7541 section 4.1, RFC 9113 section 6.5.2).
     var size: Int { self.nameLength + self.valueLength + 32 }
 
     /// Creates the fields of ``StaticHeaderTable``.
@@ -31,24 +31,24 @@ extension DecodedHeaderField {
     }
 }
 
-/// The name of a header field, as far as one end distinguishes it.
+/// The name of a header field. It distinguishes only the names that one end of the connection uses.
 protocol HeaderFieldName: Sendable {
-    /// The number of names whose long values one connection tends to repeat as literals.
+    /// The number of names whose long values are usually repeated as literals on the same connection.
     static var repeatedNames: Int { get }
-    /// The index of this name among ``repeatedNames``, from 0, or `nil` if it is not one of them.
+    /// The index of this name among the ``repeatedNames``, beginning with 0; `nil` if it is not one of them.
     var repetition: Int? { get }
 
     init(_ bytes: UnsafeBufferPointer<UInt8>)
 }
 
-/// The header list of a request or a response, with the fields that one end uses.
+/// The header list of a request or response, reduced to the fields that one end uses.
 protocol HeaderList {
     associatedtype Field: DecodedHeaderField
 
-    /// The maximum size of a list, in bytes (RFC 9113 section 6.5.2). It is announced to the peer, and fields beyond it
-    /// are not added.
+    /// The maximum size of a list, in bytes (RFC 9113 section 6.5.2). It is announced to the peer. Fields beyond it are
+    /// not added.
     static var maximumSize: Int { get }
-    /// The size of all fields in bytes (RFC 9113 section 6.5.2), also of those that were not added.
+    /// The total size of all fields in bytes (RFC 9113 section 6.5.2), including those that were not added.
     var size: Int { get set }
 
     init()
@@ -56,12 +56,12 @@ protocol HeaderList {
 }
 
 extension HeaderList {
-    /// Indicates whether the list exceeds ``maximumSize`` and lacks fields.
+    /// Indicates whether the list exceeds ``maximumSize``, so that fields are missing from it.
     var isTooLong: Bool { self.size > Self.maximumSize }
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Returns whether the bytes are those of `text`.
+    /// Returns `true` if the bytes are equal to `text`.
     func spells(_ text: StaticString) -> Bool {
         guard self.count == text.utf8CodeUnitCount, let start = self.baseAddress else { return false }
         return memcmp(start, text.utf8Start, self.count) == 0

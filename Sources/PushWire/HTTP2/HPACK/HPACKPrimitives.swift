@@ -1,6 +1,6 @@
-/// The primitives of HPACK (RFC 7541 section 5).
+/// The primitive type representations of HPACK (RFC 7541 section 5).
 enum HPACKPrimitives {
-    /// Reads an integer of at most 2²⁸. Returns `nil` if it is malformed or larger.
+    /// Decodes an integer of at most 2²⁸. Returns `nil` if it is malformed or larger.
     static func integer(_ block: borrowing Span<UInt8>, at offset: inout Int, prefix: Int) -> Int? {
         let mask = 1 << prefix - 1
         guard offset < block.count else { return nil }
@@ -18,8 +18,8 @@ enum HPACKPrimitives {
         }
     }
 
-    /// Reads the start of a string literal and moves to its end.
-    /// - Returns: The position of its bytes and whether they are in Huffman code, or `nil` if it is malformed or
+    /// Decodes the length of a string literal, and advances `offset` beyond the literal.
+    /// - Returns: The range of the literal's bytes, and whether they are Huffman-coded; `nil` if it is malformed or
     ///   incomplete.
     static func string(_ block: borrowing Span<UInt8>, at offset: inout Int) -> (range: Range<Int>, isHuffman: Bool)? {
         guard offset < block.count else { return nil }
@@ -35,7 +35,7 @@ enum HPACKPrimitives {
 
 extension [UInt8] {
     /// Appends an integer (RFC 7541 section 5.1).
-    /// - Parameter pattern: The bits above the prefix.
+    /// - Parameter pattern: The bits of the first byte before the prefix.
     mutating func appendInteger(_ value: Int, prefix: Int, pattern: UInt8) {
         let mask = 1 << prefix - 1
         guard value >= mask else { return self.append(pattern | UInt8(truncatingIfNeeded: value)) }
@@ -48,7 +48,7 @@ extension [UInt8] {
         self.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Appends a string literal without Huffman code (RFC 7541 section 5.2).
+    /// Appends a string literal without Huffman coding (RFC 7541 section 5.2).
     mutating func appendString(_ text: String) {
         self.appendInteger(text.utf8.count, prefix: 7, pattern: 0)
         self.append(contentsOf: text.utf8)

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The error for a header block that cannot be decoded. No later block of the connection can be decoded either (RFC
-/// 7541 section 2.2).
+/// The error for a header block that cannot be decoded. After it, no block of the connection can be decoded (RFC 7541
+/// section 2.2).
 struct HeaderBlockError: Error {}
 
 /// Decodes the header blocks of one connection (RFC 7541), and keeps only the fields that its end uses.
 ///
-/// The dynamic table holds each value as text, which the decoded lists share. The tests and the fuzz targets compare
-/// the decoder with NIOHPACK.
+/// The dynamic table stores each value as a string, which the decoded lists share. The tests and the fuzz targets
+/// compare the decoder with NIOHPACK.
 struct HeaderBlockDecoder<List: HeaderList>: Sendable {
     typealias Field = List.Field
 
@@ -15,7 +15,7 @@ struct HeaderBlockDecoder<List: HeaderList>: Sendable {
     private var scratch: [UInt8] = []
     private var repeated = [RepeatedLiteral](repeating: RepeatedLiteral(), count: Field.Name.repeatedNames)
 
-    /// The memory in bytes that the tables hold.
+    /// The memory that the tables take, in bytes.
     var heldBytes: Int { self.repeated.reduce(self.table.size) { $0 + $1.encoded.count * 2 } }
 
     /// Decodes a complete header block.
@@ -23,7 +23,7 @@ struct HeaderBlockDecoder<List: HeaderList>: Sendable {
         var list = List()
         var offset = 0
         var size = 0
-        // Table size updates are allowed at the start only (RFC 7541 section 4.2).
+        // Dynamic table size updates are allowed only at the start of a block (RFC 7541 section 4.2).
         var mayResize = true
         while offset < block.count {
             let first = block[offset]
@@ -52,7 +52,7 @@ struct HeaderBlockDecoder<List: HeaderList>: Sendable {
         return list
     }
 
-    /// Reads a literal field (RFC 7541 section 6.2).
+    /// Decodes a literal field (RFC 7541 section 6.2).
     private mutating func literal(
         _ block: borrowing Span<UInt8>,
         at offset: inout Int,
@@ -92,13 +92,13 @@ struct HeaderBlockDecoder<List: HeaderList>: Sendable {
         return self.scratch.withUnsafeBufferPointer(body)
     }
 
-    /// The last literal of a field, encoded and decoded. It is kept because the next request tends to have the same.
+    /// The last literal of a field in encoded and decoded form, because the next request usually repeats it.
     private struct RepeatedLiteral: Sendable {
         var encoded: [UInt8] = []
         var isHuffman = false
         var field: Field?
 
-        /// Returns the field if its literal has the same bytes as the last, else `nil`.
+        /// Returns the decoded field if the literal has the same bytes as the last one; otherwise `nil`.
         func field(of bytes: borrowing Span<UInt8>, _ isHuffman: Bool) -> Field? {
             guard bytes.count == self.encoded.count, isHuffman == self.isHuffman, bytes.count > 0 else { return nil }
             let isSame = self.encoded.withUnsafeBytes { known in

@@ -1,10 +1,10 @@
 /// Writes the fields of a header block into memory that the caller has allocated.
 ///
-/// The caller reserves 32 bytes per field besides names and values, which is more than the block needs. A field that
-/// does not fit is left out. Nothing is written past the end.
+/// Besides the names and values, the caller reserves 32 bytes per field, which is more than needed. A field that does
+/// not fit is left out. Nothing is written beyond the end.
 struct HeaderBlockWriter {
     private let target: UnsafeMutableRawBufferPointer
-    /// The number of bytes written.
+    /// The number of written bytes.
     private(set) var count = 0
 
     init(_ target: UnsafeMutableRawBufferPointer) { self.target = target }
@@ -17,7 +17,7 @@ struct HeaderBlockWriter {
 
     mutating func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { self.copy($0) } }
 
-    /// Writes a string literal without Huffman code.
+    /// Writes a string literal without Huffman coding.
     mutating func write(string: String) {
         var string = string
         string.withUTF8 { bytes in
@@ -26,7 +26,7 @@ struct HeaderBlockWriter {
         }
     }
 
-    /// Writes the length of a string literal without Huffman code.
+    /// Writes the length of a string literal without Huffman coding.
     mutating func write(length: Int) {
         if length < 127 {
             self.write(UInt8(truncatingIfNeeded: length))

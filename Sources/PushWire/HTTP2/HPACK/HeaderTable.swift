@@ -1,8 +1,8 @@
 import NIOCore
 
-/// The static and the dynamic table of a decoder (RFC 7541 section 2.3).
+/// The static table and the dynamic table of a decoder (RFC 7541 section 2.3).
 struct HeaderTable<Field: DecodedHeaderField>: Sendable {
-    /// The entries of the dynamic table, the newest first.
+    /// The entries of the dynamic table, newest first.
     private var entries = CircularBuffer<Field>()
     private let fixed: [Field]
     /// The size of the dynamic table in bytes (RFC 7541 section 4.1).
@@ -11,7 +11,7 @@ struct HeaderTable<Field: DecodedHeaderField>: Sendable {
 
     init() { self.fixed = Field.fixed }
 
-    /// Returns the field at a position: 1 to 61 is the static table, the dynamic entries follow.
+    /// Returns the field at an index: 1 to 61 in the static table, higher in the dynamic table; `nil` if there is none.
     func field(at index: Int) -> Field? {
         guard index > 0 else { return nil }
         if index <= self.fixed.count { return self.fixed[index - 1] }
@@ -19,7 +19,7 @@ struct HeaderTable<Field: DecodedHeaderField>: Sendable {
         return position < self.entries.count ? self.entries[offset: position] : nil
     }
 
-    /// Inserts a field as the newest, and evicts the oldest that no longer fit (RFC 7541 section 4.4).
+    /// Inserts a field, and evicts the oldest entries that no longer fit (RFC 7541 section 4.4).
     mutating func insert(_ field: Field) {
         self.evict(toFit: self.limit - field.size)
         guard field.size <= self.limit else { return }
@@ -27,7 +27,8 @@ struct HeaderTable<Field: DecodedHeaderField>: Sendable {
         self.size += field.size
     }
 
-    /// Applies a table size update (RFC 7541 section 6.3). Returns `false` if it exceeds the announced size.
+    /// Applies a dynamic table size update (RFC 7541 section 6.3). Returns `false` if the size exceeds the announced
+    /// maximum.
     mutating func resize(to limit: Int) -> Bool {
         guard limit <= HTTP2Constants.headerTableSize else { return false }
         self.limit = limit
@@ -42,7 +43,7 @@ struct HeaderTable<Field: DecodedHeaderField>: Sendable {
     }
 }
 
-/// The static table: the names and values of RFC 7541 appendix A, from position 1 on.
+/// The names and values of the static table (RFC 7541 appendix A), beginning with index 1.
 enum StaticHeaderTable {
     static let fields: [(name: String, value: String)] = Self.names.flatMap { name, values in
         values.map { (name, $0) }

@@ -1,18 +1,18 @@
 /// Decodes strings in the Huffman code of HPACK (RFC 7541 section 5.2 and appendix B).
 ///
-/// The code is canonical: codes of one length rise with the symbol, so the lengths alone define it.
+/// The code is canonical: codes of the same length are ordered by symbol, so the lengths alone define the code.
 struct HuffmanCode: Sendable {
-    /// The only instance, whose tables are computed once.
+    /// The shared instance, whose tables are computed only once.
     static let shared = HuffmanCode()
 
     private static let longest = 30
     private static let endOfString = 256
 
-    /// The symbol whose code begins each possible byte, and its length in bits. The length is 0 for longer codes.
+    /// For each byte: the symbol with whose code it begins, and the length of that code in bits; 0 for longer codes.
     private let short: [(symbol: UInt8, length: UInt8)]
     /// The symbols in the order of their codes.
     private let symbols: [UInt16]
-    /// For each length: the first code, the number of codes, and the position of the first one's symbol.
+    /// For each length: the first code, the number of codes, and the index in ``symbols`` of the first code's symbol.
     private let levels: [(first: UInt32, count: UInt32, position: Int)]
 
     private init() {
@@ -40,9 +40,8 @@ struct HuffmanCode: Sendable {
         self.levels = levels
     }
 
-    /// Appends the decoded bytes to `output`.
-    /// - Returns: `false` for a code that does not exist, the end-of-string symbol, or padding other than up to seven
-    ///   one bits.
+    /// Decodes `bytes` and appends the result to `output`.
+    /// - Returns: `false` for an undefined code, the end-of-string symbol, or padding other than up to seven ones.
     func decode(_ bytes: borrowing Span<UInt8>, into output: inout [UInt8]) -> Bool {
         var window: UInt64 = 0
         var held = 0
@@ -72,7 +71,7 @@ struct HuffmanCode: Sendable {
         bits == 0 || window >> UInt64(64 - bits) == (1 << UInt64(bits)) - 1
     }
 
-    /// Returns the symbol at the top of `window`, whose code has more than eight bits.
+    /// Returns the symbol whose code, of more than eight bits, `window` begins with; `nil` if there is none.
     private func long(_ window: UInt64, held: Int) -> (symbol: UInt8, length: Int)? {
         var length = 9
         while length <= Self.longest, length <= held {
@@ -87,7 +86,7 @@ struct HuffmanCode: Sendable {
         return nil
     }
 
-    /// The length of each symbol's code in bits. The last symbol is the end of the string (RFC 7541 appendix B).
+    /// The length in bits of each symbol's code. The last symbol is the end-of-string symbol (RFC 7541 appendix B).
     // swift-format-ignore
     private static let lengths: [UInt8] = [
         13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28,

@@ -2,97 +2,95 @@ package import NIOCore
 
 /// The limits and timeouts of a provider's connection.
 ///
-/// They bound the memory that one connection can take in the gateway: its open streams (at most ``maximumStreams``),
-/// each with up to 8,000 bytes of header fields and ``ProviderRequest/maximumBody`` bytes of body while the request is
-/// incomplete; dynamic tables of 4 kB; one incomplete frame and one header block of 32 kB; ``maximumOutput`` bytes of
-/// responses.
+/// They bound the memory that one connection can take: for each of at most ``maximumStreams`` open streams, up to 8,000
+/// bytes of header fields and ``ProviderRequest/maximumBody`` bytes of body while the request is incomplete; dynamic
+/// tables of 4 kB; an incomplete frame and a header block of 32 kB; and ``maximumOutput`` bytes of responses.
 package struct HTTP2ServerLimits: Sendable {
-    /// The consequence of a request beyond the stream limit.
+    /// The reaction to a request beyond the stream limit.
     package enum Excess: Sendable {
-        /// The stream alone is refused. The client may send the request again (RFC 9113 section 8.7).
+        /// Only the stream is refused. The client may send the request again (RFC 9113 section 8.7).
         case refuseStream
-        /// The connection ends, as at Apple (reference 1.3).
+        /// The connection is closed, as Apple does (reference 1.3).
         case endConnection
     }
 
     /// The maximum number of concurrent streams that the first SETTINGS announces. Default 1000 (reference 7.10 row 6).
     package var streams = 1000
-    /// The consequence of a request beyond the stream limit. By default the stream alone is refused.
+    /// The reaction to a request beyond the stream limit. By default only the stream is refused.
     package var excess = Excess.refuseStream
-    /// The longest time until the client's preface and first SETTINGS frame. Default 10 s.
+    /// The maximum time until the client's preface and first SETTINGS frame have arrived. Default 10 s.
     package var handshake: TimeAmount = .seconds(10)
-    /// The longest time until the client acknowledges SETTINGS. Default 30 s.
+    /// The maximum time until the client acknowledges a SETTINGS frame. Default 30 s.
     package var settingsAcknowledgement: TimeAmount = .seconds(30)
-    /// The longest time from the first frame of a request to its last, and from the first byte of a frame to its last.
+    /// The maximum time from the first frame of a request to its last, and from the first byte of a frame to its last.
     /// Default 30 s.
     package var request: TimeAmount = .seconds(30)
-    /// The time without requests after which the connection ends. By default it never does.
+    /// The time without requests after which the connection is closed; `nil`, the default, for no limit.
     package var idle: TimeAmount?
-    /// The silence before a PING. Default 30 min.
+    /// The time without a frame after which a PING is sent. Default 30 min.
     package var keepAlive: TimeAmount = .minutes(30)
-    /// The longest time from that PING to any frame. Default 20 s.
+    /// The maximum time from a PING to the next frame of any type. Default 20 s.
     package var keepAliveTimeout: TimeAmount = .seconds(20)
-    /// The longest time for which a draining connection waits for responses. Default 5 s.
+    /// The maximum time for which a draining connection waits for responses. Default 5 s.
     package var drain: TimeAmount = .seconds(5)
-    /// The time from the notice that the connection will end to the refusal of new requests, if the client does not
-    /// acknowledge the notice sooner. Default 1 s.
+    /// The time from the announcement that the connection will end to the refusal of new requests, unless the client
+    /// acknowledges the announcement earlier. Default 1 s.
     package var drainNotice: TimeAmount = .seconds(1)
-    /// The longest time for which a client may leave its responses unread. Default 60 s.
+    /// The maximum time for which a client may leave its responses unread. Default 60 s.
     package var stall: TimeAmount = .seconds(60)
 
-    /// The highest stream limit that is announced.
+    /// The maximum stream limit that can be announced.
     package static let maximumStreams = 4096
-    /// The maximum number of streams that a client may open before it has acknowledged the first SETTINGS. Some clients
-    /// assume 100 (reference 7.10 row 6).
+    /// The maximum number of streams before the client has acknowledged the first SETTINGS frame. Some clients assume
+    /// 100 (reference 7.10 row 6).
     fileprivate static let streamsBeforeAcknowledgement = 100
-    /// The maximum number of SETTINGS frames without acknowledgement. A newer limit waits for the acknowledgement of an
-    /// older one.
+    /// The maximum number of unacknowledged SETTINGS frames. A newer limit waits until an older one is acknowledged.
     static let maximumUnacknowledged = 4
     /// The maximum number of response bytes that wait for the client to read them.
     static let maximumOutput = 4 << 20
-    /// The maximum number of settings in one frame.
+    /// The maximum number of settings in a SETTINGS frame.
     static let maximumSettings = 32
-    /// The maximum length of a GOAWAY's debug data, in bytes.
+    /// The maximum length of the debug data in a GOAWAY frame, in bytes.
     static let maximumDebugData = 1024
-    /// The maximum number of checks in a row that find late requests, without a complete request between them.
+    /// The maximum number of consecutive checks that find late requests, without a complete request between them.
     static let maximumLateRequests = 3
-    /// The maximum number of streams that are remembered because the server ended them first.
+    /// The maximum number of remembered streams that the server has ended before the client.
     static let maximumEndedStreams = 1024
-    /// The length, in bytes, under which a DATA frame counts as an idle frame unless it ends the request.
+    /// The length in bytes below which a DATA frame counts as an idle frame, unless it ends the request.
     static let smallData = 256
-    /// The number of idle frames that a stream without a response counts as.
+    /// The number of idle frames that are charged for a stream without a response.
     static let lostStreamCost = 5
     /// The number of streams whose windows a change of settings adjusts at the cost of one idle frame.
     static let streamsPerIdleFrame = 16
-    /// The number of WINDOW_UPDATE frames that the client may send for each DATA frame: one for its stream and one for
+    /// The number of WINDOW_UPDATE frames that the client may send for each DATA frame: one for the stream and one for
     /// the connection.
     static let updatesPerData = 2
-    /// The maximum number of WINDOW_UPDATE frames that are allowed in advance.
+    /// The maximum number of WINDOW_UPDATE frames that can be allowed in advance.
     static let maximumUpdates = 8192
 
     package init() {}
 }
 
-/// The limits of concurrent streams that a server has announced, and the one that it enforces (RFC 9113 section 5.1.2).
+/// The announced limits on concurrent streams, and the limit that the server enforces (RFC 9113 section 5.1.2).
 ///
-/// A limit is enforced once the client has acknowledged it. Until then the highest limit that the client may still
-/// assume is enforced.
+/// A limit is enforced once the client has acknowledged it. Until then, the highest limit that the client may assume is
+/// enforced.
 struct StreamLimit {
-    /// A limit that the client has not acknowledged.
+    /// An announced limit that the client has not acknowledged yet.
     private struct Announced {
         var streams: Int
         var deadline: NIODeadline
     }
 
-    /// The limits that the client has not acknowledged, the oldest first.
+    /// The unacknowledged limits, oldest first.
     private var announced: [Announced]
-    /// The limit to announce after the next acknowledgement.
+    /// The limit to announce after the next acknowledgement; `nil` for none.
     private var next: Int?
     private var acknowledged = HTTP2ServerLimits.streamsBeforeAcknowledgement
-    /// The limit that is enforced.
+    /// The limit that is currently enforced.
     private(set) var current: Int
 
-    /// - Parameter streams: The limit in the first SETTINGS.
+    /// - Parameter streams: The limit in the first SETTINGS frame.
     init(_ streams: Int, deadline: NIODeadline) {
         let streams = Self.clamp(streams)
         self.announced = [Announced(streams: streams, deadline: deadline)]
@@ -101,11 +99,11 @@ struct StreamLimit {
 
     static func clamp(_ streams: Int) -> Int { min(max(0, streams), HTTP2ServerLimits.maximumStreams) }
 
-    /// The deadline of the oldest acknowledgement.
+    /// The deadline for the acknowledgement of the oldest unacknowledged limit; `nil` if all are acknowledged.
     var deadline: NIODeadline? { self.announced.first?.deadline }
 
     /// Changes the limit.
-    /// - Returns: The limit to announce now, or `nil` if it is not new or has to wait for an acknowledgement.
+    /// - Returns: The limit to announce now; `nil` if it is unchanged, or has to wait for an acknowledgement.
     mutating func announce(_ streams: Int, deadline: NIODeadline) -> Int? {
         let streams = Self.clamp(streams)
         if self.announced.count >= HTTP2ServerLimits.maximumUnacknowledged {
@@ -118,8 +116,8 @@ struct StreamLimit {
         return streams
     }
 
-    /// Applies the client's acknowledgement of the oldest limit.
-    /// - Returns: The limit that waited for this acknowledgement and is to be announced now.
+    /// Applies the client's acknowledgement of the oldest unacknowledged limit.
+    /// - Returns: The limit to announce now, which has waited for this acknowledgement; `nil` for none.
     mutating func acknowledge() -> Int? {
         guard !self.announced.isEmpty else { return nil }
         self.acknowledged = self.announced.removeFirst().streams

@@ -1,10 +1,10 @@
 package import NIOCore
 
-/// Frames of the connection: the preface, SETTINGS, PING, GOAWAY and PRIORITY.
+/// The frames of the connection: the preface, SETTINGS, PING, GOAWAY and PRIORITY.
 extension HTTP2ServerStateMachine: HTTP2Endpoint {
     private static let preface = Array(HTTP2Constants.preface.utf8)
 
-    /// Takes bytes from the client, in any portions.
+    /// Processes bytes from the client, which may be split at any point.
     package mutating func receive(_ bytes: ByteBuffer, now: NIODeadline) {
         guard self.phase != .finished else { return }
         self.noteReceived(now)
@@ -21,7 +21,7 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
         }
     }
 
-    /// Returns whether the preface is complete (RFC 9113 section 3.4).
+    /// Consumes the preface. Returns `true` once it is complete (RFC 9113 section 3.4).
     private mutating func receivePreface(_ input: inout ByteBuffer) throws(HTTP2ConnectionError) -> Bool {
         guard self.phase == .waitingForPreface else { return true }
         let start = input.readableBytesView.prefix(Self.preface.count)
@@ -62,7 +62,7 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
             try self.floodLimiter.spend()
             if data == Self.drainPing { self.refuseNewRequests() }
         case .goAway:
-            // The client leaves: its requests are responded to, then the connection ends.
+            // The client leaves. Its requests still get responses, and then the connection is closed.
             try self.floodLimiter.spend()
             self.shutdown.clientIsLeaving = true
             self.finishIfDrained()
@@ -74,7 +74,7 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
 
     // MARK: PRIORITY
 
-    /// Ignores a priority, like Apple (reference 1.3), unless it is invalid.
+    /// Checks the priority of a stream and otherwise ignores it, as Apple does (reference 1.3).
     private mutating func receivePriority(_ streamID: UInt32, _ dependency: UInt32?) throws(HTTP2ConnectionError) {
         guard streamID != 0 else { throw HTTP2ConnectionError(.protocolError, "PRIORITY on stream 0") }
         try self.floodLimiter.spend()
@@ -82,8 +82,8 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
         if dependency == streamID { try self.rejectPriority(of: streamID, .protocolError) }
     }
 
-    /// Resets the stream alone (RFC 7540 sections 5.3.1 and 6.3), also one that is closed. For a stream that was never
-    /// opened it is a connection error, as RST_STREAM must not be sent for it (RFC 9113 section 6.4).
+    /// Resets only the stream, even a closed one (RFC 7540 sections 5.3.1 and 6.3). For a stream that was never opened,
+    /// the error is a connection error, because RST_STREAM must not be sent for it (RFC 9113 section 6.4).
     private mutating func rejectPriority(of streamID: UInt32, _ code: HTTP2ErrorCode) throws(HTTP2ConnectionError) {
         try self.checkOpened(streamID, orElse: code)
         if self.streams.position(of: streamID) != nil { return try self.reset(faulty: streamID, code) }
@@ -94,7 +94,7 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
 
     // MARK: SETTINGS
 
-    /// Announces another stream limit, higher or lower.
+    /// Announces a changed stream limit, which may be higher or lower.
     package mutating func announce(streamLimit: Int, now: NIODeadline) {
         guard self.phase != .finished else { return }
         let deadline = now + self.limits.settingsAcknowledgement
@@ -129,7 +129,7 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
     }
 }
 
-/// Frames of a request: HEADERS with CONTINUATION, DATA and RST_STREAM.
+/// The frames of a request: HEADERS with CONTINUATION, DATA and RST_STREAM.
 extension HTTP2ServerStateMachine {
     private mutating func receiveBlock(
         _ block: HTTP2HeaderBlock,
@@ -143,7 +143,7 @@ extension HTTP2ServerStateMachine {
         try self.receiveHeaders(block, bytes.extracting(range), now: now)
     }
 
-    /// Decodes a header block, also that of an unwanted request, because the dynamic table depends on it.
+    /// Decodes a header block, even of an unwanted request, because later blocks depend on the dynamic table.
     private mutating func receiveHeaders(
         _ block: HTTP2HeaderBlock,
         _ bytes: borrowing Span<UInt8>,
@@ -186,7 +186,7 @@ extension HTTP2ServerStateMachine {
         )
     }
 
-    /// Handles trailers. Their fields are ignored, but they end the request.
+    /// Processes trailers. Their fields are ignored, but trailers must end the request.
     private mutating func receiveTrailers(
         _ head: RequestHead,
         _ block: HTTP2HeaderBlock,
@@ -220,7 +220,7 @@ extension HTTP2ServerStateMachine {
             return try self.reset(faulty: id, .streamClosed)
         }
         if data.count < HTTP2ServerLimits.smallData, !frame.endsStream {
-            // Many clients send a small body whole and its end in a frame of its own: the first piece costs nothing.
+            // Many clients send a small body in one frame and its end in another, so the first frame costs nothing.
             let isFirst = data.count > 0 && self.incomplete[slot]?.request.bodyLength == 0
             if !isFirst { try self.floodLimiter.spend() }
         }
@@ -253,18 +253,18 @@ extension HTTP2ServerStateMachine {
     }
 }
 
-/// Responses, sent within the flow-control windows (RFC 9113 section 5.2).
+/// The sending of responses within the flow-control windows (RFC 9113 section 5.2).
 extension HTTP2ServerStateMachine {
-    /// Sends the responses to many requests, in order.
+    /// Sends the responses to several requests, in order.
     package mutating func respond(_ responses: [(stream: UInt32, response: ProviderResponse)]) {
         for (stream, response) in responses { self.respond(stream, response) }
     }
 
-    /// Sends the response to a request. It is dropped if the stream no longer expects one.
+    /// Sends the response to a request. The response is dropped if the stream no longer expects one.
     package mutating func respond(_ streamID: UInt32, _ response: ProviderResponse) {
         guard let stream = self.streams.remove(streamID) else { return }
         guard case .awaitingResponse = stream.state else { return self.streams.insert(stream) }
-        // Rejected requests cost a client nothing, so they earn it nothing.
+        // Rejected requests cost a client nothing, so they add nothing to its credit.
         if (200..<300).contains(response.status) { self.floodLimiter.earn() }
         if !stream.omitsBody, let body = response.body, !body.isEmpty {
             self.write(response, body, of: stream)
@@ -294,7 +294,7 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Sends as much of a body as the windows allow.
+    /// Sends as much of a stream's body as the windows allow.
     private mutating func sendBody(of streamID: UInt32) {
         self.streamsVisited += 1
         guard let position = self.streams.position(of: streamID), var rest = self.unsent[streamID] else { return }
@@ -313,7 +313,7 @@ extension HTTP2ServerStateMachine {
         self.finishIfDrained()
     }
 
-    /// Queues a body that only the connection's window holds back.
+    /// Queues the stream if its body waits only for the connection's window.
     private mutating func enqueue(at position: Int) {
         let stream = self.streams[position]
         guard case .sending = stream.state, stream.sendWindow.size > 0, !stream.isQueued else { return }
@@ -321,7 +321,7 @@ extension HTTP2ServerStateMachine {
         self.streams[position].isQueued = true
     }
 
-    /// Continues with the queued bodies. No other stream is visited.
+    /// Continues the queued bodies. No other stream is visited.
     private mutating func sendBodies() {
         while self.sendWindow.size > 0, let streamID = self.unsent.dequeue() {
             guard let position = self.streams.position(of: streamID) else { continue }
@@ -330,14 +330,14 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Allows the WINDOW_UPDATE frames that the client may send in return for the given number of DATA frames.
+    /// Allows the client as many WINDOW_UPDATE frames as it may send for the given number of DATA frames.
     private mutating func allowUpdates(forFrames frames: Int) {
         let allowed = self.allowedUpdates + frames * HTTP2ServerLimits.updatesPerData
         self.allowedUpdates = min(HTTP2ServerLimits.maximumUpdates, allowed)
     }
 
-    /// Handles a WINDOW_UPDATE frame (RFC 9113 section 6.9). One that corresponds to no DATA frame counts as an idle
-    /// frame.
+    /// Applies a WINDOW_UPDATE frame (RFC 9113 section 6.9). A frame that corresponds to no DATA frame is charged as an
+    /// idle frame.
     private mutating func receiveWindowUpdate(_ increment: UInt32, streamID: UInt32) throws(HTTP2ConnectionError) {
         if self.allowedUpdates > 0 { self.allowedUpdates -= 1 } else { try self.floodLimiter.spend() }
         if streamID == 0 {
@@ -353,9 +353,9 @@ extension HTTP2ServerStateMachine {
     }
 }
 
-/// Ending streams before they have a response.
+/// The ending of streams that have no response.
 extension HTTP2ServerStateMachine {
-    /// Resets an open stream. The client's next frames on it are ignored.
+    /// Resets an open stream. Later frames of the client on the stream are ignored.
     package mutating func reset(_ streamID: UInt32, _ code: HTTP2ErrorCode) {
         guard self.phase != .finished, let stream = self.streams.remove(streamID) else { return }
         self.output.writeReset(streamID, code)
@@ -364,7 +364,7 @@ extension HTTP2ServerStateMachine {
         self.finishIfDrained()
     }
 
-    /// Resets a stream on which the client broke a rule.
+    /// Resets a stream on which the client violated the protocol.
     private mutating func reset(faulty streamID: UInt32, _ code: HTTP2ErrorCode) throws(HTTP2ConnectionError) {
         try self.floodLimiter.spend(HTTP2ServerLimits.lostStreamCost)
         self.reset(streamID, code)
@@ -377,7 +377,7 @@ extension HTTP2ServerStateMachine {
         if !endsStream { self.endedStreams.insert(streamID) }
     }
 
-    /// Refuses a request beyond the stream limit.
+    /// Refuses a request that exceeds the stream limit.
     private mutating func refuseExcess(_ streamID: UInt32, endsStream: Bool) throws(HTTP2ConnectionError) {
         switch self.limits.excess {
         case .refuseStream:
@@ -393,17 +393,17 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Responds with status 431, which the log of a client can name.
+    /// Responds with status 431, which clients can log, to a header list that is too long.
     private mutating func rejectTooLong(_ streamID: UInt32, endsStream: Bool) throws(HTTP2ConnectionError) {
         try self.floodLimiter.spend(HTTP2ServerLimits.lostStreamCost)
         self.encoder.write(ProviderResponse(status: 431), streamID: streamID, into: &self.output)
         guard !endsStream else { return }
-        // RFC 9113 section 8.1: the client need not send the rest of the request.
+        // The client need not send the rest of the request (RFC 9113 section 8.1).
         self.output.writeReset(streamID, .noError)
         self.endedStreams.insert(streamID)
     }
 
-    /// Frees the memory of a stream that has been removed.
+    /// Frees the memory of a stream that was removed.
     private mutating func forget(_ stream: HTTP2ServerStream) {
         switch stream.state {
         case .receiving(let slot): _ = self.incomplete.remove(slot)
@@ -412,7 +412,7 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Removes and forgets the streams with the given property.
+    /// Removes the matching streams, and frees their memory.
     mutating func forgetStreams(where matches: (HTTP2ServerStream) -> Bool) {
         for stream in self.streams.sorted(where: matches) {
             _ = self.streams.remove(stream.id)
@@ -420,7 +420,7 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Throws for a stream that was never opened (RFC 9113 section 5.1).
+    /// Throws an error if the stream was never opened (RFC 9113 section 5.1).
     /// - Parameter code: The code of the connection error.
     private func checkOpened(
         _ streamID: UInt32,
@@ -432,7 +432,7 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Handles a DATA frame for a stream that has ended. It is harmless if the server ended the stream first.
+    /// Processes a DATA frame for a stream that has ended. The frame is harmless if the server ended the stream first.
     private mutating func receivedOnClosed(_ streamID: UInt32) throws(HTTP2ConnectionError) {
         if let last = self.shutdown.goAwayStreamID, streamID > last { return try self.floodLimiter.spend() }
         guard !self.endedStreams.contains(streamID) else { return try self.floodLimiter.spend() }

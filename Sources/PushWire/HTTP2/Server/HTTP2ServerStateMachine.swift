@@ -2,65 +2,65 @@ package import NIOCore
 
 /// A consequence of an input to ``HTTP2ServerStateMachine``.
 package enum HTTP2ServerEvent: Sendable {
-    /// A request is complete and expects a response.
+    /// A request is complete and needs a response.
     case request(stream: UInt32, ProviderRequest)
-    /// The client no longer expects the response to the request of this stream.
+    /// The client no longer expects the response on this stream.
     case cancelled(stream: UInt32)
-    /// Write the output and close. No events follow.
+    /// Write the output and close the connection. No further events follow.
     case finished(HTTP2ConnectionEnd)
 }
 
-/// The reason for which the server ended a connection.
+/// The reason for which the server closes a connection.
 package struct HTTP2ConnectionEnd: Hashable, Sendable {
     package var code: HTTP2ErrorCode
-    /// A text for the log, and for the client as debug data.
+    /// The text for the log, which is also sent to the client as debug data.
     package var text: String
 }
 
-/// The server's end of a provider's HTTP/2 connection (RFC 9113), without I/O.
+/// The server's side of a provider's HTTP/2 connection (RFC 9113), without I/O.
 ///
-/// Bytes, responses and the time are its inputs. ``takeEvents(_:)`` and ``takeOutput()`` return their consequences.
-/// Each request is responded to, cancelled or lost with the connection. No input causes a trap: a violation of the
-/// protocol ends the stream or the connection, as RFC 9113 demands.
+/// Its inputs are bytes, responses and the time. ``takeEvents(_:)`` and ``takeOutput()`` return the consequences. Each
+/// request gets a response, is cancelled, or is lost with the connection. No input causes a trap: a violation of the
+/// protocol ends the stream or the connection, as RFC 9113 requires.
 package struct HTTP2ServerStateMachine: ~Copyable {
     /// The phase of the connection, from the handshake to the end.
     package enum Phase: Hashable, Sendable {
         case waitingForPreface
         case waitingForSettings
         case open
-        /// The connection takes no new requests. Responses are sent until the deadline.
+        /// The connection takes no new requests. Outstanding responses are sent until the deadline.
         case draining(until: NIODeadline)
         case finished
     }
 
-    /// The steps towards the end of the connection.
+    /// The progress of the connection's shutdown.
     struct Shutdown {
-        /// The last stream of the last GOAWAY. Requests on higher streams are ignored.
+        /// The last stream id in the latest GOAWAY; `nil` before the first. Requests on higher streams are ignored.
         var goAwayStreamID: UInt32?
-        /// The time from which on new requests are refused, unless the client acknowledges the first GOAWAY sooner.
+        /// The time after which new requests are refused, unless the client acknowledges the first GOAWAY earlier.
         var noticeEnds: NIODeadline?
-        /// The client sends no more requests: the last response ends the connection.
+        /// Indicates whether the client sends no more requests. The last response then ends the connection.
         var clientIsLeaving = false
-        /// The reason that a GOAWAY has given.
+        /// The reason that was sent in a GOAWAY frame; `nil` for none.
         var reason: HTTP2ConnectionEnd?
     }
 
-    /// The times that the deadlines are counted from.
+    /// The times from which the deadlines are computed.
     struct Timers {
         var handshakeDeadline: NIODeadline
         var lastReceived: NIODeadline
-        /// The time of the last complete request.
+        /// The time at which the last request became complete.
         var lastRequest: NIODeadline
-        /// The time at which the flood limiter last earned frames.
+        /// The time at which the flood limiter was last credited.
         var lastCredit: NIODeadline
-        /// The time since which a frame or header block waits for its end.
+        /// The time since which a frame or header block has been incomplete; `nil` for none.
         var unfinishedSince: NIODeadline?
         var pingSent: NIODeadline?
-        /// The time since which the client has not been reading.
+        /// The time since which the client has not been reading; `nil` while it reads.
         var stalledSince: NIODeadline?
-        /// The time of the first check that found bodies without a window, none of which has been continued since.
+        /// The time since which bodies have been waiting for a window without progress; `nil` if none are.
         var windowlessSince: NIODeadline?
-        /// The number of checks in a row that found late requests.
+        /// The number of consecutive checks that found late requests.
         var lateChecks = 0
     }
 
@@ -82,10 +82,10 @@ package struct HTTP2ServerStateMachine: ~Copyable {
     var sendWindow = HTTP2SendWindow()
     var receiveWindow = HTTP2ReceiveWindow(capacity: HTTP2Constants.connectionReceiveWindow)
     var floodLimiter = HTTP2FloodLimiter()
-    /// The number of WINDOW_UPDATE frames that the client may send because of the DATA frames sent to it.
+    /// The number of WINDOW_UPDATE frames that the client may send, as a result of the DATA frames sent to it.
     var allowedUpdates = 0
-    /// The number of streams visited because a window or a setting changed: the work that a client can cause without a
-    /// request. Only tests read it.
+    /// The number of streams that were visited because of changed windows or settings: work that a client can cause
+    /// without a request. Only tests read it.
     var streamsVisited = 0
     var timers: Timers
 
@@ -109,24 +109,24 @@ package struct HTTP2ServerStateMachine: ~Copyable {
         self.output.writeConnectionWindow()
     }
 
-    /// The number of requests that are incomplete or expect their response.
+    /// The number of requests that are incomplete or wait for their response.
     package var openStreams: Int { self.streams.count }
 
     package var hasFinished: Bool { self.phase == .finished }
 
-    /// The memory that the connection holds, in bytes: incomplete requests, frames and header blocks, dynamic tables,
-    /// unread responses.
+    /// The memory that the connection takes, in bytes: incomplete requests, frames and header blocks, dynamic tables,
+    /// and unread responses.
     package var heldBytes: Int {
         self.incomplete.heldBytes + self.reader.heldBytes + self.output.readableBytes + self.unsent.byteCount
             + self.decoder.heldBytes + self.streams.capacity * Self.streamOverhead
     }
 
-    /// The memory of one entry in the tables of streams and of unsent bodies, in bytes.
+    /// The memory that an entry takes in the tables of streams and of unsent bodies, in bytes.
     private static let streamOverhead = 64
 
     // MARK: Outputs
 
-    /// Returns the events since the last call, in order. The capacity of `taken` is reused.
+    /// Returns the events since the last call, in order. The array `taken` is reused, so that its capacity is not lost.
     package mutating func takeEvents(_ taken: inout [HTTP2ServerEvent]) {
         taken.removeAll(keepingCapacity: true)
         swap(&taken, &self.events)
@@ -134,21 +134,21 @@ package struct HTTP2ServerStateMachine: ~Copyable {
 
     package var hasOutput: Bool { self.output.readableBytes > 0 }
 
-    /// Returns the bytes to write, and empties the output.
+    /// Returns the bytes to write, and clears the output.
     package mutating func takeOutput() -> ByteBuffer {
         var output = ByteBuffer()
         swap(&output, &self.output)
         return output
     }
 
-    /// Reuses the capacity of `buffer` for the next output.
+    /// Takes back a written buffer, whose capacity is reused for later output.
     package mutating func reuse(_ buffer: ByteBuffer) {
         if self.output.readableBytes == 0 { self.output = buffer }
     }
 
     mutating func add(_ event: HTTP2ServerEvent) { self.events.append(event) }
 
-    /// Ends the connection. Its requests are lost, and its events are replaced by ``HTTP2ServerEvent/finished(_:)``.
+    /// Ends the connection. Its requests are lost, and ``HTTP2ServerEvent/finished(_:)`` replaces all pending events.
     private mutating func close(_ end: HTTP2ConnectionEnd) {
         self.phase = .finished
         self.streams = StreamTable()
@@ -159,13 +159,13 @@ package struct HTTP2ServerStateMachine: ~Copyable {
     }
 }
 
-/// GOAWAY (RFC 9113 section 6.8) and the end of the connection.
+/// The sending of GOAWAY frames (RFC 9113 section 6.8), and the end of the connection.
 extension HTTP2ServerStateMachine {
-    /// The data of the PING that follows the first GOAWAY of ``drain(now:)``.
+    /// The data of the PING frame that follows the first GOAWAY frame of ``drain(now:)``.
     static let drainPing: UInt64 = 0x6472_6169_0000_0000
     private static let shutdownReason = #"{"reason":"Shutdown"}"#
 
-    /// Ends the connection in order: notifies the client, then takes no new requests, then waits for the responses.
+    /// Shuts down in order: notifies the client, then refuses new requests, then waits for the responses.
     package mutating func drain(now: NIODeadline) {
         switch self.phase {
         case .waitingForPreface, .waitingForSettings: self.finish(.noError, Self.shutdownReason)
@@ -182,7 +182,7 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Ignores new requests, after the client had time to read the notice.
+    /// Refuses new requests, once the client has had time to process the notice.
     mutating func refuseNewRequests() {
         guard self.shutdown.noticeEnds != nil else { return }
         self.shutdown.noticeEnds = nil
@@ -191,11 +191,12 @@ extension HTTP2ServerStateMachine {
         self.finishIfDrained()
     }
 
-    /// Sends GOAWAY at once. Streams above `lastStream` are cancelled; the others get their responses until the
-    /// deadline for draining. A call after an earlier GOAWAY has no effect unless it lowers the last stream.
+    /// Sends a GOAWAY frame immediately. Requests on streams above `lastStream` are cancelled. The others get their
+    /// responses until the deadline for draining. After an earlier GOAWAY frame, the call has an effect only if it
+    /// lowers the last stream.
     /// - Parameters:
     ///   - debugData: JSON with a `reason`, or plain text (reference 1.3).
-    ///   - lastStream: By default the highest stream that the client has opened.
+    ///   - lastStream: The last stream id; by default that of the highest stream that the client has opened.
     package mutating func goAway(
         _ code: HTTP2ErrorCode,
         debugData: String,
@@ -204,7 +205,7 @@ extension HTTP2ServerStateMachine {
     ) {
         guard self.phase != .finished else { return }
         let debugData = String(decoding: debugData.utf8.prefix(HTTP2ServerLimits.maximumDebugData), as: UTF8.self)
-        // The last stream must not increase (RFC 9113 section 6.8).
+        // The last stream id must not increase (RFC 9113 section 6.8).
         let earlier = self.shutdown.goAwayStreamID
         let last = min(lastStream ?? self.highestStreamID, earlier ?? HTTP2Constants.largestStreamID)
         guard last != earlier else { return }
@@ -233,8 +234,8 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Sends the outstanding responses, as far as the windows allow, to a client that has closed its half of the
-    /// connection, then ends it.
+    /// Sends outstanding responses to a client that has closed its side, as far as the windows allow, and then ends the
+    /// connection.
     package mutating func inputClosed(now: NIODeadline) {
         switch self.phase {
         case .finished: return
@@ -245,24 +246,24 @@ extension HTTP2ServerStateMachine {
         self.shutdown.clientIsLeaving = true
         self.reader.discard()
         self.timers.unfinishedSince = nil
-        // Without further DATA and WINDOW_UPDATE frames, incomplete requests and waiting bodies never end.
+        // Incomplete requests and waiting bodies cannot finish without further DATA and WINDOW_UPDATE frames.
         self.forgetStreams { if case .awaitingResponse = $0.state { false } else { true } }
         self.finishIfDrained()
     }
 
-    /// Ends the connection after the end of its transport.
+    /// Ends the connection, because its transport was closed.
     package mutating func transportClosed() {
         guard self.phase != .finished else { return }
         self.shutdown.reason = nil
         self.close(HTTP2ConnectionEnd(code: .noError, text: "the client closed the connection"))
     }
 
-    /// Ends the connection at once, with a GOAWAY that gives the reason.
+    /// Ends the connection immediately, with a GOAWAY frame that contains the reason.
     package mutating func finish(_ code: HTTP2ErrorCode, _ text: String) {
         guard self.phase != .finished else { return }
         let earlier = self.shutdown.goAwayStreamID
         let last = min(self.highestStreamID, earlier ?? HTTP2Constants.largestStreamID)
-        // A second GOAWAY only if it changes the code or the last stream.
+        // A second GOAWAY frame is sent only if it changes the error code or the last stream.
         if code != .noError || last != earlier {
             self.output.writeGoAway(lastStreamID: last, code, debugData: text)
         }
@@ -271,13 +272,13 @@ extension HTTP2ServerStateMachine {
     }
 }
 
-/// The deadlines. Only the earliest deadline of the requests is kept, so that a request costs no work. All requests are
-/// checked when it is reached.
+/// The deadlines. Only the earliest deadline of all requests is stored, so that a request costs no work. When it is
+/// reached, all requests are checked.
 extension HTTP2ServerStateMachine {
-    /// The interval at which the flood limiter earns frames.
+    /// The minimum interval between two credits of the flood limiter.
     private static let creditInterval: TimeAmount = .milliseconds(250)
 
-    /// The time at which to call ``tick(now:)``. The call may turn out to be too early.
+    /// The time at which to call ``tick(now:)``. A call may find that no deadline has passed yet.
     package var nextDeadline: NIODeadline {
         switch self.phase {
         case .finished: return .distantFuture
@@ -294,13 +295,13 @@ extension HTTP2ServerStateMachine {
         if let since = self.timers.stalledSince { next = min(next, since + self.limits.stall) }
         if let sent = self.timers.pingSent { next = min(next, sent + self.limits.keepAliveTimeout) }
         if self.unsent.byteCount > 0 {
-            // The first check notes the time, because a response passes no time to the state machine.
+            // The first check records the time, because no time is passed to the state machine with a response.
             next = min(next, self.timers.windowlessSince.map { $0 + self.limits.stall } ?? self.timers.lastReceived)
         }
         return next
     }
 
-    /// The earliest deadline of a PING and of the idle timeout. A connection that drains has neither.
+    /// The earlier of the deadlines for the next PING and for the idle timeout. A draining connection has neither.
     private var nextHealthCheck: NIODeadline {
         var next = NIODeadline.distantFuture
         if self.timers.pingSent == nil { next = self.timers.lastReceived + self.limits.keepAlive }
@@ -308,7 +309,7 @@ extension HTTP2ServerStateMachine {
         return next
     }
 
-    /// Performs what is due at the deadlines that have passed.
+    /// Performs the actions for all deadlines that have passed.
     package mutating func tick(now: NIODeadline) {
         switch self.phase {
         case .finished: return
@@ -335,7 +336,7 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Records since when a frame or a header block is incomplete.
+    /// Records the time since which a frame or header block has been incomplete.
     mutating func noteUnfinished(hasRest: Bool, hasProgress: Bool, now: NIODeadline) {
         if self.reader.isInsideHeaderBlock {
             self.timers.unfinishedSince = self.timers.unfinishedSince ?? now
@@ -346,7 +347,7 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Records whether the client reads its responses. ``HTTP2ServerLimits/stall`` counts while it does not.
+    /// Records whether the client reads its responses. While it does not, the time ``HTTP2ServerLimits/stall`` runs.
     package mutating func setWritable(_ isWritable: Bool, now: NIODeadline) {
         self.timers.stalledSince = isWritable ? nil : self.timers.stalledSince ?? now
     }
@@ -361,7 +362,7 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Ends the connection of a client that opens no flow-control window for its responses in time.
+    /// Ends the connection if the client opens no flow-control window for its responses in time.
     private mutating func checkWindows(now: NIODeadline) {
         guard self.unsent.byteCount > 0 else { return self.timers.windowlessSince = nil }
         let since = self.timers.windowlessSince ?? now

@@ -4,17 +4,17 @@ import NIOCore
 struct HTTP2ServerStream: StreamTableEntry {
     /// The state of the request and its response.
     enum State {
-        /// The request is incomplete. It is in this slot of ``IncompleteRequestTable``.
+        /// The request is incomplete, and is stored in this slot of ``IncompleteRequestTable``.
         case receiving(Int)
         case awaitingResponse
-        /// The response's body waits for a window, in ``UnsentBodies``.
+        /// The response's body waits for a window, and is stored in ``UnsentBodies``.
         case sending
     }
 
     let id: UInt32
     var sendWindow: HTTP2SendWindow
     var state: State
-    /// Indicates whether the request was HEAD, whose response has no content (RFC 9110 section 9.3.2).
+    /// Indicates whether the request method is HEAD, whose response has no body (RFC 9110 section 9.3.2).
     var omitsBody = false
     /// Indicates whether the stream is in the queue of ``UnsentBodies``.
     var isQueued = false
@@ -24,11 +24,11 @@ struct HTTP2ServerStream: StreamTableEntry {
 struct IncompleteRequest {
     var stream: UInt32
     var request: ProviderRequest
-    /// The value of `content-length`, or -1 if there is none.
+    /// The value of `content-length`; -1 if it is absent.
     var contentLength: Int
     /// The time by which the request must be complete.
     var deadline: NIODeadline
-    /// The memory in bytes that the request takes.
+    /// The memory that the request takes, in bytes.
     private(set) var heldBytes: Int
     private var window = HTTP2ReceiveWindow(capacity: HTTP2Constants.defaultWindow)
 
@@ -40,16 +40,16 @@ struct IncompleteRequest {
         self.heldBytes = head.size + Self.overhead
     }
 
-    /// The memory of an incomplete request without its header fields and its body, in bytes.
+    /// The memory of an incomplete request without header fields and body, in bytes.
     private static let overhead = 384
 
-    /// Indicates whether the body has the announced length (RFC 9113 section 8.1.1).
+    /// Indicates whether the body has the declared length, if a length is declared (RFC 9113 section 8.1.1).
     var hasWholeBody: Bool { self.contentLength < 0 || self.request.bodyLength == self.contentLength }
 
-    /// Appends the content of a DATA frame.
-    /// - Parameter length: The content's length with padding.
-    /// - Returns: The stream error of a frame that breaks a rule, and the number of bytes of memory that the request
-    ///   newly takes.
+    /// Appends the payload of a DATA frame to the body.
+    /// - Parameter length: The length of the payload, including padding.
+    /// - Returns: The stream error for a frame that violates the protocol, and the number of bytes of memory that the
+    ///   request additionally takes.
     fileprivate mutating func append(
         _ data: borrowing Span<UInt8>,
         length: Int,
@@ -65,8 +65,8 @@ struct IncompleteRequest {
         return (isTooLong ? .protocolError : nil, heldBytes)
     }
 
-    /// Replenishes the window of the stream.
-    /// - Returns: The increment of the WINDOW_UPDATE to send.
+    /// Replenishes the receive window of the stream.
+    /// - Returns: The increment of the WINDOW_UPDATE frame to send; `nil` if none is due.
     mutating func replenish() -> UInt32? { self.window.replenish() }
 }
 
@@ -75,9 +75,9 @@ struct IncompleteRequestTable {
     private static let keptSlots = 64
 
     private var slots = SlotTable<IncompleteRequest>(keptSlots: Self.keptSlots)
-    /// The memory in bytes that the requests take.
+    /// The memory that all incomplete requests take, in bytes.
     private(set) var heldBytes = 0
-    /// The time before which no request can be late.
+    /// The time before which no request can exceed its deadline.
     private(set) var nextCheck = NIODeadline.distantFuture
 
     subscript(slot: Int) -> IncompleteRequest? {
@@ -97,8 +97,8 @@ struct IncompleteRequestTable {
         return request
     }
 
-    /// Appends the content of a DATA frame to the request in a slot.
-    /// - Returns: The stream error of a frame that breaks a rule.
+    /// Appends the payload of a DATA frame to the request in a slot.
+    /// - Returns: The stream error for a frame that violates the protocol; otherwise `nil`.
     mutating func append(
         _ data: borrowing Span<UInt8>,
         to slot: Int,
@@ -110,7 +110,7 @@ struct IncompleteRequestTable {
         return result?.error
     }
 
-    /// Returns the streams of the requests that are late, in order.
+    /// Returns the ids of the streams whose requests have exceeded their deadlines, in ascending order.
     mutating func late(now: NIODeadline) -> [UInt32] {
         guard now >= self.nextCheck else { return [] }
         var next = NIODeadline.distantFuture
@@ -127,15 +127,15 @@ struct IncompleteRequestTable {
     }
 }
 
-/// The bodies of responses that wait for a flow-control window.
+/// The response bodies that wait for a flow-control window.
 struct UnsentBodies {
-    /// The number of entries in ``queue``, beyond twice the number of bodies, above which ended streams are removed.
+    /// The number of entries beyond twice the number of bodies above which ended streams are removed from ``queue``.
     private static let queueSlack = 64
 
     private var bodies: [UInt32: ByteBuffer] = [:]
-    /// The total length of the bodies, in bytes.
+    /// The total length of the unsent bodies, in bytes.
     private(set) var byteCount = 0
-    /// The streams that wait for the connection's window alone, and perhaps some that have ended.
+    /// The streams whose bodies wait only for the connection's window, and possibly some that have ended.
     private var queue = CircularBuffer<UInt32>()
 
     var count: Int { self.bodies.count }
@@ -153,9 +153,9 @@ struct UnsentBodies {
         if let body = self.bodies.removeValue(forKey: streamID) { self.byteCount -= body.readableBytes }
     }
 
-    /// Queues a stream that waits for the connection's window.
+    /// Queues a stream whose body waits only for the connection's window.
     mutating func enqueue(_ streamID: UInt32) {
-        // Streams that ended while they waited leave the queue only when the window opens.
+        // Streams that end while they wait stay in the queue until the window opens or the queue is cleaned up.
         if self.queue.count > 2 * self.bodies.count + Self.queueSlack {
             self.queue.removeAll { self.bodies[$0] == nil }
         }
@@ -165,16 +165,16 @@ struct UnsentBodies {
     mutating func dequeue() -> UInt32? { self.queue.popFirst() }
 }
 
-/// The newest streams that the server ended before the client did, and whose frames may still arrive.
+/// The latest streams that the server ended before the client did. Frames for them may still arrive.
 ///
-/// They are in a ring, so that adding a stream to a full one writes one element.
+/// They are stored in a ring buffer, so that adding a stream to a full buffer writes only one element.
 struct EndedStreams {
-    /// The ids. They form a ring once there are ``HTTP2ServerLimits/maximumEndedStreams``.
+    /// The ids, which form a ring once there are ``HTTP2ServerLimits/maximumEndedStreams``.
     private(set) var ids: [UInt32] = []
-    /// The position of the oldest stream of a full ring.
+    /// The index of the oldest id in a full ring.
     private var oldest = 0
 
-    /// Adds a stream. In a full ring it replaces the oldest one.
+    /// Adds a stream. In a full ring, it replaces the oldest stream.
     mutating func insert(_ id: UInt32) {
         guard self.ids.count >= HTTP2ServerLimits.maximumEndedStreams else { return self.ids.append(id) }
         self.ids[self.oldest] = id

@@ -1,13 +1,12 @@
 package import NIOCore
 package import PushTypes
 
-/// A complete request to the provider API, as far as the API uses it.
+/// A complete request to the provider API, reduced to what the API uses.
 package struct ProviderRequest: Hashable, Sendable {
-    /// The maximum number of body bytes that are kept: one more than the largest payload, so that a larger one is
-    /// recognized.
+    /// The maximum number of body bytes that are stored: one more than the maximum payload, to detect longer ones.
     package static let maximumBody = 5121
 
-    /// The header fields of reference 1.5 and 4. Others are ignored (reference 1.4).
+    /// The header fields in reference 1.5 and 4. Other fields are ignored (reference 1.4).
     package struct Fields: Hashable, Sendable {
         package var authorization: String?
         package var pushType: String?
@@ -18,7 +17,7 @@ package struct ProviderRequest: Hashable, Sendable {
         package var collapseID: String?
         package var channelID: String?
         package var requestID: String?
-        /// Indicates whether one of these fields occurred twice.
+        /// Indicates whether any of these fields occurred twice.
         package var hasDuplicate = false
 
         package init() {}
@@ -29,7 +28,7 @@ package struct ProviderRequest: Hashable, Sendable {
     package var fields = Fields()
     /// The body, at most ``maximumBody`` bytes.
     package var body: ByteBuffer
-    /// The length of the body in bytes, with the bytes that were not kept.
+    /// The length of the received body in bytes, including bytes that were not stored.
     package var bodyLength = 0
 
     package init(method: String = "", path: String = "", body: ByteBuffer = ByteBuffer()) {
@@ -38,7 +37,7 @@ package struct ProviderRequest: Hashable, Sendable {
 }
 
 extension ProviderRequest {
-    /// Adds a header field or pseudo-header. The decoder recognizes pseudo-headers that occur twice.
+    /// Adds a header field or pseudo-header. Duplicate pseudo-headers are detected by the decoder.
     mutating func add(_ name: RequestField.Name, _ value: String) {
         switch name {
         case .authorization: Self.set(&self.fields.authorization, value, &self.fields.hasDuplicate)
@@ -61,12 +60,12 @@ extension ProviderRequest {
         field = value
     }
 
-    /// Appends to the body, up to ``maximumBody``.
+    /// Appends bytes to the body, up to ``maximumBody``.
     mutating func appendBody(_ data: borrowing Span<UInt8>) {
         self.bodyLength += data.count
         let kept = min(Self.maximumBody - self.body.readableBytes, data.count)
         guard kept > 0 else { return }
-        // Most bodies arrive in one piece: memory of just their size.
+        // Most bodies arrive in one piece, so the memory is allocated in exactly their size.
         if self.body.readableBytes == 0 { self.body = ByteBufferAllocator().buffer(capacity: kept) }
         data.extracting(first: kept).withUnsafeBytes { _ = self.body.writeBytes($0) }
     }
@@ -75,17 +74,17 @@ extension ProviderRequest {
 /// The response to a request to the provider API (reference 1.8 and 4).
 package struct ProviderResponse: Hashable, Sendable {
     package var status: Int
-    /// The header `apns-id`, in responses to device pushes.
+    /// The value of `apns-id`, in responses for device pushes; otherwise `nil`.
     package var apnsID: String?
-    /// The header `apns-request-id`, in responses to broadcast and channel requests.
+    /// The value of `apns-request-id`, in responses for broadcasts and channels; otherwise `nil`.
     package var requestID: String?
-    /// The header `apns-unique-id`, for accepted pushes of the sandbox.
+    /// The value of `apns-unique-id`, in responses for accepted pushes in sandbox; otherwise `nil`.
     package var uniqueID: String?
-    /// The header `apns-channel-id`, for a new channel.
+    /// The value of `apns-channel-id`, in responses for new channels; otherwise `nil`.
     package var channelID: String?
-    /// The header `retry-after` in seconds, if the gateway is configured to send it (reference 11, row 4).
+    /// The value of `retry-after` in seconds; `nil` unless the gateway is configured to send it (reference 11, row 4).
     package var retryAfter: Int?
-    /// The JSON body, in one DATA frame. It is `nil` for a response of one HEADERS frame (reference 7.10 row 4).
+    /// The JSON body, sent in one DATA frame; `nil` for a response without a body (reference 7.10 row 4).
     package var body: String?
 
     package init(
@@ -109,17 +108,17 @@ extension ProviderResponse {
     }
 
     /// Returns the response to a rejected device push.
-    /// - Parameter timestamp: The time at which the token became invalid, with status 410 only.
+    /// - Parameter timestamp: The time at which the token became invalid, for status 410 only.
     package static func rejected(_ reason: Reason, apnsID: String, timestamp: Timestamp? = nil) -> Self {
         Self(status: reason.status, apnsID: apnsID, body: Self.body(reason, timestamp))
     }
 
-    /// Returns the response to a rejected broadcast or channel request.
+    /// Returns the response to a rejected request for a broadcast or a channel.
     package static func rejected(_ reason: Reason, requestID: String) -> Self {
         Self(status: reason.status, requestID: requestID, body: Self.body(reason, nil))
     }
 
-    /// Returns the JSON body. Reasons contain nothing to escape.
+    /// Returns the JSON body. It needs no escaping, because reasons contain no special characters.
     private static func body(_ reason: Reason, _ timestamp: Timestamp?) -> String {
         let time = timestamp.map { #","timestamp":\#($0.milliseconds)"# } ?? ""
         return #"{"reason":"\#(reason.text)"\#(time)}"#

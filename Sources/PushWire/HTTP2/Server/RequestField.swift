@@ -1,11 +1,11 @@
-/// A header field of a request to the provider API, as far as the gateway uses it.
+/// A header field of a request to the provider API, reduced to what the gateway uses.
 struct RequestField: DecodedHeaderField {
     static let fixed = Self.makeFixed()
 
     let name: Name
     let nameLength: Int
     let valueLength: Int
-    /// The value, if the gateway uses the values of this name; otherwise empty.
+    /// The value; empty if the gateway does not use the values of this name.
     let value: String
 
     init(name: Name, nameLength: Int, value: UnsafeBufferPointer<UInt8>) {
@@ -15,24 +15,24 @@ struct RequestField: DecodedHeaderField {
         self.value = self.name.hasValue ? String(decoding: value, as: UTF8.self) : ""
     }
 
-    /// The names that the provider API uses (reference 1.4, 1.5 and 4), and those that HTTP/2 has rules for.
+    /// The names that the provider API uses (reference 1.4, 1.5 and 4), and the names to which rules of HTTP/2 apply.
     enum Name: UInt8, HeaderFieldName {
         // The pseudo-headers of RFC 9113 section 8.3.1.
         case method, path, scheme, authority
         case authorization, pushType, topic, id, expiration, priority, collapseID, channelID, requestID
         case contentLength
-        /// The header `te`, which may only have the value "trailers" (RFC 9113 section 8.2.2).
+        /// The field `te`, whose only allowed value is "trailers" (RFC 9113 section 8.2.2).
         case te
         case other
-        /// A name that is forbidden in HTTP/2, an unknown pseudo-header, or a name or value with characters that it
-        /// must not have: the request is malformed (RFC 9113 sections 8.2.1, 8.2.2 and 8.3).
+        /// An invalid field, which makes the request malformed: a name that HTTP/2 forbids, an unknown pseudo-header,
+        /// or a name or value with forbidden characters (RFC 9113 sections 8.2.1, 8.2.2 and 8.3).
         case malformed
 
         var isPseudo: Bool { self.rawValue <= Self.authority.rawValue }
-        /// The bit of a pseudo-header in ``RequestHead/pseudo``.
+        /// The bit for a pseudo-header in ``RequestHead/pseudo``.
         var bit: UInt8 { 1 << self.rawValue }
 
-        /// Indicates whether the value of this name is used.
+        /// Indicates whether the gateway uses the value of this name.
         var hasValue: Bool { self != .other && self != .malformed && self != .authority }
 
         static var repeatedNames: Int { 2 }
@@ -78,7 +78,7 @@ extension RequestField.Name {
         }
     }
 
-    /// Returns whether a name has only visible ASCII, no upper case and no colon (RFC 9113 section 8.2.1).
+    /// Returns `true` if a name has only visible ASCII without upper case and colons (RFC 9113 section 8.2.1).
     private static func isWellFormed(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard !bytes.isEmpty else { return false }
         for byte in bytes {
@@ -90,9 +90,9 @@ extension RequestField.Name {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Indicates whether the bytes have no NUL, CR and LF, and no whitespace at either end (RFC 9113 section 8.2.1).
+    /// Indicates whether the bytes contain no NUL, CR or LF, and no whitespace at either end (RFC 9113 section 8.2.1).
     fileprivate var isFieldValue: Bool {
-        // Without a branch, so that many bytes are compared at a time.
+        // The loop has no branch, so that the compiler can vectorize it.
         var bad: UInt8 = 0
         for byte in self { bad |= (byte == 0 ? 1 : 0) | (byte == 0x0a ? 1 : 0) | (byte == 0x0d ? 1 : 0) }
         guard bad == 0, let first = self.first, let last = self.last else { return bad == 0 }
@@ -100,23 +100,23 @@ extension UnsafeBufferPointer<UInt8> {
     }
 }
 
-/// The header list of a request, as RFC 9113 sections 8.2 and 8.3 and the provider API read it.
+/// The header list of a request, checked by RFC 9113 sections 8.2 and 8.3 and by the rules of the provider API.
 struct RequestHead: HeaderList {
     static let maximumSize = 8000
 
     /// The request without its body.
     var request = ProviderRequest()
-    /// The value of `content-length`, or -1 if there is none.
+    /// The value of `content-length`; -1 if it is absent.
     private(set) var contentLength = -1
-    /// Indicates whether a rule of RFC 9113 section 8.2 or 8.3 is broken.
+    /// Indicates whether the fields violate RFC 9113 section 8.2 or 8.3.
     var isMalformed = false
     var size = 0
-    /// The pseudo-headers that have occurred, one bit for each.
+    /// A bit set of the pseudo-headers that have occurred.
     private(set) var pseudo: UInt8 = 0
     private var hasRegularField = false
 
-    /// Indicates whether the pseudo-headers are those of a request (RFC 9113 section 8.3.1). CONNECT has neither path
-    /// nor scheme.
+    /// Indicates whether the list has the pseudo-headers of a request (RFC 9113 section 8.3.1). CONNECT has neither
+    /// path nor scheme.
     var isRequest: Bool {
         let path = RequestField.Name.path.bit | RequestField.Name.scheme.bit
         guard self.pseudo & RequestField.Name.method.bit != 0 else { return false }

@@ -1,32 +1,32 @@
 import NIOCore
 
-/// Writes the HEADERS frames of responses, without the dynamic table and without Huffman code: the bytes of one stream
-/// depend on no other.
+/// Writes the HEADERS frames of responses. It uses neither the dynamic table nor Huffman coding, so that the bytes for
+/// one stream do not depend on any other.
 struct ResponseEncoder: Sendable {
     private static let id = Self.name("apns-id")
     private static let requestID = Self.name("apns-request-id")
     private static let uniqueID = Self.name("apns-unique-id")
     private static let channelID = Self.name("apns-channel-id")
-    // Positions 53, 31 and 8 of the static table, as literals without indexing.
+    // Literals without indexing, whose names are at indexes 53, 31 and 8 of the static table.
     private static let retryAfter: [UInt8] = [0x0f, 53 - 15]
     private static let contentTypeJSON: [UInt8] = [0x0f, 31 - 15, 16] + Array("application/json".utf8)
     private static let status: [UInt8] = [0x08]
-    /// The size that is reserved for the names, the overhead and the short values of all fields, in bytes.
+    /// The size allowed for the names, the overhead and the short values of all fields, in bytes.
     private static let fixedSize = 256
 
-    /// The size in bytes that the client assumes for the dynamic table.
+    /// The size that the client assumes for the dynamic table, in bytes.
     private var tableSize = HTTP2Constants.headerTableSize
     private var mustShrink = false
 
-    /// Applies the client's setting `HEADER_TABLE_SIZE`. A smaller table must be acknowledged at the start of the next
-    /// block (RFC 7541 section 4.2). The acknowledged size is 0, as the table is not used.
+    /// Applies the client's setting `HEADER_TABLE_SIZE`. A smaller size must be acknowledged at the start of the next
+    /// header block (RFC 7541 section 4.2). The acknowledged size is 0, because the table is not used.
     mutating func setTableSize(_ size: Int) {
         guard size < self.tableSize else { return }
         self.tableSize = 0
         self.mustShrink = true
     }
 
-    /// Writes the HEADERS frame of a response. It ends the stream if there is no body, or if the body is left out.
+    /// Writes the HEADERS frame of a response. It ends the stream if there is no body, or if the body is omitted.
     mutating func write(
         _ response: ProviderResponse,
         streamID: UInt32,
@@ -66,7 +66,7 @@ struct ResponseEncoder: Sendable {
         block.write(string: value)
     }
 
-    /// Returns the position of a status in the static table.
+    /// Returns the static table index of a status; `nil` if the static table does not contain the status.
     private static func position(ofStatus status: Int) -> UInt8? {
         switch status {
         case 200: 8
@@ -78,13 +78,13 @@ struct ResponseEncoder: Sendable {
         }
     }
 
-    /// Returns an upper bound of the header block in bytes.
+    /// Returns an upper bound of the length of the header block, in bytes.
     private static func size(_ response: ProviderResponse) -> Int {
         Self.fixedSize + (response.apnsID?.utf8.count ?? 0) + (response.requestID?.utf8.count ?? 0)
             + (response.uniqueID?.utf8.count ?? 0) + (response.channelID?.utf8.count ?? 0)
     }
 
-    /// Returns the start of a literal without indexing, with its name.
+    /// Encodes the beginning of a literal without indexing: its type and its name.
     private static func name(_ name: String) -> [UInt8] {
         var bytes: [UInt8] = [0]
         bytes.appendString(name)

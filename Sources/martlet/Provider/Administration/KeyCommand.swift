@@ -26,7 +26,7 @@ struct KeyCommand: AsyncParsableCommand {
         static func removed(_ id: String) -> String { "the key is removed" }
     }
 
-    /// `martlet key show`: shows the key that the command itself uses.
+    /// `martlet key show`: shows the API key with which the command itself is authenticated.
     struct Own: RequestCommand {
         static let configuration = command("show", "Show the key that this command uses: its name and its scopes.")
             .example("key show")
@@ -54,7 +54,7 @@ struct KeyCommand: AsyncParsableCommand {
         )
         var rate: Int?
 
-        /// The members of the request for the given options.
+        /// The JSON members of the request for the options that were given.
         var members: [String: JSONValue?] {
             [
                 "apps": .texts(self.apps), "expiresAt": self.expiresAt?.json, "expiresIn": self.expiresIn?.json,

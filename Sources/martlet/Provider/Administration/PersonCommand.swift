@@ -129,7 +129,7 @@ struct PersonCommand: AsyncParsableCommand {
         func request() -> APIRequest { self.access.request(.get, "sessions") }
     }
 
-    /// `martlet person sign-out`: ends the sessions of a person.
+    /// `martlet person sign-out`: signs a person out of all sessions.
     struct SignOut: ResourceCommand {
         static let configuration = command("sign-out", "End all sessions of a person.").example("person sign-out 9E1C…")
 

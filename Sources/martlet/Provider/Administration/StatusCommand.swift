@@ -21,7 +21,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns a line for each app with paused or failing environments; none without an API key that may read.
+    /// Returns a line for each app with paused or failing environments; none unless an API key may read the apps.
     private func faults(_ client: APIClient) async -> [String] {
         guard client.apiKey != nil, let apps = try? await client.send(.get("apps")) else { return [] }
         return apps["apps"].elements.compactMap { app in
@@ -30,7 +30,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 }
 
-/// `martlet overview`: shows notifications in progress and faults.
+/// `martlet overview`: shows problems, notifications in progress and the numbers of today.
 struct OverviewCommand: RequestCommand {
     static let configuration = command("overview", "Show trouble, campaigns in progress and the figures of today.")
         .example("overview --time-zone Europe/Berlin")
@@ -62,7 +62,7 @@ struct OverviewCommand: RequestCommand {
 }
 
 extension String {
-    /// The text without control characters other than line breaks.
+    /// The string without control characters other than line breaks.
     fileprivate var printableLines: String {
         self.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }.joined(
             separator: "\n"
@@ -70,12 +70,12 @@ extension String {
     }
 }
 
-/// `martlet statistics`: shows the numbers of sent and opened pushes in intervals.
+/// `martlet statistics`: shows the numbers of sent and opened pushes per interval.
 struct StatisticsCommand: RequestCommand {
     static let configuration = command("statistics", "Show what was sent and opened, in minutes, hours or days.")
         .example("statistics --app com.example.MyApp --from 2026-11-01T00:00:00Z --step day")
 
-    /// The members of an interval that contain its numbers.
+    /// The members of an interval's entry that contain the numbers.
     static let outcomes = ["accepted", "rejected", "failed", "skipped", "unknown", "opened"]
 
     @OptionGroup var access: ProviderOptions

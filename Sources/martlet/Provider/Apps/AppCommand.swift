@@ -47,7 +47,7 @@ struct AppCommand: AsyncParsableCommand {
                 .joined(separator: "\n")
         }
 
-        /// Returns the time since which an app is stopped, who stopped it, and the reason.
+        /// Returns the description of a stop: its start, the caller that requested it, and the reason.
         static func stopped(_ stop: JSONValue) -> String {
             ["since \(stop["sinceMs"].timeText)", stop["by"]["name"].plainText, stop["reason"].plainText]
                 .filter { !$0.isEmpty }.joined(separator: ", ").printable
@@ -95,7 +95,7 @@ struct AppCommand: AsyncParsableCommand {
         )
         var words: [String]
 
-        /// The environment, and the app if it precedes the environment in the arguments.
+        /// The environment in the arguments, and the app if it is the first argument.
         private var subject: (app: String?, environment: PushEnvironment)? {
             guard (1...2).contains(self.words.count),
                 let environment = self.words.last.flatMap({ PushEnvironment(argument: $0) })
@@ -191,7 +191,7 @@ struct AppSetCommand: ResourceCommand {
         }
     }
 
-    /// The members of the request.
+    /// The JSON members of the request.
     private var members: [String: JSONValue] {
         let none: JSONValue? = self.noInstallationNames ? .null : nil
         let members: [String: JSONValue?] = [
@@ -206,12 +206,12 @@ struct AppSetCommand: ResourceCommand {
     func request() -> APIRequest { self.resource.request(.patch).body(self.members) }
 }
 
-/// The value of an option for a frequency cap: COUNT/WINDOW.
+/// The value of the option for a frequency cap, in the form `COUNT/WINDOW`.
 struct CapValue: ExpressibleByArgument, Hashable, Sendable {
     let count: Int64
     let window: String
 
-    /// Returns `nil` for a text that is not COUNT/WINDOW. The provider checks the values.
+    /// Returns `nil` for an argument that is not COUNT/WINDOW. The provider checks the values.
     init?(argument: String) {
         let parts = argument.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let count = Int64(parts[0]), !parts[1].isEmpty else { return nil }
@@ -221,7 +221,7 @@ struct CapValue: ExpressibleByArgument, Hashable, Sendable {
     var json: JSONValue { ["count": .integer(self.count), "window": .string(self.window)] }
 }
 
-/// `martlet app user-secret`: manages the secrets with which an app's back end signs for its users.
+/// `martlet app user-secret`: manages the secrets with which an app's back end signs user proofs.
 struct UserSecretCommand: AsyncParsableCommand {
     static let configuration = command("user-secret", "The secrets with which a back end proves an app's users.")
         .example("app user-secret add --app com.example.MyApp")
@@ -262,24 +262,24 @@ struct UserSecretCommand: AsyncParsableCommand {
     }
 }
 
-/// The text about the states of an app's environments.
+/// Formats the states of an app's environments.
 enum EnvironmentStateText {
     /// Returns one line for each environment of an app.
     static func lines(_ app: JSONValue) -> [String] { app["environmentStates"].elements.map(Self.of) }
 
-    /// Returns the line of one environment: its state and its fault.
+    /// Returns the line for one environment: its state and its fault.
     static func of(_ environment: JSONValue) -> String {
         let name = environment["environment"].stringValue ?? ""
         return "\(name): \(Self.state(environment))".printable
     }
 
-    /// Returns a text about the environments to which nothing can be sent; `nil` if there is none.
+    /// Returns the description of the environments to which nothing can be sent; `nil` if there is none.
     static func faults(_ object: JSONValue) -> String? {
         let faulty = object["environmentStates"].elements.filter { $0["state"].stringValue != "running" }
         return faulty.isEmpty ? nil : faulty.map(Self.fault).joined(separator: "; ")
     }
 
-    /// Returns the fault of an environment, without times that change while the fault lasts.
+    /// Returns the description of an environment's fault, without times that change while the fault lasts.
     private static func fault(_ environment: JSONValue) -> String {
         let (name, state) = (environment["environment"].plainText, environment["state"].plainText)
         let text = "\(name) is \(state): \(environment["message"].plainText). \(environment["advice"].plainText)"

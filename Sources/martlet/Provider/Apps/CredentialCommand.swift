@@ -73,7 +73,7 @@ struct CredentialCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet credential feedback`: reads the legacy feedback service now.
+    /// `martlet credential feedback`: makes the provider read the legacy feedback service now.
     struct Feedback: ResourceCommand {
         static let configuration = command("feedback")
             .help("Read the environment's feedback service now; it is read every hour anyway.")
@@ -124,7 +124,7 @@ struct CredentialFileOptions: ParsableArguments {
     @Option(help: "Key id, for a .p8 key; default: from the file name AuthKey_<key id>.p8.") var keyID: String?
     @OptionGroup var flags: SettingFlags<CredentialSettings>
 
-    /// Returns the members of the request that contain the credential.
+    /// Returns the JSON members of the request that contain the credential.
     /// - Throws: ``SettingsError`` for files that cannot be used.
     func members(of file: String, _ settings: SettingsReader) throws -> [String: JSONValue?] {
         let passphrase = settings.string(CredentialSettings.passphrase)
@@ -152,9 +152,9 @@ struct CredentialFileOptions: ParsableArguments {
     }
 }
 
-/// The text about the result of a credential's test.
+/// Formats the result of a credential's test.
 private enum CredentialTestText {
-    /// The columns after a success. They leave out the reason, because the test uses a token that does not exist.
+    /// The columns after a successful test. They omit the reason, because the test uses a token that does not exist.
     private static let columnsOfSuccess: TextTable = [
         .init("round trip ms", "roundTripMs"), .time("expires", "expiresAtMs"),
     ]

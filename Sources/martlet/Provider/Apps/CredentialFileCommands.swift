@@ -105,14 +105,14 @@ struct ConvertCredential: AsyncParsableCommand {
     }
 }
 
-/// The contents of a credential's files as human-readable text and as JSON.
+/// Formats the contents of a credential's files as human-readable text and as JSON.
 private struct CredentialContentsText {
     private let contents: CredentialContents
     private let now: Timestamp
 
     init(_ contents: CredentialContents, now: Timestamp) { (self.contents, self.now) = (contents, now) }
 
-    /// The reason why the files cannot be used for pushes; `nil` if they can.
+    /// The reason why the credential cannot be used for pushes; `nil` if it can.
     var fault: String? {
         if self.contents.format == .signingKey { return nil }
         if self.contents.certificates.isEmpty { return "there is no certificate" }

@@ -39,7 +39,7 @@ struct WebhookCommand: AsyncParsableCommand {
         static func removed(_ id: String) -> String { "the webhook is removed" }
     }
 
-    /// `martlet webhook deliveries`: lists the blocks of events for a webhook.
+    /// `martlet webhook deliveries`: lists the deliveries of event blocks to a webhook.
     struct Deliveries: PagedListCommand {
         static let configuration = command("deliveries", "List the blocks of events for a webhook, newest first.")
             .detail("'webhook replay' posts them again, starting from a block.")
@@ -143,7 +143,7 @@ struct WebhookCommand: AsyncParsableCommand {
             .example("webhook enable 52c4…")
     }
 
-    /// `martlet webhook rotate`: signs posts with a new secret in addition to the old one.
+    /// `martlet webhook rotate`: signs posts with a new secret in addition to the current one.
     enum Rotate: Action {
         static let configuration = command("rotate", "Sign with a new secret beside the old one; it is shown only now.")
             .example("webhook rotate 52c4…")

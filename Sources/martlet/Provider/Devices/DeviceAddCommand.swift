@@ -46,21 +46,21 @@ struct DeviceAddCommand: ResourceCommand {
     }
 }
 
-/// The value of an option for an attribute: NAME=VALUE.
+/// The value of the option for an attribute, in the form `NAME=VALUE`.
 struct AttributeValue: ExpressibleByArgument, Hashable, Sendable {
     /// The name of the attribute.
     let name: String
-    /// The value of the attribute. A text in quotation marks is always a string.
+    /// The value of the attribute. If it is in quotation marks, it is always a string.
     let value: JSONValue
 
-    /// Returns `nil` for a text that is not NAME=VALUE.
+    /// Returns `nil` for an argument that is not NAME=VALUE.
     init?(argument: String) {
         guard let equals = argument.firstIndex(of: "="), equals > argument.startIndex else { return nil }
         self.name = String(argument[..<equals])
         self.value = Self.value(argument[argument.index(after: equals)...])
     }
 
-    /// Returns the value that a text represents: a Boolean, a number, or else a string.
+    /// Parses the value: a Boolean, a number, or otherwise a string.
     private static func value(_ text: Substring) -> JSONValue {
         if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") {
             return .string(String(text.dropFirst().dropLast()))

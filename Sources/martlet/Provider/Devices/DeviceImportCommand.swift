@@ -51,14 +51,14 @@ struct DeviceImportCommand: AsyncParsableCommand {
     }
 }
 
-/// Martlet's own formats of files with devices.
+/// Martlet's own file formats for devices.
 enum DeviceFileFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// One JSON object per line.
     case ndjson
-    /// A header line with the names of the columns, followed by one device per line.
+    /// A header line with the column names, followed by one line per device.
     case csv
 
-    /// Returns the format for the extension of a file name; `nil` for an unknown one.
+    /// Returns the format for a file name's extension; `nil` for an unknown extension.
     init?(fileName: String) {
         switch URL(filePath: fileName).pathExtension.lowercased() {
         case "ndjson", "jsonl": self = .ndjson
@@ -67,23 +67,23 @@ enum DeviceFileFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// The media type of the request.
+    /// The media type of the request body.
     var contentType: String { self == .csv ? "text/csv" : "application/x-ndjson" }
 }
 
-/// The result of an import as text.
+/// Formats the result of an import.
 struct ImportReportText {
     private let response: JSONValue
 
     init(_ response: JSONValue) { self.response = response }
 
-    /// The entries of the response about rejected lines, which may not be all of them.
+    /// The entries about rejected lines in the response, which may not list all rejected lines.
     private var rejections: [JSONValue] { self.response["refusals"].elements }
 
     /// Indicates that at least one line was rejected.
     var hasRejections: Bool { !self.rejections.isEmpty || (self.response["refused"].integerValue ?? 0) > 0 }
 
-    /// A table of the rejected lines, followed by all counts.
+    /// The table of rejected lines, followed by all counts.
     var text: String {
         guard case .object(let members) = self.response else { return "" }
         let sum = JSONValue.object(members.filter { $0.value.integerValue != nil }).plainText
@@ -93,7 +93,7 @@ struct ImportReportText {
     }
 }
 
-/// A file that is read while it is sent, with its progress shown on the terminal.
+/// A file that is uploaded while it is read, with its progress shown on the terminal.
 private struct FileUpload: Sendable {
     /// The number of bytes that are read at a time.
     private static let chunk = 1 << 16
@@ -109,7 +109,7 @@ private struct FileUpload: Sendable {
         self.size = InputFile.size(path)
     }
 
-    /// The content of the file in pieces, which can be iterated only once.
+    /// The chunks of the file, which can be iterated only once.
     var chunks: AsyncThrowingStream<ByteBuffer, any Error> {
         let start = ContinuousClock.now
         let total = self.size.map { Int(clamping: $0) >> 10 }
@@ -127,7 +127,7 @@ private struct FileUpload: Sendable {
     }
 }
 
-/// The formats of files that can be imported: Martlet's own, and the exports of other push servers.
+/// The file formats that can be imported: Martlet's own, and the exports of other push servers.
 enum DeviceImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     case ndjson, csv
     /// The file format of the importer of AeroGear UnifiedPush Server.
@@ -136,10 +136,10 @@ enum DeviceImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     case parse
     /// An export of OneSignal's devices.
     case onesignal
-    /// A device table of a back end that sends through gorush.
+    /// An export of the device table of a back end that sends through gorush.
     case gorush
 
-    /// Returns Martlet's own format for the extension of a file name; `nil` for an unknown one.
+    /// Returns Martlet's own format for a file name's extension; `nil` for an unknown extension.
     init?(fileName: String) {
         switch DeviceFileFormat(fileName: fileName) {
         case .ndjson?: self = .ndjson
@@ -148,7 +148,7 @@ enum DeviceImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// The name of the other server in the request; `nil` for Martlet's own formats.
+    /// The name of the other push server in the request; `nil` for Martlet's own formats.
     var list: String? {
         switch self {
         case .ndjson, .csv: nil
@@ -156,7 +156,7 @@ enum DeviceImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// Returns the media type of the request. Without a known file name extension, it is that of the format's exports.
+    /// Returns the media type of the request body: that of the file name's extension, or else of the format's exports.
     func contentType(ofFile name: String) -> String {
         switch (self, DeviceFileFormat(fileName: name)) {
         case (.ndjson, _): DeviceFileFormat.ndjson.contentType

@@ -52,8 +52,7 @@ enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
         .time("since", "createdAtMs"), .time("last seen", "registeredAtMs"),
     ]
 
-    /// Returns the text of the devices with a token. Tokens are shortened, and only the id of an encryption key is
-    /// shown.
+    /// Formats the devices that have a token. Tokens are shortened, and only the id of an encryption key is shown.
     static func details(_ response: JSONValue) -> String {
         response["devices"].elements.map { device in
             let (hours, key) = (device["preferences"]["quietHours"], device["encryptionKey"])
@@ -71,7 +70,7 @@ enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
     }
 }
 
-/// `martlet device remove`: removes the devices with a token.
+/// `martlet device remove`: removes the devices that have a token.
 struct DeviceRemoveCommand: ResourceCommand {
     static let configuration = command("remove", "Remove the devices with a token.")
         .example("device remove 00aa11… --app com.example.MyApp --environment sandbox")
@@ -102,7 +101,7 @@ struct ShowHistory<Kind: ResourceWithHistory>: ResourceCommand {
     func text(of response: JSONValue) -> String { HistoryText.of(response) }
 }
 
-/// The text of a history as three tables: devices, deliveries and token events.
+/// Formats a history as three tables: devices, deliveries and token events.
 enum HistoryText {
     /// The columns of deliveries.
     static let deliveries: TextTable = [

@@ -5,7 +5,7 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// `martlet hygiene`: shows token invalidation and closes its circuit breaker.
+/// `martlet hygiene`: shows how rejected tokens are deactivated, and closes the circuit breaker that withholds this.
 struct TokenInvalidationCommand: AsyncParsableCommand {
     static let configuration = command("hygiene")
         .help("The deactivation of tokens by a provider, and the breaker that stops it.")
@@ -19,7 +19,7 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
         .subcommands([Show.self, PerformAction<Apply>.self, PerformAction<Discard>.self, Events.self])
         .defaultSubcommand(Show.self)
 
-    /// `martlet hygiene show`: shows whether tokens are deactivated.
+    /// `martlet hygiene show`: shows whether rejected tokens are currently deactivated.
     struct Show: RequestCommand {
         static let configuration = command("show", "Show whether tokens are deactivated, for each environment.")
             .example("hygiene show --app com.example.MyApp")
@@ -37,9 +37,9 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
 
     /// The circuit breakers of an app, one for each environment.
     enum Breaker: AppResource, IdentifiedResource {
-        /// A decision about the tokens that an open breaker has withheld.
+        /// A decision about the tokens whose deactivation an open breaker has withheld.
         protocol Decision: ResourceAction where Kind == Breaker {
-            /// The word for the result in the command's message, such as `deactivated`.
+            /// The verb for the result in the command's message, such as `deactivated`.
             static var result: String { get }
         }
 
@@ -49,14 +49,14 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
         static let id = ArgumentHelp("sandbox or production.", valueName: "environment")
     }
 
-    /// `martlet hygiene apply`: deactivates the tokens that were withheld.
+    /// `martlet hygiene apply`: deactivates the tokens whose deactivation was withheld.
     enum Apply: Breaker.Decision {
         static let configuration = command("apply", "Deactivate the tokens that were withheld, and close the breaker.")
             .example("hygiene apply production --app com.example.MyApp")
         static let result = "deactivated"
     }
 
-    /// `martlet hygiene discard`: keeps the tokens that were withheld active.
+    /// `martlet hygiene discard`: keeps the tokens active whose deactivation was withheld.
     enum Discard: Breaker.Decision {
         static let configuration = command("discard")
             .help("Keep the tokens that were withheld active, and close the breaker.")

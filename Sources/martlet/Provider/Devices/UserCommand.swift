@@ -78,18 +78,18 @@ struct PreferenceOptions: ParsableArguments {
     @Option(help: "Hours without notifications, such as 22:00-07:00, in the time zone of each device.")
     var quietHours: QuietHoursValue?
 
-    /// The preferences for the request; `nil` if no option is given.
+    /// The preferences for the request; `nil` if none of the options was given.
     var json: [String: JSONValue?]? {
         guard !self.optOut.isEmpty || self.quietHours != nil else { return nil }
         return ["optOuts": .texts(self.optOut), "quietHours": self.quietHours?.json]
     }
 }
 
-/// The value of an option for quiet hours: FROM-TO.
+/// The value of the option for quiet hours, in the form `FROM-TO`.
 struct QuietHoursValue: ExpressibleByArgument, Hashable, Sendable {
     let from, to: String
 
-    /// Returns `nil` for a text that is not FROM-TO. The provider checks the times.
+    /// Returns `nil` for an argument that is not FROM-TO. The provider checks the times.
     init?(argument: String) {
         let parts = argument.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }

@@ -90,7 +90,7 @@ struct AudienceOptions: ParsableArguments {
     @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
     @Option(help: "What the tokens are for, such as voip. Default: alert.") var kind: DeviceTokenKind?
 
-    /// The members of the request.
+    /// The JSON members of the request.
     var members: [String: JSONValue?] {
         get throws {
             [
@@ -101,7 +101,7 @@ struct AudienceOptions: ParsableArguments {
     }
 }
 
-/// The options that describe an audience, as JSON or as conditions that must all hold.
+/// The options that describe an audience, either as JSON or as conditions that must all be met.
 struct AudienceConditions: ParsableArguments {
     @Option(help: "The audience as JSON.") var query: String?
     @Option(help: "A file with the audience as JSON; '-' is standard input.") var file: String?
@@ -118,7 +118,7 @@ struct AudienceConditions: ParsableArguments {
     @Option(help: "Devices that registered within this number of days.") var seenWithinDays: Int?
     @Option(help: "Devices in this named audience.") var named: String?
 
-    /// The conditions of the options, each as a JSON object.
+    /// The conditions that the options describe, each as a JSON object.
     private var conditions: [JSONValue] {
         var conditions: [JSONValue] = []
         func add(_ name: String, _ value: JSONValue?) { if let value { conditions.append([name: value]) } }
@@ -141,7 +141,7 @@ struct AudienceConditions: ParsableArguments {
         return conditions
     }
 
-    /// Returns the audience, which must be given in exactly one way: `--query`, `--file`, `--all` or conditions.
+    /// Returns the audience, which must be specified in exactly one way: `--query`, `--file`, `--all` or conditions.
     func audience() throws -> JSONValue {
         let conditions = self.conditions
         let given = [self.query != nil, self.file != nil, self.all, !conditions.isEmpty]

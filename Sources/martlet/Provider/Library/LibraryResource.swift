@@ -1,9 +1,9 @@
 import ArgumentParser
 import PushSupport
 
-/// A kind of item of an app with names and versions: audiences or templates.
+/// A kind of named item of an app that has versions: audiences or templates.
 protocol LibraryResource: AppResource, ListableResource, ShowableResource, RemovableResource where ID == String {
-    /// The column with the contents of an item.
+    /// The column that shows the contents of an item.
     static var contents: TextTable { get }
     /// The name and the help of the command that lists the versions.
     static var versions: CommandConfiguration { get }

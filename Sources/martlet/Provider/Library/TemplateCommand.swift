@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushSupport
 
-/// `martlet template`: manages templates, which are contents of notifications with names and versions.
+/// `martlet template`: manages templates, which are named and versioned contents of notifications.
 struct TemplateCommand: AsyncParsableCommand {
     static let configuration = command("template", "Contents of notifications, with names and versions.")
         .example("template save welcome welcome.json --app com.example.MyApp")

@@ -26,13 +26,13 @@ struct NotificationCommand: AsyncParsableCommand {
             .example("notification pause 9e1c…")
     }
 
-    /// `martlet notification resume`: continues a paused notification.
+    /// `martlet notification resume`: resumes a paused notification.
     enum Resume: ProviderNotification.Action {
         static let configuration = command("resume", "Continue where it was paused.")
             .example("notification resume 9e1c…")
     }
 
-    /// `martlet notification cancel`: stops a notification for good.
+    /// `martlet notification cancel`: stops a notification permanently.
     enum Cancel: ProviderNotification.Action {
         static let configuration = command("cancel", "Stop a notification for good; what was sent stays sent.")
             .example("notification cancel 9e1c…")
@@ -194,7 +194,7 @@ struct NotificationResendCommand: ResourceCommand {
     func text(of response: JSONValue) -> String { response["id"].stringValue ?? "" }
 }
 
-/// `martlet notification watch`: follows the progress of a notification until it has ended.
+/// `martlet notification watch`: shows the progress of a notification until it has finished.
 struct NotificationWatchCommand: AsyncParsableCommand {
     static let configuration = command("watch", "Follow a notification until it is done or cancelled.")
         .detail(

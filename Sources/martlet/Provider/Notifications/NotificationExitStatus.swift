@@ -1,10 +1,10 @@
 import PushSupport
 
-/// The counters of a notification.
+/// The numbers of a notification's recipients by outcome.
 struct NotificationCounts {
     let accepted, rejected, failed, skipped, unknown, retrying: Int
 
-    /// Reads the counters of a notification; those that are missing are 0.
+    /// Reads the counters in a notification's JSON; missing counters are 0.
     init(_ notification: JSONValue) {
         func count(_ name: String) -> Int { notification["counters"][name].integerValue.map { Int(clamping: $0) } ?? 0 }
         (self.accepted, self.rejected) = (count("accepted"), count("rejected"))
@@ -15,22 +15,22 @@ struct NotificationCounts {
     /// The number of recipients in a final state.
     var finished: Int { [self.accepted, self.rejected, self.failed, self.skipped, self.unknown].reduce(0, &+) }
 
-    /// Indicates that every push that could be sent was accepted. A skipped recipient is not a failure, and an unknown one is
-    /// not a success.
+    /// Indicates that every push that could be sent was accepted. A skipped recipient does not count as a failure; an
+    /// unknown outcome does not count as a success.
     var allAccepted: Bool { self.rejected == 0 && self.failed == 0 && self.unknown == 0 }
 }
 
 extension JSONValue {
-    /// Indicates that this notification does not change any more.
+    /// Indicates that this notification will not change any more.
     var hasEnded: Bool { ["done", "cancelled"].contains(self["state"].stringValue) }
 
     /// Indicates that this notification is done and every push that could be sent was accepted.
     var isDoneAndAccepted: Bool { self["state"].stringValue == "done" && NotificationCounts(self).allAccepted }
 
-    /// Indicates that the response to the sending of this notification warns that no device matches.
+    /// Indicates that this response to a new notification warns that no device matches.
     var reachesNobody: Bool { self["warnings"].elements.contains { $0["field"].stringValue == "to" } }
 
-    /// The exit status of a command that waits for the end of this notification.
+    /// The exit status of a command that waits until this notification has finished.
     var exitStatus: ExitStatus {
         guard self.isDoneAndAccepted else { return .failed }
         return NotificationCounts(self).accepted == 0 ? .nobodyReached : .done

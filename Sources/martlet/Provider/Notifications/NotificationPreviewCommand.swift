@@ -29,17 +29,17 @@ struct NotificationPreviewCommand: RequestCommand {
     func text(of response: JSONValue) throws -> String { try PreviewText.of(response) }
 }
 
-/// The argument for a file with the request for a notification.
+/// The argument that names a file with the request for a notification.
 struct RequestFileArgument: ParsableArguments {
     @Argument(help: "A file with the request as JSON; '-' is standard input.") var file: String
 
-    /// The members of the request.
+    /// The JSON members of the request in the file.
     var object: [String: JSONValue] { get throws { try InputFile.object(self.file) } }
 }
 
-/// The text about the numbers of skipped recipients.
+/// Formats the numbers of skipped recipients.
 enum SkippedText {
-    /// Returns a line for each reason, with the number of recipients.
+    /// Returns a line for each reason for skipping, with the number of recipients.
     static func lines(_ response: JSONValue) -> [String] {
         response["skipped"].elements.map { group in
             "  \(group["count"].plainText) skipped: \(group["reason"].plainText.printable)"
@@ -47,7 +47,7 @@ enum SkippedText {
     }
 }
 
-/// The text of a preview.
+/// Formats a preview.
 enum PreviewText {
     /// Returns the number of recipients and the payload, and prints warnings to standard error.
     static func of(_ response: JSONValue) throws -> String {

@@ -37,7 +37,7 @@ struct ScheduleCommand: AsyncParsableCommand {
 
         static func removed(_ id: String) -> String { "the schedule is removed" }
 
-        /// Returns the text for a schedule that was added or replaced, and prints warnings to standard error.
+        /// Returns the message about a schedule that was added or replaced, and prints warnings to standard error.
         static func changed(_ response: JSONValue) -> String {
             PreviewText.warn(response)
             return self.columns.details(of: response)
@@ -161,7 +161,7 @@ struct ScheduleRule: ParsableArguments {
     @Option(help: "No run before this time, as 2026-12-01T00:00:00Z.") var from: String?
     @Option(help: "No run after this time.") var until: String?
 
-    /// The member `schedule` of the request.
+    /// The JSON of the request's member `schedule`.
     var json: JSONValue {
         .members([
             "cron": self.cron.json, "timeZone": self.timeZone.json, "missedRuns": self.missedRuns?.json,
@@ -177,7 +177,7 @@ struct ScheduleOptions: ParsableArguments {
     @Argument(help: "A file with what it sends, as for 'martlet send FILE'; '-' is standard input.")
     var file: String
 
-    /// The members of the request.
+    /// The JSON members of the request.
     func members() throws -> [String: JSONValue?] {
         ["name": self.name.json, "schedule": self.rule.json, "notification": .object(try InputFile.object(self.file))]
     }

@@ -50,12 +50,12 @@ struct TimelineCommand: RequestCommand {
     func text(of response: JSONValue) -> String { TimelineText.of(response) }
 }
 
-/// The text of timelines.
+/// Formats timelines as text.
 enum TimelineText {
-    /// The names of the sources whose name in the text differs from that in the API.
+    /// The displayed names of those sources that have another name in the API.
     private static let sources = ["pushService": "push service"]
 
-    /// Returns the text of a response with timelines.
+    /// Formats a response with timelines.
     static func of(_ response: JSONValue) -> String {
         let timelines = response["timelines"].elements
         var parts = timelines.map { Self.lines(of: $0).joined(separator: "\n") }
@@ -94,7 +94,7 @@ enum TimelineText {
         return parts.joined(separator: "; ").printable
     }
 
-    /// Returns the text of the time since the previous step, such as `+0.012 s`.
+    /// Formats the time since the previous step, such as `+0.012 s`.
     private static func since(_ milliseconds: Int64?) -> String {
         guard let milliseconds, milliseconds >= 0 else { return "" }
         let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)

@@ -3,7 +3,7 @@ import ProviderAPI
 import ProviderModel
 import PushSupport
 
-/// `martlet entitlement`: manages the publisher's server that decides about entitlement.
+/// `martlet entitlement`: manages the connection to the publisher's server that decides about entitlement.
 struct EntitlementCommand: AsyncParsableCommand {
     static let configuration = command(
         "entitlement",
@@ -12,14 +12,14 @@ struct EntitlementCommand: AsyncParsableCommand {
     .example("entitlement set https://publisher.example.com/entitlements --app com.example.MyApp")
     .subcommands([Show.self, Grounds.self, Change.self, Test.self, Remove.self])
 
-    /// The path component after that of the app.
+    /// The path component that follows the app's.
     fileprivate static let path = "entitlement"
     private static let columns: TextTable = [
         "url", "form", .init("when down", "whenDown"), .time("since", "changedAtMs"),
         .init("secret (shown only now)", "secret"),
     ]
 
-    /// `martlet entitlement show`: shows the publisher's server.
+    /// `martlet entitlement show`: shows the configured publisher's server.
     struct Show: RequestCommand {
         static let configuration = command("show", "Show the server.")
             .example("entitlement show --app com.example.MyApp")
@@ -30,7 +30,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { EntitlementCommand.columns.details(of: response) }
     }
 
-    /// `martlet entitlement grounds`: shows what can entitle a reader to a retail issue.
+    /// `martlet entitlement grounds`: shows the grounds that entitle a reader to a retail issue.
     struct Grounds: RequestCommand {
         static let configuration = command("grounds", "Show what decides about retail issues: purchases, a server.")
             .example("entitlement grounds --app com.example.MyApp")
@@ -45,7 +45,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { Self.columns.details(of: response) }
     }
 
-    /// `martlet entitlement set`: sets the publisher's server.
+    /// `martlet entitlement set`: configures the publisher's server.
     struct Change: RequestCommand {
         static let configuration = command("set", "Set the server; a secret that is made for it is shown only now.")
             .detail("The earlier server's secret stays, unless --secret-file gives another.")
@@ -113,7 +113,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet entitlement remove`: removes the publisher's server.
+    /// `martlet entitlement remove`: removes the publisher's server from the configuration.
     struct Remove: RequestCommand {
         static let configuration = command("remove", "Remove the server: purchases alone decide then.")
             .example("entitlement remove --app com.example.MyApp")
@@ -124,7 +124,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { "the publisher's server is removed" }
     }
 
-    /// Returns the first line of a file with a secret, which as an option would be visible in the list of processes.
+    /// Returns the first line of a file with a secret. As an option, the secret would be visible in the process list.
     fileprivate static func line(of path: String, for option: String) throws -> String {
         let text = String(decoding: try InputFile.data(path, for: option, maximum: 4096), as: UTF8.self)
         return String(text.prefix { !$0.isNewline })

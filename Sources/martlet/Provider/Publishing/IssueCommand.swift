@@ -60,7 +60,7 @@ struct IssueCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet issue add`: adds a draft of an issue.
+    /// `martlet issue add`: adds an issue as a draft.
     struct Add: RequestCommand {
         static let configuration = command("add", "Add a draft, which no app sees.")
             .example("issue add com.example.issue7 --title 'Issue 7' --date 2026-11-20 --publication 52c4…")
@@ -168,7 +168,7 @@ struct IssueCommand: AsyncParsableCommand {
             "notification \(response["id"].plainText): \(NotificationProgressText.of(response))"
         }
 
-        /// Prints warnings to standard error. If devices were notified of the issue before, the warning names
+        /// Prints warnings to standard error. If devices were already notified of the issue, the warning suggests
         /// `--again`.
         private static func warn(_ response: JSONValue) {
             guard response["warnings"].elements.contains(where: { $0["field"] == "again" }) else {
@@ -182,7 +182,7 @@ struct IssueCommand: AsyncParsableCommand {
     /// An action on an issue.
     protocol Action: ResourceAction where Kind == Issue {}
 
-    /// `martlet issue publish`: puts an issue into the catalogue.
+    /// `martlet issue publish`: adds an issue to the catalogue.
     enum Publish: Action {
         static let configuration = command("publish", "Put an issue into the catalogue.").example("issue publish 7d6f…")
 
@@ -192,7 +192,7 @@ struct IssueCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet issue withdraw`: takes an issue from the catalogue.
+    /// `martlet issue withdraw`: removes an issue from the catalogue.
     enum Withdraw: Action {
         static let configuration = command(
             "withdraw",

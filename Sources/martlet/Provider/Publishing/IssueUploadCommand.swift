@@ -6,7 +6,7 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// `martlet issue upload`: uploads the file of an issue, and resumes after lost connections.
+/// `martlet issue upload`: uploads the file of an issue. It resumes the upload after a lost connection.
 struct IssueUploadCommand: AsyncParsableCommand {
     static let configuration = command("upload", "Upload the file of an issue for a screen size, or its cover.")
         .detail("After a lost connection it continues where it was, and sends nothing again that the provider has.")
@@ -16,7 +16,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         .example("issue upload 7d6f… issue7.zip --screen 2048x1536")
         .example("issue upload 7d6f… cover.png --cover")
 
-    /// The number of consecutive failures without progress after which the command ends.
+    /// The maximum number of consecutive failures without progress, after which the command fails.
     private static let maximumFailures = 8
 
     @OptionGroup var resource: ResourceOptions<IssueCommand.Issue>
@@ -53,7 +53,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         try self.resource.print(try await connection.send(set)) { IssueCommand.Issue.details($0) }
     }
 
-    /// Begins an upload for the issue's app, or looks up the upload that the options name.
+    /// Begins an upload for the issue's app, or looks up the upload that the options specify.
     /// - Returns: The id of the upload.
     private func begin(_ size: Int64, _ hash: String, _ format: ImageFormat?, _ connection: APIConnection)
         async throws -> String
@@ -81,7 +81,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         return id
     }
 
-    /// Sends the missing bytes, and repeats failed requests as long as there is progress.
+    /// Sends the missing bytes. Failed requests are repeated as long as there is progress.
     private func send(_ id: String, _ size: Int64, _ connection: APIConnection) async throws {
         let status = StatusLine()
         defer { status.clear() }
@@ -113,7 +113,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns `true` for an error after which a repetition of the request may succeed.
+    /// Returns `true` for an error after which a repeated request may succeed.
     private static func mayPass(_ error: any Error) -> Bool {
         if let error = error as? APIErrorResponse { return error.status == 409 || error.status >= 500 }
         return error is NoResponseError
@@ -128,7 +128,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the format of the file by its content; `nil` if it is not an image.
+    /// Returns the image format that the contents of the file show; `nil` if it is not an image.
     private func imageFormat() throws -> ImageFormat? {
         ImageFormat(Array(try InputFile.open(self.file).read(upToCount: ImageFormat.recognizedLength) ?? Data()))
     }
@@ -142,7 +142,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
     }
 }
 
-/// The part of a file that is read while it is sent, with its progress shown on the terminal.
+/// The bytes of a file from an offset on, uploaded while they are read, with their progress shown on the terminal.
 private struct FilePart: Sendable {
     /// The number of bytes that are read at a time.
     private static let chunk = 1 << 16
@@ -157,7 +157,7 @@ private struct FilePart: Sendable {
         (self.start, self.size, self.status) = (start, size, status)
     }
 
-    /// The content of the part in pieces, which can be iterated only once.
+    /// The chunks of the bytes, which can be iterated only once.
     var chunks: AsyncThrowingStream<ByteBuffer, any Error> {
         AsyncThrowingStream {
             guard let data = try self.file.read(upToCount: Self.chunk), !data.isEmpty else { return nil }

@@ -45,10 +45,10 @@ struct PublicationCommand: AsyncParsableCommand {
         var maximumBandwidth: Int?
         @Option(help: "Open downloads at which the next wave waits; 0 for no limit.") var maximumDownloads: Int?
 
-        /// Indicates that a limit of concurrent downloads or of their bandwidth is given.
+        /// Indicates that an option limits the concurrent downloads or their bandwidth.
         var hasLimit: Bool { self.maximumBandwidth != nil || self.maximumDownloads != nil }
 
-        /// Returns the member `waves` of a request; `nil` if none of the options is given.
+        /// Returns the member `waves` of a request; `nil` if none of the options was given.
         /// - Parameter clearsSteering: `true` to remove both limits.
         func member(clearsSteering: Bool = false) -> JSONValue? {
             func limit(_ value: Int?) -> JSONValue? { value.map { $0 == 0 ? .null : $0.json } }
@@ -116,7 +116,7 @@ struct PublicationCommand: AsyncParsableCommand {
             }
         }
 
-        /// The members of the request.
+        /// The JSON members of the request.
         private var members: [String: JSONValue] {
             let members: [String: JSONValue?] = [
                 "name": self.name?.json, "account": self.account.map { $0.isEmpty ? .null : $0.json },
@@ -129,7 +129,7 @@ struct PublicationCommand: AsyncParsableCommand {
         func request() -> APIRequest { self.resource.request(.patch).body(self.members) }
     }
 
-    /// `martlet publication catalogue`: shows the catalogue as apps see it.
+    /// `martlet publication catalogue`: shows the catalogue that apps receive.
     struct Catalogue: ListCommand {
         static let configuration = command("catalogue", "List the published issues as apps see them, the newest first.")
             .example("publication catalogue --app com.example.MyApp")
@@ -148,7 +148,7 @@ struct PublicationCommand: AsyncParsableCommand {
         func request() -> APIRequest { .get("catalogue").action("preview").query([("account", self.account)]) }
     }
 
-    /// `martlet publication downloads`: shows the open downloads and their bandwidth, for which waves may wait.
+    /// `martlet publication downloads`: shows the open downloads and their bandwidth, whose limits can delay waves.
     struct Downloads: RequestCommand {
         static let configuration = command("downloads", "Show an app's open downloads and their bandwidth.")
             .example("publication downloads --app com.example.MyApp")

@@ -5,12 +5,12 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// Direct entitlement: a publisher's own server decides which products an account is entitled to.
+/// Direct entitlement: a publisher's own server decides to which products an account is entitled.
 ///
 /// Responses are cached. If a request about the same account is in progress, a check waits for its response.
 ///
-/// A server that fails several times in a row counts as down, and is not queried for a while; a setting of the app
-/// decides about entitlement then. A single failure entitles no account, because the client may have caused it.
+/// A server that fails several times in a row counts as down, and is not queried for a while. Meanwhile a setting of
+/// the app decides about entitlement. A single failure entitles no account, because the client may have caused it.
 final class DirectEntitlement: Sendable {
     /// The decision about one product.
     enum Decision: Hashable, Sendable {
@@ -18,35 +18,34 @@ final class DirectEntitlement: Sendable {
         case refused
         /// The server does not know the account, or its token has expired.
         case accountRefused
-        /// The server does not respond, and the app's setting refuses all accounts in this case.
+        /// The server does not respond, and the app's setting is to refuse all accounts in this case.
         case refusedWhileDown
         /// The server does not respond. Another check may succeed after this delay.
         case unavailable(retryAfter: Duration)
-        /// Too many requests are in progress, which says nothing about the server.
+        /// Too many requests are in progress. This says nothing about the server.
         case tooMany(BudgetRefusal)
     }
 
-    /// The maximum number of requests that one check waits for: those of other checks about the same account, and its
+    /// The maximum number of requests for which one check waits: those of other checks about the same account, and its
     /// own.
     private static let maximumRounds = 3
-    /// The delay after which a caller is advised to retry when a request to the server has failed.
+    /// The delay after which callers are advised to retry after a failed request to the server.
     private static let failureDelay: Duration = .seconds(10)
 
-    /// The result of a request to the server.
     private enum Outcome: Sendable {
         case answered(PublisherResponse, asked: Set<String>)
-        /// The request failed. `isDown` is `true` if the server counts as down with this failure.
+        /// The request failed. `isDown` is `true` if the server counts as down because of this failure.
         case failed(isDown: Bool)
-        /// The server counts as down, and was not queried.
+        /// The server counts as down and was not queried.
         case down(retryAfter: Duration)
-        /// There was no place for the request, or for the look-up of the server's name.
+        /// The budget had no permit for the request, or for the look-up of the server's name.
         case tooMany(BudgetRefusal)
     }
 
-    /// A request in progress that a check has joined.
+    /// A request in progress for which a check waits.
     private struct Flight {
         let outcome: OneShotValue<Outcome>
-        /// `true` if the check has begun the request itself.
+        /// `true` if the check has started the request itself.
         let isOwn: Bool
     }
 
@@ -55,7 +54,7 @@ final class DirectEntitlement: Sendable {
         let server: EntitlementServerRecord
         let account: EntitlementCache.Account
         let caller: BudgetCaller
-        /// The site of the client, to which a failure is attributed.
+        /// The site of the client, to which a failure is attributed; `nil` if it is not known.
         let site: PublisherBreaker.Site?
     }
 
@@ -63,11 +62,11 @@ final class DirectEntitlement: Sendable {
         var cache: EntitlementCache
         var breakers: [Int64: Breaker] = [:]
         var flights: [EntitlementCache.Account: OneShotValue<Outcome>] = [:]
-        /// The number of checks that wait for a request to end.
+        /// The number of checks that wait for a request.
         var waiting = 0
     }
 
-    /// The breaker of one version of an app's server.
+    /// The circuit breaker for one version of an app's server settings.
     private struct Breaker {
         var revision: UUID
         var machine: PublisherBreaker
@@ -93,14 +92,14 @@ final class DirectEntitlement: Sendable {
         self.log = log
     }
 
-    /// The number of checks that wait for a request to end.
+    /// The number of checks that wait for a request.
     var waiting: Int { self.state.withLock { $0.waiting } }
 
-    /// Decides about products, in their order. `question` names an account, a token or both.
+    /// Decides about products, in the same order. `question` contains an account, a token or both.
     ///
     /// A check whose task is cancelled stops waiting. Its request continues, for other checks and for the cache.
-    /// - Parameter client: The network of the client; `nil` if all clients have the address of a proxy. Accounts take turns
-    ///   then instead of clients.
+    /// - Parameter client: The network of the client; `nil` if all clients have the address of a proxy. Then accounts
+    ///   take turns instead of clients.
     func decide(
         _ question: PublisherRequest,
         _ server: EntitlementServerRecord,
@@ -147,7 +146,7 @@ final class DirectEntitlement: Sendable {
 
     // MARK: Questions
 
-    /// Joins the request in progress about this account, or begins one.
+    /// Returns the request in progress about this account, or starts one.
     private func join(_ question: PublisherRequest, _ missing: [String], _ check: Check) -> Flight {
         self.state.withLock { state in
             state.waiting += 1
@@ -165,13 +164,13 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// Waits for the end of a request that a check has joined.
+    /// Waits for the outcome of a request.
     private func outcome(of flight: OneShotValue<Outcome>) async -> Outcome {
         defer { self.state.withLock { $0.waiting -= 1 } }
         return (try? await flight.valueUnlessCancelled()) ?? .failed(isDown: false)
     }
 
-    /// Sends a request when it has a place, if the breaker allows it.
+    /// Sends a request once the budget grants a permit, if the circuit breaker allows it.
     private func outcome(of question: PublisherRequest, _ check: Check) async -> Outcome {
         let place: BudgetPermit
         do {
@@ -219,7 +218,7 @@ final class DirectEntitlement: Sendable {
         return outcome
     }
 
-    /// Records the result of a request.
+    /// Records the result of a request in the circuit breaker and the cache.
     private func settle(
         _ result: Result<PublisherResponse, PublisherFailure>,
         _ products: [String],
@@ -254,10 +253,10 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// The maximum number of products of one response, besides those in the request, that are cached.
+    /// The maximum number of products from one response that are cached in addition to those in the request.
     private static let maximumKept = 500
 
-    /// Returns the verdict of a response about a product; `nil` if the product was not in the request.
+    /// Returns the verdict about a product in a response; `nil` if the product was not in the request.
     private static func verdict(
         _ answer: PublisherResponse,
         _ product: String,
@@ -310,7 +309,7 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// Returns the decision that the app's setting gives while its server does not respond.
+    /// Returns the decision according to the app's setting for a server that does not respond.
     private func withoutAnswer(
         _ product: String,
         _ check: Check,

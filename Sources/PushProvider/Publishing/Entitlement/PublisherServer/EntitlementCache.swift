@@ -2,30 +2,30 @@ import Crypto
 import Foundation
 import PushTypes
 
-/// The answers of publishers' servers about accounts and products.
+/// The cache of publishers' verdicts about accounts and products.
 ///
-/// The answers of each app are in generations, and an answer that is used moves to the youngest one. If there are too many
-/// answers, the app with the most loses its oldest generation. So an app whose clients invent accounts loses its own answers,
-/// and not those of other apps.
+/// The verdicts of each app are in generations, and a verdict that is used moves to the youngest generation. If there
+/// are too many verdicts, the app with the most loses its oldest generation. So an app whose clients invent accounts
+/// loses its own verdicts, and not those of other apps.
 struct EntitlementCache: Sendable {
-    /// The maximum number of answers, and the times for which they are valid.
+    /// The maximum number of verdicts, and the times for which they are valid.
     struct Limits: Hashable, Sendable {
-        /// The maximum number of answers of all apps together.
+        /// The maximum number of verdicts of all apps together.
         var count: Int
-        /// The time for which a grant is used without another request.
+        /// The time for which a grant is used without another request to the server.
         var grant: Duration
-        /// The time for which a refusal is used without another request.
+        /// The time for which a refusal is used without another request to the server.
         var refusal: Duration
-        /// The time for which a granted product stays known, for the case that the server does not respond.
+        /// The time for which a grant is remembered, so that it still applies while the server does not respond.
         var known: Duration
     }
 
-    /// An account at one version of an app's server. Only a digest of its name and token is kept.
+    /// An account at one version of an app's server settings. Only a digest of its name and token is kept.
     struct Account: Hashable, Sendable {
         fileprivate let revision: UUID
         private let digest: SHA256Digest
 
-        /// The name of the account in budgets, made from the digest.
+        /// The name of the account in budgets, derived from the digest.
         var name: String { self.digest.map { String($0, radix: 16) }.joined(separator: "-") }
 
         init(revision: UUID, account: String?, token: String?) {
@@ -40,35 +40,35 @@ struct EntitlementCache: Sendable {
         }
     }
 
-    /// The key of an answer: a product and an account.
+    /// The key of a verdict: a product and an account.
     struct Key: Hashable, Sendable {
         var account: Account
         var product: String
     }
 
-    /// The answer about one product.
+    /// The verdict of a publisher's server about one product.
     enum Verdict: Hashable, Sendable {
         case granted, refused, accountRefused
     }
 
     private struct Entry: Sendable {
         var verdict: Verdict
-        /// The time at which the answer was received, by the steady clock.
+        /// The time at which the verdict was received, by the steady clock.
         var at: Timestamp
     }
 
-    /// The maximum number of generations of a share, beyond which the two oldest are merged. A generation has at most
-    /// `1 / generations` of all answers.
+    /// The maximum number of generations of a share, beyond which the two oldest are merged. A generation contains at
+    /// most `1 / generations` of the maximum number of verdicts.
     private static let generations = 20
 
-    /// The answers of one version of an app's server.
+    /// The verdicts for one version of an app's server settings.
     private struct Share: Sendable {
         /// The generations, the youngest last.
         private var generations: [[Key: Entry]] = []
 
         var count: Int { self.generations.reduce(0) { $0 + $1.count } }
 
-        /// Returns an answer; `isYoung` is `true` if it is in the youngest generation.
+        /// Returns a verdict; `isYoung` is `true` if it is in the youngest generation.
         func entry(_ key: Key) -> (entry: Entry, isYoung: Bool)? {
             for (index, generation) in self.generations.enumerated().reversed() {
                 if let entry = generation[key] { return (entry, index == self.generations.count - 1) }
@@ -80,8 +80,8 @@ struct EntitlementCache: Sendable {
             for index in self.generations.indices { self.generations[index][key] = nil }
         }
 
-        /// Adds an answer to the youngest generation.
-        /// - Parameter size: The maximum number of answers in a generation.
+        /// Adds a verdict to the youngest generation.
+        /// - Parameter size: The maximum number of verdicts in a generation.
         mutating func insert(_ entry: Entry, _ key: Key, size: Int) {
             if self.generations.last.map({ $0.count >= size }) ?? true {
                 if self.generations.count >= EntitlementCache.generations {
@@ -100,14 +100,13 @@ struct EntitlementCache: Sendable {
     }
 
     private let limits: Limits
-    /// The shares of the cache, by the version of the app's server.
+    /// The shares of the cache, keyed by the version of the server settings.
     private var shares: [UUID: Share] = [:]
-    /// The number of answers that are kept.
     private(set) var count = 0
 
     init(limits: Limits) { self.limits = limits }
 
-    /// Returns the cached verdict about a product; `nil` if the server has to be queried.
+    /// Returns the cached verdict about a product; `nil` if the server must be queried.
     mutating func verdict(_ key: Key, at now: Timestamp) -> Verdict? {
         guard let entry = self.entry(key) else { return nil }
         let lifetime = entry.verdict == .granted ? self.limits.grant : self.limits.refusal
@@ -120,7 +119,7 @@ struct EntitlementCache: Sendable {
         return Self.age(of: entry, at: now) < self.limits.known
     }
 
-    /// Adds an answer, in place of an earlier one about the same product.
+    /// Caches a verdict, which replaces an earlier one about the same account and product.
     mutating func keep(_ verdict: Verdict, for key: Key, at now: Timestamp) {
         self.insert(Entry(verdict: verdict, at: now), key)
     }
@@ -141,7 +140,7 @@ struct EntitlementCache: Sendable {
         self.change(server) { $0.insert(entry, key, size: size) }
     }
 
-    /// Changes a share, and updates the number of answers.
+    /// Changes a share, and updates the number of verdicts.
     private mutating func change(_ server: UUID, _ body: (inout Share) -> Void) {
         // The share is removed during the change, so that it is not copied.
         var share = self.shares.removeValue(forKey: server) ?? Share()
@@ -151,7 +150,7 @@ struct EntitlementCache: Sendable {
         if share.count > 0 { self.shares[server] = share }
     }
 
-    /// The share with the most answers; `nil` if there is none.
+    /// The key of the share with the most verdicts; `nil` if there is none.
     private var largest: UUID? { self.shares.max { $0.value.count < $1.value.count }?.key }
 
     private static func age(of entry: Entry, at now: Timestamp) -> Duration { now.since(entry.at) }

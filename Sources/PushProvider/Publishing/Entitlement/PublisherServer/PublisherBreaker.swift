@@ -1,8 +1,8 @@
 import PushSupport
 import PushTypes
 
-/// Decides whether requests are sent to a publisher's server. After several failures in a row none is sent for a while,
-/// and then one at a time until one gets a response.
+/// A circuit breaker that decides whether requests are sent to a publisher's server. After several consecutive
+/// failures, none is sent for a while, and then one at a time until one gets a response.
 ///
 /// Failures that the content of a request can cause count only if they come from several sites, so that a client with
 /// invented tokens, on which the server fails, harms only itself. If there is no response at all, the site does not
@@ -10,13 +10,13 @@ import PushTypes
 package struct PublisherBreaker: Hashable, Sendable {
     /// The thresholds at which the breaker opens, and its pauses.
     package struct Limits: Hashable, Sendable {
-        /// The number of failures in a row that opens the breaker. Default 5.
+        /// The number of consecutive failures that opens the breaker. Default 5.
         package var failures = 5
-        /// The minimum number of sites with these failures, unless the server did not respond at all. Default 3.
+        /// The minimum number of sites among these failures, unless the server did not respond at all. Default 3.
         package var sites = 3
-        /// The first pause of an open breaker. It doubles with each failed probe. Default 10 s.
+        /// The first time for which the breaker stays open. It doubles with each failed probe. Default 10 s.
         package var pause: Duration = .seconds(10)
-        /// The maximum pause. Default 5 min.
+        /// The maximum time for which the breaker stays open before a probe. Default 5 min.
         package var longestPause: Duration = .seconds(300)
 
         package init() {}
@@ -25,7 +25,7 @@ package struct PublisherBreaker: Hashable, Sendable {
     /// The decision about one request.
     enum Admission: Hashable, Sendable {
         case ask
-        /// No request may be sent for this time.
+        /// No request may be sent for this duration.
         case wait(Duration)
     }
 
@@ -46,10 +46,10 @@ package struct PublisherBreaker: Hashable, Sendable {
 
     private let limits: Limits
     private var breaker: ProbingBreaker
-    /// The number of failures in a row while the breaker is closed, and the number of the latest of them without a
+    /// The numbers of consecutive failures while the breaker is closed: of all, and of the latest ones without a
     /// response.
     private var failures = 0, silences = 0
-    /// The sites of the failures in a row that had a response.
+    /// The sites of the consecutive failures that had a response.
     private var sites: Set<Site?> = []
 
     init(limits: Limits = Limits()) {
@@ -61,18 +61,18 @@ package struct PublisherBreaker: Hashable, Sendable {
     var isOpen: Bool { self.breaker.isOpen }
 
     /// Decides whether a request is sent. If so, ``succeeded()``, ``failed(_:at:)`` or ``notAsked(at:)`` must follow.
-    /// - Parameter now: The steady clock.
+    /// - Parameter now: The current time by the steady clock.
     mutating func admit(at now: Timestamp) -> Admission { self.breaker.admit(at: now).map { .wait($0) } ?? .ask }
 
-    /// Closes the breaker after a response, even one to a request from before it opened.
+    /// Closes the breaker after a response, even to a request that was sent before the breaker opened.
     mutating func succeeded() { self = PublisherBreaker(limits: self.limits) }
 
-    /// Records that a request was not sent after all, which says nothing about the server. The next request may be
+    /// Records that an admitted request was not sent, which says nothing about the server. The next request may be
     /// sent.
     mutating func notAsked(at now: Timestamp) { self.breaker.notTried(at: now) }
 
     /// Records a failure.
-    /// - Returns: `true` if the breaker opened with it.
+    /// - Returns: `true` if this failure opened the breaker.
     @discardableResult
     mutating func failed(_ failure: Failure, at now: Timestamp) -> Bool {
         guard !self.isOpen else {

@@ -4,7 +4,7 @@ import NIOHTTP1
 import ProviderModel
 import PushSupport
 
-/// A publisher's server, which is queried for the products that an account is entitled to.
+/// A publisher's server, which decides to which products an account is entitled.
 protocol PublisherServer: Sendable {
     /// - Throws: ``PublisherFailure``.
     func ask(
@@ -13,7 +13,7 @@ protocol PublisherServer: Sendable {
     ) async throws(PublisherFailure) -> PublisherResponse
 }
 
-/// The client of publishers' servers.
+/// An HTTP client for publishers' servers.
 struct PublisherClient: PublisherServer {
     let client: RestrictedHTTPClient
     let time: any TimeSource
@@ -94,7 +94,7 @@ struct PublisherClient: PublisherServer {
 
     private static func target(of url: String) -> String { self.address(url)?.target ?? "/" }
 
-    /// Returns the beginning of a body without secrets and control characters.
+    /// Returns the beginning of a body, without secrets and control characters.
     private static func text(_ body: [UInt8], without secrets: [String]) -> String {
         let whole = String(decoding: body, as: UTF8.self)
         let text = secrets.filter { !$0.isEmpty }.reduce(whole) { $0.replacing($1, with: PublisherRequest.mask) }
@@ -115,9 +115,9 @@ extension PublisherFailure {
     }
 }
 
-/// One request to a publisher's server and its response, without token and secret, for a test of the settings.
+/// One request to a publisher's server and its response, without token and secret, for testing the settings.
 package struct PublisherExchange: Hashable, Sendable {
-    /// The maximum length of a response's text that is shown, in characters.
+    /// The maximum number of characters of a response body that are shown.
     static let maximumShown = 4096
 
     package var method: String
@@ -128,10 +128,10 @@ package struct PublisherExchange: Hashable, Sendable {
     package var status: Int?
     /// The beginning of the response's body; `nil` without a response.
     package var response: String?
-    /// The product ids that the response names, in order; `nil` without a usable response.
+    /// The product ids in the response, sorted; `nil` without a usable response.
     package var products: [String]?
     /// The reason why there is no usable response; `nil` if there is one.
     package var error: String?
-    /// The time from the start of the name's look-up to the end of the response.
+    /// The time from the start of the name look-up to the end of the response.
     package var duration: Duration = .zero
 }

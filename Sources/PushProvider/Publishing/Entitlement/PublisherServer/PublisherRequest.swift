@@ -3,15 +3,15 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// A request to a publisher's server for the products that an account is entitled to.
+/// A request to a publisher's server for the products to which an account is entitled.
 struct PublisherRequest: Hashable, Sendable {
     var app: Topic
     var account: String?
-    /// The token that the server gave the account when it signed in.
+    /// The token that the publisher's server issued when the account signed in; `nil` if the app sent none.
     var token: String?
     var products: [String]
 
-    /// The parts of the HTTP request that depend on the form of the server's API.
+    /// The components of the HTTP request that depend on the form of the server's API.
     struct Request: Hashable, Sendable {
         var method: String
         /// The path and the query of the URL.
@@ -19,12 +19,12 @@ struct PublisherRequest: Hashable, Sendable {
         /// The JSON body; `nil` for a GET.
         var body: Data?
 
-        /// The bytes that the signature covers: the body, or path and query if there is no body.
+        /// The bytes that the signature covers: the body, or the path and query if there is no body.
         var signedBytes: Data { self.body ?? Data(self.target.utf8) }
     }
 
     /// Returns the HTTP request.
-    /// - Parameter target: Path and query of the server's URL.
+    /// - Parameter target: The path and query of the server's URL.
     func request(_ form: EntitlementServerRecord.Form, target: String) -> Request {
         switch form {
         case .json: Request(method: "POST", target: target, body: self.json)
@@ -32,17 +32,17 @@ struct PublisherRequest: Hashable, Sendable {
         }
     }
 
-    /// The request with ``mask`` in place of the token.
+    /// A copy of the request with ``mask`` in place of the token.
     var withoutToken: PublisherRequest {
         var question = self
         if question.token != nil { question.token = Self.mask }
         return question
     }
 
-    /// The text in place of secrets. It needs no encoding in a URL.
+    /// The text that replaces secrets. It requires no percent-encoding in a URL.
     static let mask = "redacted"
 
-    /// The token, unchanged and encoded for a URL; empty if there is none.
+    /// The token, verbatim and percent-encoded; empty if there is none.
     var tokens: [String] { self.token.map { [$0, PercentEncoding.component($0)] } ?? [] }
 
     private var json: Data {
@@ -66,7 +66,8 @@ struct PublisherRequest: Hashable, Sendable {
         return Data(json.bytes)
     }
 
-    /// Returns `/base/entitlements?authToken=…&appId=…` for `/base` or `/base/`. The query of the server's URL stays before it.
+    /// Returns `/base/entitlements?authToken=…&appId=…` for `/base` or `/base/`. A query in the base URL stays in
+    /// front.
     private func target(below base: String) -> String {
         let parts = base.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts.first.map { $0.hasSuffix("/") ? $0.dropLast() : $0 } ?? ""

@@ -2,14 +2,14 @@ import Foundation
 import ProviderModel
 import PushSupport
 
-/// The response of a publisher's server.
+/// The parsed response of a publisher's server.
 enum PublisherResponse: Hashable, Sendable {
-    /// The product ids to which the account is entitled.
+    /// The account is entitled to the products with these ids.
     case entitled(Set<String>)
     /// The server does not know the account, or its token has expired.
     case accountRefused
-    /// The server refuses this request, with a status from 400 to 499. The account is entitled to none of the products
-    /// in it.
+    /// The server refuses this request, with a status from 400 to 499. The account is entitled to none of the requested
+    /// products.
     case questionRefused(status: Int)
 }
 
@@ -17,17 +17,17 @@ enum PublisherResponse: Hashable, Sendable {
 enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// There was no response, or no connection.
     case noResponse(reason: String)
-    /// The server was not queried, for a reason within the provider, which says nothing about the server.
+    /// The server was not queried, for a reason within the provider. This says nothing about the server.
     case notAsked(reason: String)
-    /// The policy does not allow the URL, or the addresses of its name.
+    /// The policy does not allow the URL, or any address of its host name.
     case addressNotAllowed(reason: String)
-    /// A status, of HTTP or in the body, that does not concern the content of the request.
+    /// The response has a status, of HTTP or in the body, that does not concern the content of the request.
     case status(Int)
     case tooLong
-    /// The response has another form. The reason completes a sentence about the response.
+    /// The response does not have the expected form. The reason completes a sentence about the response.
     case malformed(reason: String)
 
-    /// `true` if the content of the request can be the cause, such as a token on which the server fails.
+    /// `true` if the content of the request may be the cause, such as a token on which the server fails.
     var mayBeOfQuestion: Bool {
         switch self {
         case .noResponse, .notAsked, .addressNotAllowed: false
@@ -51,7 +51,7 @@ extension PublisherResponse {
     /// The maximum length of a response, in bytes.
     static let maximumLength = XMLReader.maximumLength
 
-    /// Reads a response.
+    /// Parses a response.
     /// - Throws: ``PublisherFailure``.
     init(status: Int, body: [UInt8], form: EntitlementServerRecord.Form) throws(PublisherFailure) {
         switch status {
@@ -61,11 +61,12 @@ extension PublisherResponse {
         }
     }
 
-    /// Returns the response that a status other than 200 stands for.
+    /// Returns the response for a status other than 200.
     ///
     /// The content of a request must not make the server count as down: that would harm other accounts, or entitle them
     /// to everything, depending on the app's setting.
-    /// - Throws: ``PublisherFailure/status(_:)`` for a status that is about the server: 408, 425, 429, and all but 400 to 499.
+    /// - Throws: ``PublisherFailure/status(_:)`` for a status about the server: 408, 425, 429, and all except 400 to
+    ///   499.
     private static func refusal(status: Int) throws(PublisherFailure) -> PublisherResponse {
         switch status {
         case 401, 403: .accountRefused
@@ -75,7 +76,7 @@ extension PublisherResponse {
         }
     }
 
-    /// Reads `{"entitled":["…"]}`. Other members are ignored.
+    /// Parses `{"entitled":["…"]}`. Other members are ignored.
     private static func products(inJSON body: [UInt8]) throws(PublisherFailure) -> Set<String> {
         guard case .object(let members)? = try? JSONValue(parsing: Data(body)) else {
             throw .malformed(reason: "it is not a JSON object")
@@ -95,13 +96,13 @@ extension PublisherResponse {
     }
 }
 
-/// The response of the direct entitlement API of Adobe DPS:
+/// Parses responses of Adobe DPS's direct entitlement API:
 ///
 /// ```xml
 /// <result httpResponseCode="200"><entitlements><productId>com.example.issue7</productId></entitlements></result>
 /// ```
 extension PublisherResponse {
-    /// Reads a document. Elements that are not known are skipped.
+    /// Parses a document. Unknown elements are skipped.
     /// - Throws: ``PublisherFailure``.
     private static func answer(inXML body: [UInt8]) throws(PublisherFailure) -> PublisherResponse {
         do {

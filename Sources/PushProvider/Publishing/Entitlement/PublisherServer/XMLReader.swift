@@ -1,16 +1,16 @@
 import PushSupport
 
-/// A pull parser for small XML documents in UTF-8 (XML 1.0), which accepts only a small part of XML.
+/// A pull parser for small XML documents in UTF-8 (XML 1.0) that accepts only a small subset of XML.
 ///
-/// It refuses document types, and with them entities besides the five predefined ones, processing instructions besides the
-/// declaration, character references, and names beyond ASCII. Nesting, attributes and names are limited, and the time is
-/// linear in the length of the text.
+/// It refuses document types, and with them entities other than the five predefined ones. It also refuses processing
+/// instructions other than the declaration, character references, and names beyond ASCII. Nesting, attributes and names
+/// are limited, and the parsing time is linear in the length of the text.
 struct XMLReader {
-    /// A part of a document, as the parser returns it.
+    /// An event of the parser: a component of the document.
     enum Event: Hashable, Sendable {
         case start(String, attributes: [String: String])
         case end(String)
-        /// The text between two tags, with references replaced. White space alone is no event.
+        /// The text between two tags, with references resolved. White space alone produces no event.
         case text(String)
     }
 
@@ -28,10 +28,10 @@ struct XMLReader {
     private var open: [String] = []
     /// `true` after the end of the outermost element.
     private var hasEnded = false
-    /// The name of an element that was written as `<name/>`, whose end is the next event.
+    /// The name of an element in the form `<name/>`, whose end is the next event; `nil` if there is none.
     private var pendingEnd: String?
 
-    /// - Throws: `XMLFault` for a text that is too long, not UTF-8, or declares another encoding.
+    /// - Throws: `XMLFault` for a document that is too long, is not UTF-8, or declares another encoding.
     init(_ bytes: [UInt8]) throws(XMLFault) {
         guard bytes.count <= Self.maximumLength else {
             throw XMLFault(.exceedsLimit, "it has more than \(Self.maximumLength) bytes")
@@ -45,7 +45,7 @@ struct XMLReader {
         try self.skipDeclaration()
     }
 
-    /// Returns the next part; `nil` at the end of the document.
+    /// Returns the next event; `nil` at the end of the document.
     /// - Throws: `XMLFault`.
     mutating func next() throws(XMLFault) -> Event? {
         if let name = self.pendingEnd {
@@ -147,8 +147,8 @@ extension XMLReader {
         }
     }
 
-    /// Skips a part with a fixed beginning and end.
-    /// - Returns: The bytes between both.
+    /// Skips a section with a fixed beginning and end.
+    /// - Returns: The bytes between them.
     private mutating func skip(_ start: StaticString, through end: StaticString) throws(XMLFault) -> ArraySlice<UInt8> {
         self.position += start.utf8CodeUnitCount
         let first = self.position
@@ -162,7 +162,7 @@ extension XMLReader {
         throw XMLFault(.notWellFormed, "it ends within a comment or a CDATA section")
     }
 
-    /// Skips the declaration `<?xml …?>`, which may name UTF-8 as the encoding only.
+    /// Skips the declaration `<?xml …?>`, which may declare no encoding other than UTF-8.
     private mutating func skipDeclaration() throws(XMLFault) {
         guard self.isAt("<?xml"), self.bytes.count > self.position + 5,
             XMLCharacters.isSpace(self.bytes[self.position + 5])

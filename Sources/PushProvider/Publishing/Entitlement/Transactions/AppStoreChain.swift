@@ -5,19 +5,18 @@ import PushTypes
 import SwiftASN1
 @_spi(FixedExpiryValidationTime) import X509
 
-/// Checks that the certificates of a transaction are those of the App Store, and returns the signer's key.
+/// Checks that the certificates of a transaction belong to the App Store, and returns the signer's key.
 ///
-/// The certificates must be the signer's, with Apple's mark for receipts; the intermediate one of Apple's Worldwide Developer
-/// Relations, with its mark; and a configured root. Each is signed by the next one and was valid at the time of the signature.
-/// Revocation is not looked up: everything happens offline.
+/// The chain must consist of the signer's certificate with Apple's OID for receipts, an intermediate certificate with
+/// the OID of Apple's Worldwide Developer Relations, and a configured root. Each must be signed by the next, and all
+/// must have been valid at the time of the signature. Revocation is not looked up: all checks happen offline.
 final class AppStoreChain: Sendable {
     /// The maximum number of accepted chains that are cached. Apple uses one or two at a time.
     static let maximumRemembered = 16
 
-    /// A chain that was accepted.
     private struct Accepted {
         var key: P256.Signing.PublicKey
-        /// The period in which all three certificates are valid.
+        /// The period in which all certificates of the chain are valid.
         var validity: ClosedRange<Date>
     }
 
@@ -29,11 +28,11 @@ final class AppStoreChain: Sendable {
         self.roots = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns the signer's key, if the certificates were those of the App Store at a time.
+    /// Returns the signer's key, if the certificates belonged to the App Store at the given time.
     ///
-    /// Validation is expensive, so that forged certificates are charged to the budget of their client. Once that is
-    /// used up, no other chains are validated, and only those in the cache stay accepted: behind a proxy all clients
-    /// have one address, and readers must not be refused because of a forger.
+    /// Validation is expensive, so forged certificates are charged to the client's budget. Once that is used up, no
+    /// other chains are validated, and only those in the cache stay accepted: behind a proxy all clients have one
+    /// address, and readers must not be refused because of a forger.
     ///
     /// - Parameters:
     ///   - chain: Three certificates in DER, the signer's first.
@@ -119,15 +118,15 @@ final class AppStoreChain: Sendable {
 }
 
 extension ASN1ObjectIdentifier {
-    /// The mark of a certificate that signs receipts and transactions of the App Store.
+    /// The OID in certificates that sign receipts and transactions of the App Store.
     fileprivate static let appStoreReceiptSigning: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]
-    /// The mark of the intermediate certificates of Apple's Worldwide Developer Relations.
+    /// The OID in the intermediate certificates of Apple's Worldwide Developer Relations.
     fileprivate static let worldwideDeveloperRelations: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 1]
 }
 
-/// The root certificates to which the certificates of transactions must lead: Apple's, or those of a test authority.
+/// The root certificates to which transactions' certificate chains must lead: Apple's, or those of a test authority.
 package struct AppStoreRoots: Sendable {
-    /// An error for a file that holds no certificates.
+    /// The error for a file that contains no certificates.
     package struct Unreadable: Error {}
 
     /// The maximum size of a file, in bytes.
@@ -135,7 +134,7 @@ package struct AppStoreRoots: Sendable {
 
     let certificates: [Certificate]
 
-    /// Reads one certificate in DER, or one or more in PEM.
+    /// Parses one certificate in DER, or one or more in PEM.
     /// - Throws: ``Unreadable``.
     package init(_ file: Data) throws(Unreadable) {
         do {

@@ -2,17 +2,17 @@ import Foundation
 import PushSupport
 import PushTypes
 
-/// A signed text of StoreKit 2: a JWS in compact form (RFC 7515 section 7.1), signed with ES256, whose header has the
-/// signer's certificates (`x5c`). Its content must not be trusted before signature and certificates are verified.
+/// A JWS in compact form (RFC 7515 section 7.1) from StoreKit 2, signed with ES256, whose header contains the signer's
+/// certificates (`x5c`). Its payload must not be trusted before signature and certificates are verified.
 struct CompactJWS: Hashable, Sendable {
-    /// The maximum length of a signed text, in bytes.
+    /// The maximum length of a JWS, in bytes.
     static let maximumLength = 16 * 1024
-    /// The number of certificates: the signer's, Apple's intermediate one and Apple's root.
+    /// The number of certificates in the chain: the signer's, Apple's intermediate certificate and Apple's root.
     static let certificateCount = 3
 
     /// The certificates in DER, the signer's first.
     let certificates: [[UInt8]]
-    /// The members of the JWS payload.
+    /// The members of the payload, which is a JSON object.
     let payload: [String: JSONValue]
     let signedBytes: Data
     /// The signature: 32 bytes of r and 32 bytes of s (RFC 7518 section 3.4).
@@ -63,7 +63,7 @@ struct CompactJWS: Hashable, Sendable {
         return members
     }
 
-    /// Decodes base64url in its canonical form: without padding, other characters and surplus bits.
+    /// Decodes base64url in its canonical form: without padding, other characters or surplus bits.
     private static func decode(_ part: Substring.UTF8View) -> Data? {
         let text = String(decoding: part, as: UTF8.self)
         guard let data = Base64URL.decode(text), Base64URL.encode(data) == text else { return nil }

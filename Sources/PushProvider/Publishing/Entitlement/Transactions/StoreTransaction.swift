@@ -2,9 +2,8 @@ import Foundation
 import PushSupport
 import PushTypes
 
-/// A purchase as the App Store has signed it (`JWSTransactionDecodedPayload` of the App Store Server API).
+/// A purchase that the App Store has signed (`JWSTransactionDecodedPayload` of the App Store Server API).
 struct StoreTransaction: Hashable, Sendable {
-    /// The kind of a product.
     enum Kind: String, Hashable, Sendable {
         case nonConsumable = "Non-Consumable"
         case consumable = "Consumable"
@@ -22,17 +21,17 @@ struct StoreTransaction: Hashable, Sendable {
     var kind: Kind
     var environment: Environment
     var purchasedAt: Timestamp
-    /// The end of a subscription's period.
+    /// The end of the subscription period; `nil` for a product that does not expire.
     var expiresAt: Timestamp?
-    /// The time at which the App Store took the purchase back: a refund, or the end of Family Sharing.
+    /// The time at which the App Store revoked the purchase (refund, or end of Family Sharing); `nil` if it did not.
     var revokedAt: Timestamp?
     /// `true` for a subscription that an upgrade has replaced.
     var isUpgraded = false
-    /// The account that the app named when it made the purchase.
+    /// The account that the app specified for the purchase; `nil` if it specified none.
     var account: UUID?
     var signedAt: Timestamp
 
-    /// Reads a payload.
+    /// Parses a payload.
     /// - Throws: ``TransactionFault``.
     init(_ payload: [String: JSONValue], app: Topic) throws(TransactionFault) {
         guard case .string(let bundleID)? = payload["bundleId"] else { throw .malformed("it names no app (bundleId)") }
@@ -67,13 +66,13 @@ struct StoreTransaction: Hashable, Sendable {
         }
     }
 
-    /// Returns the time at which a payload claims to be signed.
+    /// Returns the signing time in a payload, which is not verified.
     static func signingTime(_ payload: [String: JSONValue]) throws(TransactionFault) -> Timestamp {
         guard let time = try Self.time("signedDate", in: payload) else { throw .malformed("it has no signedDate") }
         return time
     }
 
-    /// Returns a time that is given in milliseconds, from 1970 to the end of the year 9999; `nil` if it is absent.
+    /// Returns a time in milliseconds since 1970, up to the end of the year 9999; `nil` if the member is absent.
     private static func time(_ name: String, in payload: [String: JSONValue]) throws(TransactionFault) -> Timestamp? {
         switch payload[name] {
         case nil: return nil

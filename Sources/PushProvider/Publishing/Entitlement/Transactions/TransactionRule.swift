@@ -3,15 +3,15 @@ import PushTypes
 
 /// Decides whether a purchase entitles to an issue.
 ///
-/// The issue's own product, bought as a Non-Consumable, entitles to the issue for ever. A subscription of the publication
-/// entitles to the issues that are dated within one of its periods, even after its end, because they were paid for.
+/// The issue's own product, purchased as a Non-Consumable, entitles permanently. A subscription of the publication
+/// entitles to issues that are dated within one of its periods, even after it has ended, because they were paid for.
 struct TransactionRule: Hashable, Sendable {
     /// The prefix of product ids for development builds.
     static let developmentPrefix = "dev_test."
-    /// The length of an issue's day.
+    /// The length of the day of an issue's date.
     private static let day: Duration = .seconds(86_400)
 
-    /// The reason for which a purchase of the right product does not entitle.
+    /// The reason why a purchase of a matching product does not entitle.
     enum Refusal: String, Hashable, Sendable {
         case notEntitled = "not_entitled"
         case revoked = "transaction_revoked"
@@ -35,7 +35,7 @@ struct TransactionRule: Hashable, Sendable {
 
     /// `true` if purchases in the sandbox entitle to every product.
     var allowsSandbox: Bool
-    /// The account of the request; `nil` if it is no UUID.
+    /// The account in the request; `nil` if it is not a UUID.
     var account: UUID?
 
     /// The decision about one purchase and one issue.
@@ -46,8 +46,8 @@ struct TransactionRule: Hashable, Sendable {
         case unrelated
     }
 
-    /// Decides about one purchase and one issue.
-    /// - Parameter subscriptions: The subscriptions of the product's publication.
+    /// Decides whether one purchase entitles to one issue.
+    /// - Parameter subscriptions: The subscription products of the issue's publication.
     func decide(
         _ transaction: StoreTransaction,
         _ product: EntitlementProduct,

@@ -9,10 +9,10 @@ struct TransactionVerifier: Sendable {
 
     private let chain: AppStoreChain?
 
-    /// - Parameter roots: The root certificates; with `nil` every transaction is refused.
+    /// - Parameter roots: The root certificates; `nil` to refuse every transaction.
     init(_ roots: AppStoreRoots?) { self.chain = roots.map(AppStoreChain.init) }
 
-    /// `true` if transactions can be checked.
+    /// `true` if root certificates are configured, so that transactions can be verified.
     var hasRoots: Bool { self.chain != nil }
 
     /// Verifies the certificates, the signature, the app and the form of a transaction.
@@ -38,12 +38,12 @@ struct TransactionVerifier: Sendable {
     }
 }
 
-/// The reason for which a transaction proves nothing.
+/// The reason why a transaction is not accepted as proof.
 enum TransactionFault: Error, Hashable, Sendable {
     /// No root certificate is configured.
     case noRoot
     case tooLong
-    /// The text is not a transaction signed by the App Store. The associated value completes a sentence about it.
+    /// The text is not a transaction from the App Store. The associated value completes a sentence about the text.
     case malformed(String)
     /// The transaction's certificates do not lead to a configured root.
     case untrusted(String)
@@ -53,7 +53,7 @@ enum TransactionFault: Error, Hashable, Sendable {
     case otherEnvironment
     /// The signing time is in the future.
     case signedInFuture
-    /// The client has sent too many forged certificates, so that those of this transaction were not checked.
+    /// The client has sent too many forged certificates, so the certificates of this transaction were not checked.
     case unchecked(BudgetRefusal)
 
     /// The code of the reason in responses.
@@ -66,7 +66,7 @@ enum TransactionFault: Error, Hashable, Sendable {
         }
     }
 
-    /// The reason, which completes a sentence about the transaction.
+    /// The reason as text, which completes a sentence about the transaction.
     var message: String {
         switch self {
         case .noRoot:
