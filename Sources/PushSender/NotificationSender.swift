@@ -45,7 +45,7 @@ package final class SteppedCall: PushCall {
     }
 
     private let count: Int
-    /// Called after pushes were taken back.
+    /// Called after pushes were taken back; `nil` to call nothing.
     private let observer: (@Sendable () -> Void)?
     private let state = Mutex(State())
 

@@ -50,7 +50,7 @@ public enum Outcome: Hashable, Sendable {
 ///
 /// It lasts until a setting, a certificate or the network changes.
 public struct ConnectionFault: Hashable, Sendable {
-    /// The step at which opening the connection failed.
+    /// The reason why opening the connection failed.
     public enum Cause: String, Hashable, Sendable, CaseIterable {
         /// The host name has no address.
         case unknownHost
@@ -76,7 +76,7 @@ public struct ConnectionFault: Hashable, Sendable {
         case other
     }
 
-    /// The step at which opening the connection failed.
+    /// The reason why opening the connection failed.
     public var cause: Cause
     /// The host name or IP address to which the connection was attempted.
     public var host: String

@@ -13,7 +13,8 @@ public struct PushServiceEndpoint: Hashable, Sendable {
     /// A rejected credential does not lead to its use. While the fallback port is in use, ``port`` is probed again
     /// after a minute and then less often. It is used again as soon as it works.
     public var fallbackPort: Int?
-    /// The PEM certificates that are trusted in addition to the system's, such as a gateway's own authority.
+    /// The PEM certificates that are trusted in addition to the system's, such as a gateway's own authority; `nil` for
+    /// none.
     public var additionalTrustRoots: String?
     /// The environment against which a certificate is checked before it is used; `nil` leaves the check to the service.
     public var environment: PushEnvironment?

@@ -4,19 +4,23 @@ import PushWire
 
 /// The limits and timeouts of a ``Sender``. The defaults follow Apple's advice (reference 1.11).
 public struct SenderConfiguration: Sendable {
-    /// The maximum number of connections. They are opened as the load requires, and kept open. Default 4.
+    /// The maximum number of connections, beyond which pushes wait. They are opened as the load requires, and kept
+    /// open. Default 4.
     public var maximumConnections = 4
     /// The maximum number of requests in flight on each connection. The service's own limit also applies. Default 1000.
     public var maximumInFlight = 1000
-    /// The maximum number of pushes that wait for a connection. Further pushes are not sent. Default 1,000,000.
+    /// The maximum number of pushes that wait for a connection; further ones are ``Outcome/notSent(_:)``. Default
+    /// 1,000,000.
     public var maximumWaiting = 1_000_000
-    /// The maximum time for which a push waits for a connection. After that, it is not sent. Default 30 s.
+    /// The maximum time for which a push waits for a connection; then it is ``Outcome/notSent(_:)``. Default 30 s.
     public var waitTimeout: Duration = .seconds(30)
-    /// The maximum time from the end of the TLS handshake to the service's first frame. Default 10 s.
+    /// The maximum time from the end of the TLS handshake to the service's first frame. After that, the connection is
+    /// closed. Default 10 s.
     public var handshakeTimeout: Duration = .seconds(10)
     /// The maximum time from a request to its response. After that, the outcome is unknown. Default 30 s.
     public var responseTimeout: Duration = .seconds(30)
-    /// The maximum time for which a connection that is being closed waits for outstanding responses. Default 30 s.
+    /// The maximum time for which a connection that is being closed waits for outstanding responses. After that, their
+    /// outcomes are unknown. Default 30 s.
     public var drainTimeout: Duration = .seconds(30)
     /// The time without received data after which a PING is sent while requests are in flight. Default 10 s.
     public var pingAfter: Duration = .seconds(10)
@@ -30,7 +34,8 @@ public struct SenderConfiguration: Sendable {
     public var reconnectMaximum: Duration = .seconds(60)
     /// The HTTP proxy that tunnels the connections (CONNECT, RFC 9110 section 9.3.6); `nil` for none. Default `nil`.
     public var proxy: ProxyEndpoint?
-    /// `true` to fail the waiting pushes as soon as a connection cannot be opened. Default `false`.
+    /// `true` to fail the waiting pushes as soon as a connection cannot be opened; `false` to try again. Default
+    /// `false`.
     package var failsFast = false
 
     /// The maximum time until a push that tests a credential has its outcome. Default 10 s.

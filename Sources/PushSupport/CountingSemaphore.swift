@@ -18,6 +18,7 @@ package final class CountingSemaphore: Sendable {
 
     private let state: Mutex<State>
 
+    /// Creates a semaphore that is free.
     /// - Parameter count: The maximum number of bodies that run at the same time.
     package init(count: Int) { self.state = Mutex(State(free: count)) }
 

@@ -101,9 +101,9 @@ package enum DurableFile {
 package struct DirectoryLock: ~Copyable, Sendable {
     /// The reason why a folder could not be locked.
     package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The lock file at this path cannot be opened.
+        /// The folder was not locked because the lock file at this path cannot be opened.
         case unavailable(String, reason: String)
-        /// This process or another one has locked the folder.
+        /// The folder was not locked because this process or another one has locked it.
         case taken
 
         /// The explanation of the failure, for an error message.

@@ -16,10 +16,11 @@ package struct LogLineLimiter<Key: Hashable & Sendable>: Sendable {
     private let perMinute: Int
     private var lines: [Key: Line] = [:]
 
+    /// Creates a limiter that has counted no lines.
     /// - Parameter perMinute: The maximum number of lines of one kind that are written in a minute.
     package init(perMinute: Int = 5) { self.perMinute = max(1, perMinute) }
 
-    /// Counts a line of this kind.
+    /// Counts a line of the kind `key`, and decides whether it is written.
     ///
     /// - Returns: The number of lines that were omitted since the last one that was written; `nil` if this line must be
     ///   omitted too.
@@ -51,6 +52,7 @@ package struct SummaryTally<Key: Hashable & Sendable>: Sendable {
     private var counts: [Key: Int] = [:]
     private var others = 0
 
+    /// Creates a tally without events.
     /// - Parameter maximumKeys: The maximum number of keys with a separate sum. Further keys share one sum.
     package init(maximumKeys: Int) { self.maximumKeys = maximumKeys }
 

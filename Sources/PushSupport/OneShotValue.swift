@@ -12,7 +12,8 @@ package final class OneShotValue<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// The value. Reading it waits until the value is set, regardless of cancellation.
+    /// The value. Reading it waits until the value is set, even if the task is cancelled, and throws the error that was
+    /// set.
     package var value: Value { get async throws { try await self.wait { _ in } } }
 
     /// Waits until the value is set or the task is cancelled, and returns the value.
@@ -30,6 +31,7 @@ package final class OneShotValue<Value: Sendable>: Sendable {
         }
     }
 
+    /// Returns the value, and waits until it is set.
     /// - Parameter began: A closure that is called with the reader's number if it has to wait.
     private func wait(_ began: (Int) -> Void) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in

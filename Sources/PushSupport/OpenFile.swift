@@ -82,7 +82,7 @@ package final class OpenFile: Sendable {
     }
 }
 
-/// The limit of open files and sockets that the operating system sets for this process.
+/// The limit on the number of open files and sockets that the operating system sets for this process.
 package struct OpenFileLimit: Hashable, Sendable {
     /// The soft limit, which is in effect.
     package let now: Int

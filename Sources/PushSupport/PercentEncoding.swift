@@ -20,7 +20,7 @@ package enum PercentEncoding {
 }
 
 extension UInt8 {
-    /// Indicates whether the byte is an ASCII letter or digit.
+    /// A Boolean value that indicates whether the byte is an ASCII letter or digit.
     package var isAlphanumeric: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

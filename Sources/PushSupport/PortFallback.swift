@@ -38,7 +38,7 @@ package struct PortFallback: Hashable, Sendable {
         (self.port, self.reached) = (first, first)
     }
 
-    /// Indicates whether each port has failed since the service was last reached.
+    /// `true` if both ports have failed since the service was last reached, so that the port is not the cause.
     package var allFailed: Bool { self.failedPorts.count == 2 }
 
     /// Records an attempt that opened no connection, possibly because of the port.

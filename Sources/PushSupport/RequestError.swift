@@ -2,31 +2,31 @@
 ///
 /// It does not depend on HTTP: `PushHTTP` maps the kind to a status.
 package struct RequestError: Error, Hashable, Sendable {
-    /// A class of failures that a caller handles in the same way.
+    /// The class of a failure, which tells the caller how to handle it.
     package enum Kind: Sendable, CaseIterable {
-        /// The request is malformed or breaks a rule.
+        /// The request failed because it is malformed or breaks a rule.
         case invalid
-        /// A credential is missing or unknown.
+        /// The request failed because its credential is missing or unknown.
         case unauthenticated
-        /// The credential does not allow the request.
+        /// The request failed because its credential does not allow it.
         case forbidden
-        /// The resource does not exist.
+        /// The request failed because the resource that it names does not exist.
         case notFound
-        /// The path exists, but it does not support the method.
+        /// The request failed because its path exists, but does not support the method.
         case methodNotAllowed
-        /// The request did not arrive in time.
+        /// The request failed because it did not arrive completely in time.
         case timeout
-        /// The state of the resource does not allow the request.
+        /// The request failed because the current state of the resource does not allow it.
         case conflict
-        /// The body exceeds its limit.
+        /// The request failed because its body exceeds the size limit.
         case tooLarge
-        /// The content type is not supported.
+        /// The request failed because the content type of its body is not supported.
         case unsupportedType
-        /// The caller exceeded a rate limit.
+        /// The request failed because the caller exceeded a rate limit.
         case rateLimited
-        /// The server failed.
+        /// The request failed because of an error in the server.
         case internalError
-        /// The server cannot perform the request now.
+        /// The request failed because the server cannot perform it now. It may succeed later.
         case unavailable
     }
 
@@ -85,6 +85,6 @@ package struct RetryLaterError: Error {
 
     package init(_ error: RequestError, after delay: Duration) { (self.error, self.delay) = (error, delay) }
 
-    /// The value of `retry-after`, in whole seconds.
+    /// The value of the header field `retry-after` for ``delay``, in whole seconds.
     package var seconds: String { "\(max(1, self.delay.components.seconds + 1))" }
 }

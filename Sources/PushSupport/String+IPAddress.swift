@@ -1,7 +1,7 @@
 import NIOCore
 
 extension String {
-    /// Indicates whether the string is an IPv4 or IPv6 address.
+    /// A Boolean value that indicates whether the string is an IPv4 or IPv6 address.
     package var isIPAddress: Bool { (try? SocketAddress(ipAddress: self, port: 0)) != nil }
 
     /// The server name for a TLS handshake with this host. It is `nil` for an IP address, which is not allowed as a

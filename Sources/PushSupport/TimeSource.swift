@@ -10,7 +10,6 @@ package protocol TimeSource: Sendable {
 }
 
 extension TimeSource {
-    /// The times of both clocks.
     package var reading: ClockReading { ClockReading(wall: self.now, steady: self.steady) }
     /// The time with which records are stored: that of the later clock. With the time of a wall clock that is behind,
     /// records would be deleted too early.
@@ -19,9 +18,7 @@ extension TimeSource {
 
 /// The times of both clocks at the same moment.
 package struct ClockReading: Hashable, Sendable {
-    /// The time of the wall clock.
     package var wall: Timestamp
-    /// The time of the steady clock.
     package var steady: Timestamp
 
     package init(wall: Timestamp, steady: Timestamp) { (self.wall, self.steady) = (wall, steady) }
@@ -31,7 +28,6 @@ package struct ClockReading: Hashable, Sendable {
 
     /// The time of the earlier clock. Nothing is deleted or abandoned until it is old enough by this time.
     package var earlier: Timestamp { min(self.wall, self.steady) }
-    /// The time of the later clock.
     package var later: Timestamp { max(self.wall, self.steady) }
 
     /// Converts a time of the steady clock to the wall clock's, for display.

@@ -4,7 +4,7 @@
 /// read by another thread, and is ignored.
 package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration == Duration {
     private let rate: Double
-    /// The maximum number of tokens in the bucket.
+    /// The maximum number of tokens in the bucket, which can be taken at one moment.
     package let burst: Double
     private var tokens: Double
     private var filledAt: Time

@@ -1,8 +1,8 @@
 package import Foundation
 
 extension UUID {
-    /// Returns a random UUID (RFC 9562 section 5.4). It is faster than Foundation's initializer, which opens a system device
-    /// for each.
+    /// Returns a random UUID (RFC 9562 section 5.4). It is faster than Foundation's initializer, which opens a system
+    /// device for each.
     package static func random() -> UUID {
         var generator = SystemRandomNumberGenerator()
         var (high, low) = (generator.next() as UInt64, generator.next() as UInt64)

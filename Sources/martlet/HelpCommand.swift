@@ -39,7 +39,6 @@ struct HelpCommand: ParsableCommand {
         }
     }
 
-    /// Prints the table of settings.
     private func settings(_ words: [String]) throws {
         let parts = SettingTable.parts(matching: words.first)
         guard !parts.isEmpty, words.count <= 1 else {
@@ -49,7 +48,6 @@ struct HelpCommand: ParsableCommand {
         try StandardOutput.result(text, terminator: "")
     }
 
-    /// Prints the completion script of a shell.
     private static func completions(_ words: [String]) throws {
         guard let shell = words.first.flatMap(CompletionShell.init(rawValue:)), words.count == 1 else {
             let shells = CompletionShell.allCases.map(\.rawValue).joined(separator: ", ")

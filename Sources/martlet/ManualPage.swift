@@ -109,7 +109,6 @@ struct ManualPage {
         self.options(command.shownArguments.filter { !common.contains($0.identity) }, &text)
     }
 
-    /// Adds the synopsis of a command.
     private func synopsis(of command: CommandTree, _ words: [String], _ text: inout ManualText) {
         text.add("Nm", (["martlet"] + words).joined(separator: " "))
         if !command.children.isEmpty { text.raw(command.defaultSubcommand == nil ? ".Ar command" : ".Op Ar command") }
@@ -120,7 +119,6 @@ struct ManualPage {
         }
     }
 
-    /// Adds a list of options.
     private func options(_ arguments: [CommandTree.Argument], _ text: inout ManualText) {
         guard !arguments.isEmpty else { return }
         text.raw(".Bl -tag -width Ds")
@@ -138,7 +136,6 @@ struct ManualPage {
         text.raw(".El")
     }
 
-    /// Returns the names of an option in mdoc.
     private static func flags(_ argument: CommandTree.Argument) -> String {
         (argument.names ?? []).map { "Fl \($0.spelling.dropFirst())" }.joined(separator: " , ")
     }
@@ -216,7 +213,6 @@ struct ManualPage {
 private struct ManualText {
     private(set) var lines: [String] = []
 
-    /// The complete source.
     var text: String { self.lines.joined(separator: "\n") + "\n" }
 
     /// Adds a line with a macro and its arguments, such as `.Sh NAME`. Arguments with spaces are quoted.
@@ -239,7 +235,6 @@ private struct ManualText {
         }
     }
 
-    /// Adds sentences, each on a separate line.
     private mutating func sentences(_ text: String) {
         var line = ""
         for word in text.split(separator: " ") {
@@ -266,7 +261,6 @@ private struct ManualText {
         line.hasPrefix(".") || line.hasPrefix("'") ? "\\&\(line)" : line
     }
 
-    /// Returns a string with mdoc's special characters escaped.
     private static func escaped(_ text: String) -> String {
         text.replacing("\\", with: "\\e").replacing("…", with: "...").replacing("–", with: "\\(en")
     }

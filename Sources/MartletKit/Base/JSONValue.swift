@@ -15,9 +15,9 @@ public enum JSONValue: Hashable, Sendable {
         /// The maximum size of a JSON text in bytes. A payload has at most 5,120 (reference 3.1); a rule file may be
         /// larger.
         static let text = 256 * 1024
-        /// The maximum depth to which arrays and objects are nested.
+        /// The maximum depth to which arrays and objects are nested. Deeper input is rejected.
         static let depth = 32
-        /// The maximum number of values in a payload, including the payload itself.
+        /// The maximum number of values in a payload, including the payload itself. A payload with more is rejected.
         static let values = 16384
     }
 

@@ -16,6 +16,7 @@ public struct EncryptionKeys: Sendable {
     private let value: SharedValue
     private let now: @Sendable () -> Date
 
+    /// Creates access to the keys in a storage.
     /// - Parameter storage: the storage that app and extension share.
     public init(storage: any MartletStorage) { self.init(storage: storage, now: { Date() }) }
 
@@ -36,7 +37,8 @@ public struct EncryptionKeys: Sendable {
         }
     }
 
-    /// Generates a new current key and returns it. The provider encrypts to the key once it is registered.
+    /// Generates a new current key and returns it. The provider encrypts to the key once the app has registered it
+    /// (`setEncryptionKey`).
     /// - Throws: An error of the storage.
     public func rotate() throws -> EncryptionKey {
         try self.value.update { stored in
@@ -112,15 +114,18 @@ public struct OpenedNotification: Hashable, Sendable {
 
 /// The reason why encrypted content cannot be shown.
 public enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The payload's member `martlet.sealed` is malformed, or the notification has no id.
+    /// The content cannot be decrypted because the payload's member `martlet.sealed` is malformed, or the notification
+    /// has no id.
     case malformed
-    /// The installation no longer has the key: the app was reinstalled, or the content is older than 30 days.
+    /// The content cannot be decrypted because the installation no longer has the key with this id: the app was
+    /// reinstalled, or the key was replaced more than 30 days ago.
     case unknownKey(id: String)
-    /// The content was changed, or encrypted for another app, notification or key.
+    /// The content cannot be decrypted because it was changed, or encrypted for another app, notification or key.
     case notAuthentic
-    /// The decrypted data is not a JSON object within the limits.
+    /// The content was decrypted, but is not a JSON object within the limits.
     case notAPayload
-    /// The storage failed, or the stored keys are damaged.
+    /// The content cannot be decrypted because the storage failed, or the stored keys are damaged. The value describes
+    /// the error.
     case keysUnreadable(String)
 
     /// A description of the reason, for the log.

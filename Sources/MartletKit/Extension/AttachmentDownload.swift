@@ -17,6 +17,7 @@ struct AttachmentDownload: Sendable {
     private var redirects = 0
     private var state = State.requested
 
+    /// Creates the state of a download whose request is being sent.
     /// - Parameter type: the content type that the payload declares; `nil` if it declares none.
     init(_ url: String, type: String? = nil, policy: AttachmentPolicy) throws(AttachmentError) {
         self.policy = policy
@@ -59,8 +60,8 @@ struct AttachmentDownload: Sendable {
 
     /// Processes the head of a response, before its body arrives.
     /// - Parameters:
+    ///   - length: the value of the header field `content-length`; `nil` without one.
     ///   - header: returns the value of a header field by its name in lower case.
-    ///   - length: the announced size of the body; `nil` if none was announced.
     mutating func responded(status: Int, length: Int64?, header: (String) -> String?) -> OnResponse {
         guard case .requested = self.state else { return self.failing(self.failure ?? .status(status)) }
         do throws(AttachmentError) {

@@ -9,6 +9,7 @@ public struct AttachmentLoader: Sendable {
     private let policy: AttachmentPolicy
     private let transport: any DownloadTransport
 
+    /// Creates a loader.
     /// - Parameters:
     ///   - folder: the folder for the files, which is created if it is missing. The caller deletes the files, except
     ///     those that the system moves away to show them.
@@ -67,7 +68,7 @@ public struct AttachmentLoader: Sendable {
                         method: "GET",
                         url: reception.url,
                         headers: ["accept-encoding": "identity"],
-                        // The task group's deadline ends the exchange; this one is for a process whose tasks do not run.
+                        // The task group ends the exchange. This deadline is for a process whose tasks do not run.
                         deadline: deadline + .seconds(1)
                     )
                     do {

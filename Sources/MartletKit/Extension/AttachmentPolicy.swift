@@ -4,12 +4,12 @@
 public struct AttachmentPolicy: Hashable, Sendable {
     /// The accepted types; by default all types that the system can show.
     public var types: Set<AttachmentType>
-    /// The maximum size of a file in bytes; 10 MB by default. The system accepts images of 10 MB, sounds of 5 MB and
-    /// videos of 50 MB.
+    /// The maximum size of a file in bytes; 10 MB by default. A larger file is not downloaded. The system accepts
+    /// images of 10 MB, sounds of 5 MB and videos of 50 MB.
     public var maximumSize: Int
     /// The maximum duration of a download, redirects included; 20 seconds by default.
     public var deadline: Duration
-    /// The maximum number of redirects that are followed; 3 by default.
+    /// The maximum number of redirects that are followed; 3 by default. A further one fails the download.
     public var maximumRedirects: Int
     /// `true` to allow plain HTTP, and addresses of the device itself and of private networks, for development; `false`
     /// by default.
@@ -32,27 +32,27 @@ public struct AttachmentPolicy: Hashable, Sendable {
 
 /// The reason why an attachment could not be downloaded.
 public enum AttachmentError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The payload's member `attachment` is neither a URL nor an object with `url` and `type`.
+    /// The error for a payload whose member `attachment` is neither a URL nor an object with `url` and `type`.
     case malformedMember
-    /// The URL is malformed or too long, or has a component that is not accepted, such as a user name.
+    /// The error for a URL that is malformed or too long, or has a component that is not accepted, such as a user name.
     case malformedURL
-    /// The URL is not `https`.
+    /// The error for a URL that is not `https`.
     case notHTTPS
-    /// The URL leads to the device itself or to a private network.
+    /// The error for a URL of the device itself or of a private network.
     case localAddress
     case tooManyRedirects
-    /// The server's response is neither 200 nor a redirect that can be followed.
+    /// The error for a response whose status, the value, is neither 200 nor a redirect that can be followed.
     case status(Int)
-    /// The declared type is missing, or the policy does not accept it.
+    /// The error for a file whose declared type is missing, or not among the policy's types.
     case typeNotAllowed
-    /// The file is not of the type that the server or the payload declares.
+    /// The error for a file that is not of the type that the server or the payload declares.
     case typeMismatch
     case tooLarge
-    /// The policy's deadline has passed, or the task was cancelled.
+    /// The error for a download that exceeds the policy's deadline, or whose task was cancelled.
     case tooLate
-    /// The connection failed. The value is the system's description of the error.
+    /// The error for a connection that failed. The value is the system's description.
     case connection(String)
-    /// The file could not be written. The value is the system's description of the error.
+    /// The error for a file that could not be written. The value is the system's description.
     case file(String)
 
     /// A description of the reason, for the log. It contains no part of the URL.

@@ -6,10 +6,10 @@ public enum AttachmentType: String, Hashable, Sendable, CaseIterable {
     case aiff
     case wav
     case mp3
-    /// Audio in an MPEG-4 file.
+    /// The type of audio in an MPEG-4 file.
     case m4a
     case mpeg
-    /// Video in an MPEG-4 file.
+    /// The type of video in an MPEG-4 file.
     case mp4
     case avi
 

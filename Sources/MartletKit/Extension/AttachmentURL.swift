@@ -4,7 +4,7 @@ import Foundation
 ///
 /// The URL is checked byte by byte before Foundation parses it, so that no two parsers can see different hosts in it.
 struct AttachmentURL: Hashable, Sendable {
-    /// The maximum length of a URL in bytes.
+    /// The maximum length of a URL in bytes. A longer one is rejected as malformed.
     static let maximumLength = 2048
 
     let url: URL
@@ -64,6 +64,7 @@ struct AttachmentHost: Hashable, Sendable {
     /// `true` for the device itself, a host in a private network, or an address that is not globally reachable.
     let isLocal: Bool
 
+    /// Parses a host; `nil` for a text that is neither a valid name nor an address.
     /// - Parameter text: A name, an IPv4 address or an IPv6 address in brackets.
     init?(_ text: String) {
         self.text = text
@@ -77,7 +78,7 @@ struct AttachmentHost: Hashable, Sendable {
         if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
         guard text.utf8.count <= 253, let last = labels.last, labels.allSatisfy(Self.isLabel) else { return nil }
         if Self.isNumber(last) {
-            // Resolvers also accept 127.1, 0x7f000001 and 017700000001 as addresses, which never occur in legitimate URLs.
+            // Resolvers also accept 127.1, 0x7f000001 and 017700000001 as addresses. No legitimate URL has such a host.
             guard let bytes = Self.bytes(labels), text.last != "." else { return nil }
             self.isLocal = Self.isLocal(bytes: bytes)
         } else {

@@ -13,6 +13,7 @@ public struct BadgeCount: Sendable {
 
     private let value: SharedValue
 
+    /// Creates access to the badge number in a storage.
     /// - Parameter storage: the storage that app and extension share.
     public init(storage: any MartletStorage) { self.value = SharedValue(storage: storage, prefix: "badge-") }
 

@@ -7,7 +7,8 @@ extension Martlet {
         public let provider: URL
         /// The bundle id of the app. An extension uses the app's bundle id too.
         public let app: String
-        /// The public API key of the app. Every copy of the app contains it.
+        /// The public API key of the app, `mk_public_…`, with which an installation can only register itself. Every
+        /// copy of the app contains it.
         public let key: String
         /// The push environment of the app's tokens. `nil` means the detected one (``PushEnvironment/detected(in:)``),
         /// or production if detection fails.
@@ -17,9 +18,9 @@ extension Martlet {
         /// The time after which a confirmed registration is sent again, in seconds. The default is a day, which tells
         /// the provider which installations are in use.
         public var refreshInterval: TimeInterval = 24 * 3600
-        /// The maximum time that ``Martlet/receive(_:_:)`` takes to send receipts. `nil` means 20 seconds in the app,
-        /// which the system gives 30 in the background, and 2 seconds in the extension, for whose content the user
-        /// waits.
+        /// The maximum time that ``Martlet/receive(_:_:)`` takes to send receipts; later ones are kept for the next
+        /// call. `nil` means 20 seconds in the app, which the system gives 30 in the background, and 2 seconds in the
+        /// extension, for whose content the user waits.
         public var receiveTimeout: Duration?
 
         /// The value of ``receiveTimeout``, or the default for the role.
@@ -111,7 +112,7 @@ extension Martlet {
         }
     }
 
-    /// The kind of request that will be sent again.
+    /// The kind of request that failed and will be sent again.
     public enum Waiting: String, Hashable, Sendable {
         /// A request that registers or removes the installation.
         case registration

@@ -5,7 +5,7 @@ extension Martlet {
     ///
     /// After an arrival for which the system gives little time, the call returns when the receipts are sent or have
     /// failed, but at the latest after ``Configuration/receiveTimeout``, which includes the time of the handler.
-    /// Cancelling the task ends the wait at once. Receipts that are not sent are kept.
+    /// Cancelling the task ends the wait immediately. Receipts that are not sent are kept.
     /// - Returns: The values to return to the system.
     public func receive(_ notification: ReceivedNotification, _ arrival: Arrival) async -> Reception {
         let end = ContinuousClock.now + self.configuration.sendingTime
@@ -45,8 +45,9 @@ extension Martlet {
 
     /// Records a conversion: the user did what a notification was for, such as a purchase. It can be repeated.
     /// - Parameters:
-    ///   - notification: The id of a notification that this installation has received in the last 30 days.
-    ///   - name: A name for the conversion, at most 64 bytes.
+    ///   - notification: The id of a notification that this installation has received in the last 30 days. For any
+    ///     other id, nothing is recorded.
+    ///   - name: A name for the conversion, at most 64 bytes; `nil` for none.
     /// - Throws: ``UsageError`` for a name that is empty or longer.
     public func recordConversion(of notification: UUID, name: String? = nil) throws(UsageError) {
         guard name.map({ Self.isAction($0) }) ?? true else {

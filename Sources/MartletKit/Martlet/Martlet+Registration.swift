@@ -3,7 +3,8 @@ public import Foundation
 extension Martlet {
     /// Sets the profile of the device, and records a launch of the app or its return to the foreground.
     ///
-    /// Call it at every launch, and when the user's permission changes. A profile that the provider has is not sent.
+    /// Call it at every launch, and when the user's permission changes. A profile that the provider has already is not
+    /// sent again.
     /// - Throws: ``UsageError`` for a string of more than 256 bytes, and in a service extension.
     public func updateProfile(_ profile: DeviceProfile) throws(UsageError) {
         let members = profile.members
@@ -149,6 +150,6 @@ extension Martlet {
     /// The permitted lengths, in bytes, of tags, attribute names and strings.
     private static let texts = 1...256
 
-    /// Returns `true` for a member that is small enough to leave room for others in a request.
+    /// Returns `true` for a member of at most 8,000 bytes of JSON, which leaves room for others in a request.
     private static func fits(_ value: JSONValue) -> Bool { value.json.count <= 8000 }
 }

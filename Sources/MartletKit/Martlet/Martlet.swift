@@ -2,12 +2,13 @@ import Foundation
 
 /// The provider's client in an app, which registers the installation, attaches its user and reports receipts.
 ///
-/// Create one per process and keep it. Each change is stored at once and sent as soon as possible; no call has to be
-/// repeated after a failure or a restart. An app and its notification service extension share the storage.
+/// Create one per process and keep it. Each change is stored immediately and sent as soon as possible; no call has to
+/// be repeated after a failure or a restart. An app and its notification service extension share the storage.
 public actor Martlet {
     /// The name of the registration's state in the storage. Only the app writes it.
     private static let stateName = "state"
-    /// The maximum number of requests in one synchronization. Fewer suffice, because each refusal removes a member.
+    /// The maximum number of requests in one synchronization, after which it ends. Fewer suffice, because each refusal
+    /// removes a member.
     private static let maximumRequests = 250
 
     nonisolated let configuration: Configuration
@@ -23,14 +24,14 @@ public actor Martlet {
     /// The changes to apply to ``machine`` once the storage can be read.
     private var changes: [(inout RegistrationStateMachine) -> Void] = []
     var outbox = ReceiptOutbox()
-    /// The receipts that the storage did not accept, which wait in memory. Their maximum number is
-    /// ``ReceiptOutbox/maximum``.
+    /// The receipts that the storage did not accept, which wait in memory. Beyond ``ReceiptOutbox/maximum`` of them,
+    /// further ones are lost.
     var unstored: [Receipt] = []
     /// `true` while the stored back-off equals the back-off of the outbox.
     var isBackOffStored = true
     private var isSending = false
     private var isDue = false
-    /// The callers that wait until sending has finished, each under its own id.
+    /// The calls of ``synchronize(within:)`` that wait until sending has finished, each under its own id.
     private var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
     private var retry: Task<Void, Never>?
 
@@ -39,7 +40,7 @@ public actor Martlet {
     ///   - configuration: The settings, with the provider and the app.
     ///   - storage: The persistent storage, which the app shares with its extension.
     ///   - transport: The transport of requests. By default it is `URLSession`.
-    ///   - handler: The app's reactions to notifications.
+    ///   - handler: The app's reactions to notifications; `nil` for the default ones.
     ///   - report: A closure that receives each event, for example to log it.
     public init(
         _ configuration: Configuration,
@@ -69,7 +70,7 @@ public actor Martlet {
     /// Sends everything that can be sent now, and returns when that is done.
     ///
     /// Every change and the end of every back-off also start a synchronization. Call it where the system gives the app
-    /// time, such as in a background task. A cancelled task ends its wait at once; a request in flight continues.
+    /// time, such as in a background task. A cancelled task ends its wait immediately; a request in flight continues.
     /// - Parameter limit: The maximum time to wait; `nil` for no limit.
     public func synchronize(within limit: Duration? = nil) async {
         self.isDue = true

@@ -76,7 +76,8 @@ extension Martlet.Configuration {
 public enum InstallationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The provider has not confirmed the installation yet: try again after ``Martlet/Event/registered(kind:)``.
     case notRegistered
-    /// The network or the provider failed. The call may succeed later, but not before `retryAfter`.
+    /// The network or the provider failed. The call may succeed later, but not before `retryAfter`, the delay that the
+    /// provider asked for; `nil` if it named none.
     case unavailable(reason: String, retryAfter: Duration?)
     /// The provider refuses the call, with a stable code such as `too_many_push_resources` or `no_component`.
     case refused(code: String, message: String)
@@ -104,6 +105,7 @@ extension ProviderResult {
 extension Martlet {
     /// Sends a request to an API resource of this installation, and returns the members of its response.
     /// - Parameter path: The path relative to the installation, such as `receipts`.
+    /// - Throws: ``InstallationError``, also while the installation is not registered.
     func members(
         _ method: String,
         _ path: String,

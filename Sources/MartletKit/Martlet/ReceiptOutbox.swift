@@ -2,9 +2,10 @@ import Foundation
 
 /// Decides which receipts are kept, and which are sent next.
 struct ReceiptOutbox: Equatable, Sendable {
-    /// The maximum number of receipts that wait to be sent, and also the maximum number of remembered sent receipts.
+    /// The maximum number of receipts that wait to be sent, and also of remembered sent receipts. Further waiting ones
+    /// are dropped, those of the lowest ``ReportedEvent/rank`` first.
     static let maximum = 1000
-    /// The age after which the provider refuses a receipt, in seconds.
+    /// The age after which the provider refuses a receipt, in seconds. An older receipt is dropped without being sent.
     static let lifetime: TimeInterval = 30 * 24 * 3600
     /// The maximum number of receipts in a request, and the maximum size of its body in bytes.
     static let (batch, batchBytes) = (100, 64_000)
@@ -103,8 +104,8 @@ struct ReceiptOutbox: Equatable, Sendable {
         case send(Batch)
     }
 
-    /// Returns the next step. A batch contains the oldest receipts that have the same level of privacy.
-    /// - Parameter privacy: The level that the user allows now, which limits the level of each receipt.
+    /// Returns the next step: a batch to send, the end of the back-off, or nothing. A batch contains the oldest
+    /// receipts that have the same level of privacy.
     func next(privacy: ReceiptPrivacy, now: Date) -> Next {
         guard privacy != .none else { return .nothing }
         let order = self.waiting.values.sorted { ($0.at, $0.name) < ($1.at, $1.name) }
@@ -119,8 +120,8 @@ struct ReceiptOutbox: Equatable, Sendable {
         return .send(batch)
     }
 
-    /// Processes the response to a batch.
-    /// - Parameter random: A random number from 0 to 1.
+    /// Processes the response to a batch. A batch that failed is sent again later; one that was refused for its
+    /// content, in parts.
     mutating func completed(_ batch: Batch, _ response: ProviderResult, now: Date, random: Double) -> Changes {
         switch response {
         case .done(let members):
@@ -157,7 +158,7 @@ struct ReceiptOutbox: Equatable, Sendable {
             let event = Martlet.Event.refused(member: refusal.field, code: refusal.code, message: refusal.message)
             return Changes(removed: names, events: [event, .receiptsDropped(count: names.count, reason: refusal.code)])
         case .refused(let refusal):
-            // The key, the app or the provider's version is wrong, and receipts live long enough to wait for a correction.
+            // The key, the app or the provider's version is wrong. Receipts live long enough to wait for a correction.
             if refusal.code == ProviderRefusal.notOwnInstallation {
                 _ = self.backOff.failed(after: nil, now: now, random: random)
             } else {

@@ -15,7 +15,7 @@ struct RegistrationState: Codable, Equatable, Sendable {
     /// The members that all tokens share, as the app wants them. An attribute has a member of its own, such as
     /// `attributes.team`. A member that the app has never set is missing, and the provider keeps its value.
     var wanted: [String: JSONValue] = [:]
-    /// The members as the provider has confirmed them.
+    /// The values of the members that the provider has confirmed. A wanted value that differs is sent.
     var confirmed: [String: JSONValue] = [:]
     /// The values that the provider has refused, by the name of the member.
     var refused: [String: Refused] = [:]
@@ -25,11 +25,13 @@ struct RegistrationState: Codable, Equatable, Sendable {
     var user = User.none
     /// The token of a request without a secret that had no response; `nil` for none. It may be registered nevertheless.
     var unanswered: Token?
-    /// The last token that the provider has confirmed. The user's own decisions are sent with it if no other can be.
+    /// The last token that the provider has confirmed; `nil` for none. The user's own decisions are sent with it if no
+    /// other can be.
     var registered: Token?
     /// The maximum size of the shared members in a request, in bytes. It is reduced after a refusal for the size.
     var room = RegistrationStateMachine.maximumShared
-    /// The last time at which a new id replaced the installation's, because the provider did not accept its secret.
+    /// The last time at which a new id replaced the installation's, because the provider did not accept its secret;
+    /// `nil` if none did.
     var replacedAt: Date?
     var backOff = RetryDelay()
     /// The level of privacy that the user allows for receipts.
@@ -37,7 +39,7 @@ struct RegistrationState: Codable, Equatable, Sendable {
 
     /// The state of a user's attachment to an installation, as far as it is known.
     enum User: String, Codable, Equatable, Sendable {
-        /// No user is attached.
+        /// The provider has no user for the installation.
         case none
         /// A user proof was sent and has had no response yet. No user was attached before.
         case proofSent

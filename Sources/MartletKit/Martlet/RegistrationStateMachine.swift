@@ -11,10 +11,11 @@ struct RegistrationStateMachine: Equatable, Sendable {
     static let pause: TimeInterval = 24 * 3600
     /// The minimum time between two replacements of the installation's id, in seconds.
     private static let replacementInterval: TimeInterval = 3600
-    /// The maximum size of the shared members in a request, in bytes, of the 16 KiB that the provider accepts. The rest
-    /// is sent in the next request.
+    /// The maximum size, in bytes, of the members in a request that all tokens share. The provider accepts requests of
+    /// 16 KiB. The rest is sent in the next request.
     static let maximumShared = 12_000
-    /// The maximum number of attributes, so that the state fits into one value of the storage.
+    /// The maximum number of attributes, so that the state fits into one value of the storage. A further one is
+    /// refused.
     static let maximumAttributes = 100
     /// The members that every request repeats, even if they have not changed.
     private static let profile = ["locale", "timeZone", "appVersion", "capabilities"]
@@ -62,7 +63,8 @@ struct RegistrationStateMachine: Equatable, Sendable {
         case send(Request)
     }
 
-    /// Returns the next step. ``started(_:)`` must be called before a request is sent.
+    /// Returns the next step: a request to send, the end of the back-off, or nothing. Before a request is sent,
+    /// ``started(_:)`` must be called.
     func next(now: Date) -> Next {
         guard let request = self.request(now: now) else { return .nothing }
         if let until = self.state.backOff.wait(now: now) { return .wait(until: until) }
@@ -95,8 +97,8 @@ struct RegistrationStateMachine: Equatable, Sendable {
         let changes = self.changes(now: now)
         guard let place = stale ?? (changes.isEmpty ? nil : mayBeSent.first), let token = self.state.tokens[place]
         else { return self.requestWithoutToken(changes) }
-        // A refresh repeats the values that only the app decides, in case the provider has lost them. Tags and attributes
-        // may be set by the back end too, so an old value must not come back.
+        // A refresh repeats the values that only the app decides, in case the provider has lost them. Tags and
+        // attributes may be set by the back end too, so an old value must not come back.
         var candidates = changes
         for name in Self.profile + (stale == nil ? [] : ["preferences", "encryptionKey"]) {
             if let value = self.state.wanted[name], !self.isRefused(name, value, now: now) { candidates[name] = value }
@@ -159,7 +161,8 @@ extension RegistrationStateMachine {
     /// Returns `true` if the token and the name of its kind have permitted lengths.
     static func isToken(_ token: Data, _ kind: TokenKind) -> Bool { (1...512).contains(token.count) && kind.isValid }
 
-    /// Sets a token. Returns `false` for an invalid one.
+    /// Sets the token of a kind, which replaces an earlier one. Returns `false` for a token of an invalid length or
+    /// kind.
     mutating func register(_ token: Data, as kind: TokenKind, environment: PushEnvironment, now: Date) -> Bool {
         guard Self.isToken(token, kind) else { return false }
         let text = token.hexadecimal

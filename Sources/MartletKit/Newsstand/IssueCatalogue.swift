@@ -7,7 +7,8 @@ public struct IssueCatalogue: Hashable, Sendable {
     public let issues: [CatalogueIssue]
     /// The cursor of the next page; `nil` on the last page.
     public let next: String?
-    /// The entity tag of the page, with which a later request returns the page only if it has changed.
+    /// The entity tag of the page, with which a later request returns the page only if it has changed; `nil` if it has
+    /// none.
     public let entityTag: String?
 
     init(_ members: [String: JSONValue], entityTag: String?, base: URL) throws(NewsstandError) {
@@ -30,7 +31,6 @@ public struct IssueCatalogue: Hashable, Sendable {
 
 /// A published issue in the catalogue.
 public struct CatalogueIssue: Hashable, Sendable, Codable {
-    /// The product id of the issue.
     public let product: String
     public let publication: UUID
     public let publicationName: String
@@ -39,7 +39,7 @@ public struct CatalogueIssue: Hashable, Sendable, Codable {
     public let number: String?
     /// The publication day, in the form `2026-11-20`.
     public let date: String
-    /// `true` if everybody is entitled to the issue.
+    /// `true` if everybody may download the issue; `false` if only after a purchase.
     public let isFree: Bool
     /// The cover image; `nil` if the issue has none.
     public let cover: PublishedFile?
@@ -85,7 +85,7 @@ public struct IssueRendition: Hashable, Sendable, Codable {
 
 /// A file that can be downloaded.
 public struct PublishedFile: Hashable, Sendable, Codable {
-    /// The signed URL of the file.
+    /// The URL of the file. Its signature permits the download without a key until it expires.
     public let url: URL
     /// The size of the file in bytes.
     public let size: Int64
@@ -93,7 +93,7 @@ public struct PublishedFile: Hashable, Sendable, Codable {
     public let sha256: String
     public let contentType: String
 
-    /// The maximum size of a file in bytes.
+    /// The maximum size of a file in bytes. An entry with a larger one is not valid.
     static let maximumSize: Int64 = 1 << 40
 
     /// Parses a file. Returns `nil` if the members are not valid.

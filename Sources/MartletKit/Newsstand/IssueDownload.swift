@@ -3,7 +3,7 @@ import Foundation
 
 /// The state machine of one download. Some bytes of the file may already be present.
 struct IssueDownload {
-    /// The maximum number of bytes that are read from the body of an error response.
+    /// The maximum number of bytes that are kept of the body of an error response.
     static let maximumError = 16 * 1024
 
     private enum State {
@@ -19,6 +19,7 @@ struct IssueDownload {
     private let present: Int64
     private var state = State.requested
 
+    /// Creates the state of a download whose request is to be sent.
     /// - Parameter present: The number of bytes that are already present, at most the file's size.
     init(_ file: PublishedFile, present: Int64) { (self.file, self.present) = (file, present) }
 
@@ -64,7 +65,7 @@ struct IssueDownload {
 
     enum OnBytes: Equatable {
         case write
-        /// The bytes belong to an error response, and are not written.
+        /// Skip the bytes, because they belong to an error response.
         case skip
     }
 
@@ -99,7 +100,7 @@ struct IssueDownload {
 
 /// Performs one download, as ``IssueDownload`` decides.
 final class IssueTransfer: Sendable {
-    /// The maximum time without a received byte.
+    /// The maximum time without a received byte, after which the download fails.
     static let silence: Duration = .seconds(30)
 
     /// The request for the missing bytes; `nil` if none is missing.

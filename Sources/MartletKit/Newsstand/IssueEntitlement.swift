@@ -36,7 +36,6 @@ public struct IssueEntitlement: Hashable, Sendable {
         case unavailable(message: String, retryAfter: Duration)
     }
 
-    /// The product id.
     public let product: String
     public let decision: Decision
 

@@ -9,7 +9,7 @@ public struct Newsstand: Sendable {
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
     )
-    /// The maximum number of issues on a page of the catalogue.
+    /// The maximum number of issues on a page of the catalogue. A larger limit is reduced to it.
     public static let maximumPage = 100
 
     private let configuration: Martlet.Configuration
@@ -88,9 +88,11 @@ public struct Newsstand: Sendable {
         return entitlements
     }
 
-    /// Requests the signed URL of an issue's file.
-    /// - Parameter screenSize: The size of the screen in pixels, such as `2048x1536`.
-    /// - Throws: ``NewsstandError``
+    /// Requests the signed URL of an issue's file for a screen, if the reader is entitled to the issue.
+    /// - Parameters:
+    ///   - product: The product id of the issue.
+    ///   - screenSize: The size of the screen in pixels, such as `2048x1536`.
+    /// - Throws: ``NewsstandError``, for a reader who is not entitled ``NewsstandError/refused(code:message:)``.
     public func downloadGrant(
         for product: String,
         screenSize: String,
@@ -149,6 +151,7 @@ public struct Newsstand: Sendable {
 
     // MARK: - Requests
 
+    /// Creates a request to the provider's API.
     /// - Parameter path: The percent-encoded path relative to the app's path in the API.
     private func request(
         _ method: String,
@@ -189,17 +192,18 @@ public struct Newsstand: Sendable {
 
 /// An error of ``Newsstand``.
 public enum NewsstandError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The network or the provider failed. The call may succeed later, but not before `retryAfter`.
+    /// The network or the provider failed. The call may succeed later, but not before `retryAfter`, the delay that the
+    /// provider asked for; `nil` if it named none.
     case unavailable(reason: String, retryAfter: Duration?)
     /// The provider refuses the call, with a stable code such as `not_entitled` or `address_expired`.
     case refused(code: String, message: String)
-    /// The response cannot be parsed.
+    /// The response of the provider cannot be parsed, as the value explains.
     case malformed(String)
     /// The file does not have its published SHA-256. The downloaded bytes are removed.
     case wrongContent
     /// The device has no space for the file.
     case noSpace
-    /// The file cannot be read or written.
+    /// The file cannot be read or written on the device. The value is the system's description of the error.
     case storage(String)
 
     public var description: String {

@@ -98,7 +98,7 @@ public enum ReceiptPrivacy: String, Hashable, Sendable, Codable, CaseIterable, C
 enum ReportedEvent: String, Hashable, Sendable, Codable, CaseIterable {
     /// The app or its notification service extension has received the notification.
     case delivered
-    /// The user could see the notification.
+    /// The notification was presented, so that the user could see it.
     case shown
     /// The user opened the app with the notification.
     case opened

@@ -13,13 +13,13 @@ public struct ReceivedNotification: Hashable, Sendable {
     public var body: String?
     /// The new number on the app's icon, where 0 removes the badge; `nil` leaves the number unchanged.
     public var badge: Int?
-    /// The name of the sound, such as `default`.
+    /// The name of the sound, such as `default`; `nil` for a silent notification.
     public var sound: String?
     /// The degree to which the system may interrupt the user; `nil` for the default.
     public var interruptionLevel: InterruptionLevel?
-    /// The category, which determines the actions of the notification.
+    /// The category, which determines the actions that the system shows with the notification; `nil` for none.
     public var category: String?
-    /// The identifier by which the system groups notifications.
+    /// The identifier by which the system groups notifications; `nil` for none.
     public var threadID: String?
     /// `true` for a notification that wakes the app in the background (`content-available`).
     public let wakesApp: Bool
@@ -97,11 +97,12 @@ public struct ReceivedNotification: Hashable, Sendable {
 
 /// The encrypted content of a notification.
 enum SealedContent: Hashable, Sendable {
+    /// Content that is encrypted to a key of the installation.
     /// - Parameters:
     ///   - key: the id of the installation's key for which it was encrypted, 1 to 64 bytes.
     ///   - data: the encapsulated key, 32 bytes, and the ciphertext after it.
     case encrypted(key: String, data: Data)
-    /// The member `martlet.sealed` is malformed.
+    /// Content that cannot be decrypted, because the member `martlet.sealed` is malformed.
     case malformed
 
     /// Decodes the member `martlet.sealed` of a payload.

@@ -25,11 +25,11 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
 
 /// The settings of the device by which the provider selects, localizes and times notifications.
 public struct DeviceProfile: Hashable, Sendable {
-    /// The user's language as a BCP 47 tag such as `pt-BR`.
+    /// The user's language as a BCP 47 tag such as `pt-BR`; `nil` leaves the one at the provider unchanged.
     public var locale: String?
-    /// The identifier of the time zone, such as `Europe/Berlin`.
+    /// The identifier of the time zone, such as `Europe/Berlin`; `nil` leaves the one at the provider unchanged.
     public var timeZone: String?
-    /// The version of the app as numbers such as `2.10.1`.
+    /// The version of the app as numbers such as `2.10.1`; `nil` leaves the one at the provider unchanged.
     public var appVersion: String?
     public var capabilities: Capabilities?
 

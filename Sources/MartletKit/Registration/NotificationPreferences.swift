@@ -1,11 +1,11 @@
 /// The user's own decisions about notifications on this device.
 public struct NotificationPreferences: Hashable, Sendable {
-    /// The maximum number of categories in ``optOuts``.
+    /// The maximum number of categories in ``optOuts``. ``Martlet/setPreferences(_:)`` refuses more.
     static let maximumCategories = 100
     /// The maximum length of a category's name in bytes.
     static let maximumCategory = 64
 
-    /// The categories that the user does not want. All other categories are wanted.
+    /// The consent categories whose notifications the user does not want. All other categories are wanted.
     public var optOuts: Set<String>
     /// The hours in which only urgent notifications are delivered; `nil` for none.
     public var quietHours: QuietHours?

@@ -16,6 +16,7 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
     private let byPath: [(pattern: PathPattern, target: Target)]
     private let fallback: NotificationRoute<Destination>
 
+    /// Creates a router from validated rules.
     /// - Parameter destinations: the closures that create the app's destinations, by the names of the screens. A
     ///   closure may check more than types and limits; if it throws, the fallback is opened.
     /// - Throws: ``ScreenRulesError`` if a screen has no closure or a closure no screen, or if the closure of the
@@ -55,12 +56,14 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
         self.fallback = fallback
     }
 
-    /// Returns the screen that a notification opens; `nil` if it requests none.
+    /// Returns the screen that a notification opens: the fallback for a refused payload, and `nil` if it requests no
+    /// screen.
     public func route(_ notification: ReceivedNotification) -> NotificationRoute<Destination>? {
         self.route(notification.data)
     }
 
-    /// Returns the screen that the payload members beside `aps` request; `nil` if they request none.
+    /// Returns the screen that the payload members beside `aps` request: the fallback if they are refused, and `nil` if
+    /// they request none.
     public func route(_ data: [String: JSONValue]) -> NotificationRoute<Destination>? {
         // A template leaves a member out by making it null.
         let members = ["class", "property", "path"].filter { data[$0] != nil && data[$0] != .null }
@@ -78,7 +81,8 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
         }
     }
 
-    /// Returns the screen for a path such as `/orders/42?tab=items`, which may also be from a link.
+    /// Returns the screen for a path such as `/orders/42?tab=items`, which may also be from a link; the fallback if
+    /// none matches.
     public func route(path: String) -> NotificationRoute<Destination> {
         self.attempt { () throws(RouteError) in try self.target(path: path) }
     }
@@ -153,25 +157,25 @@ extension NotificationRoute: Equatable where Destination: Equatable {}
 /// they may be private.
 public struct RouteError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: String, Hashable, Sendable, CaseIterable {
-        /// No screen has the class.
+        /// The fallback is opened because no screen has the payload's `class`.
         case unknownClass
-        /// No screen's path matches.
+        /// The fallback is opened because the pattern of no screen matches the path.
         case unknownPath
-        /// The payload has a value for which the screen has no parameter.
+        /// The fallback is opened because the payload has a value for which the screen has no parameter.
         case unknownProperty
-        /// A required value is not in the payload.
+        /// The fallback is opened because the payload lacks a required value.
         case missingProperty
-        /// A value is of another type than declared.
+        /// The fallback is opened because a value is not of its parameter's type.
         case wrongType
-        /// A value is outside its limits, or not one of the choices.
+        /// The fallback is opened because a value is outside its limits, or not one of the choices.
         case notAllowed
-        /// A value contains arrays or objects, or a path has too many segments.
+        /// The fallback is opened because a value is an array or an object, or a path has too many segments.
         case tooDeep
-        /// A string is too long, or there are too many values.
+        /// The fallback is opened because a string is too long, or there are too many values.
         case tooLong
-        /// The members of the payload cannot be combined, or a path cannot be decoded.
+        /// The fallback is opened because the payload's members cannot be combined, or a path cannot be decoded.
         case malformed
-        /// The app's own closure refused the values.
+        /// The fallback is opened because the app's own closure refused the values.
         case rule
     }
 

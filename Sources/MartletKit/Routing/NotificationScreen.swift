@@ -6,9 +6,10 @@ import Foundation
 public struct NotificationScreen: Hashable, Sendable {
     /// The screen's name in the app, 1 to 64 letters, digits, `-`, `.` and `_`.
     public let name: String
-    /// The value of `class` in a payload that opens the screen, at most 128 bytes.
+    /// The value of `class` in a payload that opens the screen, at most 128 bytes; `nil` if no class opens it.
     public let `class`: String?
-    /// The pattern of the screen's path: `/orders/:id`, where `:id` stands for the value of the parameter `id`.
+    /// The pattern of the screen's path: `/orders/:id`, where `:id` stands for the value of the parameter `id`; `nil`
+    /// if no path opens the screen.
     public let path: String?
     public let parameters: [Parameter]
 
@@ -22,13 +23,13 @@ public struct NotificationScreen: Hashable, Sendable {
         public let isRequired: Bool
         let type: ValueType
 
-        /// A string without control characters other than line breaks and tabs.
+        /// Creates a parameter for a string without control characters other than line breaks and tabs.
         /// - Parameter maximumLength: 1 to 4096 bytes of UTF-8.
         public static func text(_ name: String, maximumLength: Int = 256, isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .text(maximumLength: maximumLength))
         }
 
-        /// A whole number.
+        /// Creates a parameter for a whole number in a range.
         public static func integer(
             _ name: String,
             in range: ClosedRange<Int64> = .min ... .max,
@@ -37,7 +38,7 @@ public struct NotificationScreen: Hashable, Sendable {
             Parameter(name: name, isRequired: isRequired, type: .integer(range))
         }
 
-        /// A number, with a fraction or without.
+        /// Creates a parameter for a number in a range, with a fraction or without.
         public static func number(
             _ name: String,
             in range: ClosedRange<Double> = -.greatestFiniteMagnitude ... .greatestFiniteMagnitude,
@@ -46,22 +47,23 @@ public struct NotificationScreen: Hashable, Sendable {
             Parameter(name: name, isRequired: isRequired, type: .number(range))
         }
 
-        /// A Boolean value, `true` or `false`.
+        /// Creates a parameter for a Boolean value, `true` or `false`.
         public static func boolean(_ name: String, isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .boolean)
         }
 
-        /// A time: a string in the format of RFC 3339, or seconds since 1970, in the years 1 to 9999.
+        /// Creates a parameter for a time: a string in the format of RFC 3339, or seconds since 1970, in the years 1 to
+        /// 9999.
         public static func date(_ name: String, isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .date)
         }
 
-        /// A UUID in its usual form, in letters of any case.
+        /// Creates a parameter for a UUID in its usual form, in letters of any case.
         public static func uuid(_ name: String, isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .uuid)
         }
 
-        /// One of the strings in a list, which has 1 to 100 strings of at most 64 bytes each.
+        /// Creates a parameter for one of the strings in a list, which has 1 to 100 strings of at most 64 bytes each.
         public static func choice(_ name: String, of choices: [String], isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .choice(choices))
         }
@@ -80,7 +82,7 @@ public struct NotificationScreen: Hashable, Sendable {
 }
 
 extension NotificationScreen {
-    /// Checks the members of a payload's `property`.
+    /// Checks the members of a payload's `property`, and returns the values for the screen.
     ///
     /// The first error in alphabetical order is thrown, so that the same payload always has the same error.
     func values(of properties: [String: JSONValue]) throws(RouteError) -> ScreenValues {

@@ -22,6 +22,7 @@ public struct ScreenRules: Hashable, Sendable {
         static let choice = 64
     }
 
+    /// Creates and validates rules. The screen `fallback` must need no parameters.
     /// - Throws: ``ScreenRulesError`` with the location of the first mistake.
     public init(screens: [NotificationScreen], fallback: String) throws(ScreenRulesError) {
         (self.screens, self.fallback) = (screens, fallback)

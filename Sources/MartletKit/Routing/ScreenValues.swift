@@ -33,7 +33,8 @@ public struct ScreenValues: Hashable, Sendable {
 /// A type to which a screen's value can be converted: `String`, `Int`, `Int64`, `Double`, `Bool`, `Date`, `UUID`, and
 /// enumerations with raw values of type `String` that declare the conformance.
 public protocol ScreenValue {
-    /// Converts a value that was checked against the type and the limits of its parameter.
+    /// Converts a value that was checked against the type and the limits of its parameter; `nil` if it is of another
+    /// type.
     init?(screenValue value: JSONValue)
 }
 
@@ -52,7 +53,7 @@ extension Int64: ScreenValue {
 }
 
 extension Int: ScreenValue {
-    /// Converts a whole number that fits into `Int`, which has 32 bits on some watches.
+    /// Converts a whole number that fits into `Int`, which has 32 bits on some watches; `nil` for any other value.
     public init?(screenValue value: JSONValue) {
         guard let number = value.integer.flatMap({ Int(exactly: $0) }) else { return nil }
         self = number

@@ -23,14 +23,15 @@ public protocol MartletStorage: Sendable {
 /// processes, so there is no lock that a terminated process could keep. On Apple's systems the folder is excluded from
 /// backups, because its contents belong to this device.
 public struct FolderStorage: MartletStorage {
-    /// The maximum size of a value in bytes.
+    /// The maximum size of a value in bytes. A larger one is neither stored nor read.
     static let maximumValue = 1024 * 1024
     /// The prefix of the names of unfinished files. The time of creation in seconds since 1970 follows.
     private static let unfinished = ".new-"
 
     private let folder: URL
 
-    /// Creates the folder if it is missing, and removes files that a terminated process left unfinished.
+    /// Creates the folder if it is missing, and removes files that a terminated process left unfinished over an hour
+    /// ago.
     /// - Throws: An error of the file system.
     public init(folder: URL) throws {
         // The folder contains the secret of the installation.
@@ -45,7 +46,7 @@ public struct FolderStorage: MartletStorage {
         #endif
     }
 
-    /// Removes files that a process left unfinished when it terminated.
+    /// Removes files that a process left unfinished when it terminated, if they are more than an hour old.
     private func removeUnfinished() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: self.folder.path)) ?? []
         for name in names where name.hasPrefix(Self.unfinished) {
@@ -121,9 +122,9 @@ public struct FolderStorage: MartletStorage {
 
 /// An error of ``FolderStorage``.
 public enum StorageError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The name is not valid for a storage.
+    /// The error for a name that is not valid in a storage.
     case invalidName
-    /// The value is larger than 1 MiB.
+    /// The error for a value that is larger than 1 MiB, and is not stored.
     case valueTooLarge
 
     public var description: String {

@@ -16,7 +16,7 @@ public struct TransportRequest: Hashable, Sendable {
     public var body: Data
     /// The maximum duration of the exchange, from the request to the end of the response.
     public var deadline: Duration
-    /// The maximum size of a response in bytes.
+    /// The maximum size of a response's body in bytes. A longer one is an error.
     public var maximumResponse: Int
 
     public init(
@@ -46,11 +46,11 @@ public struct TransportResponse: Hashable, Sendable {
 
 /// An error of a transport.
 public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The response was not complete before the deadline.
+    /// The error for a response that was not complete before the deadline.
     case deadlineExceeded
-    /// The response is longer than the request allows.
+    /// The error for a response that is longer than ``TransportRequest/maximumResponse``.
     case responseTooLarge
-    /// The response is not HTTP.
+    /// The error for a response that is not HTTP.
     case noHTTPResponse
 
     public var description: String {

@@ -4,12 +4,13 @@ import Foundation
 enum ProviderResult: Equatable {
     /// The request was performed. The value contains the members of the response.
     case done([String: JSONValue])
-    /// The request may succeed later: the network, the provider or one of its limits prevented it.
+    /// The request may succeed later: the network, the provider or one of its limits prevented it. `after` is the delay
+    /// that the provider asked for; `nil` if it named none.
     case later(after: Duration?, reason: String)
     /// The request was refused, and would be refused again.
     case refused(ProviderRefusal)
 
-    /// The maximum delay that a response can request, in seconds.
+    /// The maximum delay that a response can request, in seconds. A longer one is reduced to it.
     static let maximumWait: Int64 = 24 * 3600
 
     init(_ result: Result<TransportResponse, any Error>) {
@@ -72,6 +73,6 @@ struct ProviderRefusal: Equatable {
     }
 
     static let notOwnInstallation = "not_own_installation"
-    /// The code of every response with the status 413.
+    /// The code of the refusal of a request that is too large (status 413), whatever code the response has.
     static let tooLarge = "too_large"
 }

@@ -38,6 +38,7 @@ public struct URLSessionTransport: DownloadTransport {
         try Task.checkCancellation()
     }
 
+    /// Converts a request for `URLSession`.
     /// - Parameter silence: The maximum time in which no byte arrives.
     private static func http(_ request: TransportRequest, silence: Duration) -> URLRequest {
         var http = URLRequest(url: request.url)

@@ -4,7 +4,7 @@ public import Foundation
 public struct PushResource: Hashable, Sendable {
     public let id: UUID
     /// The URL to which the sender posts messages. It is a secret, which only
-    /// ``Martlet/makePushResource(name:sender:)`` returns.
+    /// ``Martlet/makePushResource(name:sender:)`` returns; `nil` for a resource of a list.
     public let endpoint: URL?
     /// The app's own name for the resource, which its messages contain (``PushedMessage/resource``); `nil` for none.
     public let name: String?
@@ -30,7 +30,7 @@ public struct PushedMessage: Hashable, Sendable {
         case aesgcm(salt: Data, publicKey: Data)
     }
 
-    /// The maximum size of a body in bytes.
+    /// The maximum size of a body in bytes. A message with a longer one is not accepted.
     static let maximumBody = 4096
 
     /// The app's own name of the push resource; `nil` if it has none.
@@ -78,8 +78,8 @@ extension Martlet {
     /// Creates an address at which a sender reaches this installation by Web Push.
     ///
     /// Pass ``PushResource/endpoint`` to the sender, with the public key of a `SubscriptionKeys`. An installation has
-    /// at most 50. They are removed with the installation: at a launch, compare ``pushResources()`` with the addresses
-    /// that senders have.
+    /// at most 50; a further one is refused. They are removed with the installation: at a launch, compare
+    /// ``pushResources()`` with the addresses that senders have.
     /// - Parameters:
     ///   - name: The app's own name for the resource, which each message contains; 64 bytes at most. `nil` for none.
     ///   - sender: The VAPID public key of the only accepted sender, 65 bytes; `nil` for any sender.

@@ -62,7 +62,8 @@ package enum KeyChangeResult: Hashable, Sendable {
 }
 
 extension APICaller {
-    /// Creates the caller for requests that carry an API key, or for a session that was started with the key.
+    /// Creates the caller for requests that carry an API key, or for a dashboard session that was started with the key.
+    /// - Parameter session: The id of the session; `nil` for requests that carry the key.
     package init(_ key: APIKeyRecord, session: UUID? = nil) {
         self.init(
             id: key.id,

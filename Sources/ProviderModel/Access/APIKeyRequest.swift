@@ -46,6 +46,7 @@ package struct APIKeyRequest: Sendable {
     package let expiresAt: Update<Timestamp>?
     package let rate: Update<Int>?
 
+    /// Reads the members. A relative expiry counts from `now`.
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(_ fields: JSONFields, now: Timestamp) throws {
         self.fields = fields
@@ -56,7 +57,7 @@ package struct APIKeyRequest: Sendable {
         self.rate = try fields.value(Members.rate).map { $0.map { Int($0) } }
     }
 
-    /// Sets the members of a key that the request names.
+    /// Sets the properties of a key that the request names, and keeps the others.
     package func apply(to key: inout APIKeyRecord) {
         if let name { key.name = name }
         if let scopes { key.scopes = scopes }
@@ -68,7 +69,7 @@ package struct APIKeyRequest: Sendable {
     /// The error of a request for a key without scopes.
     package var invalidScopes: RequestError { self.fields.error("scopes", "invalid_scopes", Members.scopesForm) }
 
-    /// Returns the time at which the key expires, which a request gives as a time or in seconds from now.
+    /// Returns the time at which the key expires, from `expiresAt` or `expiresIn`; `nil` if the request names neither.
     private static func expiry(_ fields: JSONFields, now: Timestamp) throws -> Update<Timestamp>? {
         let (at, seconds) = (try fields.value(Members.expiresAt), try fields.value(Members.expiresIn))
         guard at == nil || seconds == nil else {

@@ -5,7 +5,7 @@ package import PushTypes
 package struct AuditRecord: Hashable, Sendable {
     package var id: Int64
     package var at: Timestamp
-    /// The API key that was used, or the person.
+    /// The id of the API key or person that made the request; `nil` for none.
     package var key: UUID?
     /// The name of the key, or of the person, at the time of the request.
     package var keyName: String
@@ -13,7 +13,7 @@ package struct AuditRecord: Hashable, Sendable {
     package var isPerson: Bool
     /// The method and path, such as `PUT /v1/apps/com.example.MyApp/credentials/production`.
     package var action: String
-    /// The id of the resource that the request created, if it is not in the path.
+    /// The id of the resource that the request created; `nil` if it created none, or if the path names it.
     package var resource: String?
     /// The HTTP status of the response.
     package var status: Int
@@ -36,7 +36,7 @@ package struct AuditRecord: Hashable, Sendable {
     }
 }
 
-/// The conditions on entries of the audit. All of them must hold.
+/// The conditions on the entries of the audit that are listed. An entry must meet all of them; `nil` accepts any value.
 package struct AuditFilter: Hashable, Sendable {
     /// The id of the API key or the person; `nil` for any.
     package var key: UUID?

@@ -64,12 +64,14 @@ package enum CredentialRecord: Hashable, Sendable {
 
 /// The state of an app in an environment, derived from the responses to its pushes.
 package struct EnvironmentHealth: Hashable, Sendable {
-    /// The time at which the circuit breaker opened; `nil` while it is closed and tokens are deactivated.
+    /// The time at which the circuit breaker opened, which stops the deactivation of rejected tokens; `nil` while it is
+    /// closed.
     package var breakerOpenSince: Timestamp?
     package var breakerReason: String?
     /// The time of the first push that was accepted with the credential; `nil` before that.
     package var provenAt: Timestamp?
-    /// The epoch of the credential to which the state applies (``StoredCredential/epoch``).
+    /// The epoch of the credential to which the state applies (``StoredCredential/epoch``). A new credential resets the
+    /// state.
     package var epoch: Int64
 
     package init(epoch: Int64 = 0) { self.epoch = epoch }
@@ -111,10 +113,11 @@ package struct ErasureRecord: Hashable, Sendable {
     package var user: String?
     /// The time of the request, by the steady clock.
     package var requestedAt: Timestamp
-    /// Indicates whether all rows have been deleted, so that only the free space of the database file has to be
-    /// overwritten.
+    /// A Boolean value that indicates whether all rows have been deleted, so that only the free space of the database
+    /// file has to be overwritten.
     package var isEmptied: Bool
-    /// The number of the latest request that began or extended the erasure, from 1.
+    /// The number of the latest request that began or extended the erasure, from 1. Until ``answered`` reaches it, the
+    /// erasure is in progress.
     package var request: Int64
     /// The number of the latest request to which the erasure was reported as complete; 0 for none.
     package var answered: Int64
@@ -132,7 +135,7 @@ package struct ErasureRecord: Hashable, Sendable {
         (self.isEmptied, self.request, self.answered) = (isEmptied, request, answered)
     }
 
-    /// Indicates whether the erasure is in progress. Until it ends, a further request for the same user only returns
-    /// its state.
+    /// A Boolean value that indicates whether the erasure is in progress. Until it ends, a further request for the same
+    /// user only returns its state.
     package var isUnderWay: Bool { self.answered < self.request }
 }

@@ -15,7 +15,7 @@ package enum CredentialRequest {
             .described("The protocol of pushes with it. Default http2.")
     }
 
-    /// The bodies that set a credential: one for each kind of credential.
+    /// The bodies that set a credential: one each for a token key, a PEM certificate, and a PKCS #12 archive.
     private static let kinds = [
         RequestObject(required: [Members.teamID, Members.keyID, Members.privateKey]),
         RequestObject(required: [Members.certificate], optional: [Members.passphrase, Members.transport]),

@@ -15,7 +15,7 @@ package struct EnvironmentPause: Hashable, Sendable {
     package var fault: ConfigurationFault
     /// The time of the pause by the wall clock.
     package var since: Timestamp
-    /// The number of responses or failures that led to the pause.
+    /// The number of responses and failed connections that showed the fault before the pause.
     package var proofs: Int
 
     package init(_ target: AppEnvironment, _ fault: ConfigurationFault, since: Timestamp, proofs: Int) {
@@ -23,14 +23,15 @@ package struct EnvironmentPause: Hashable, Sendable {
     }
 }
 
-/// A request to pause an environment, unless its credential has changed since the fault was observed.
+/// A request to pause an environment. It has no effect if the credential has changed since the fault was observed.
 package struct EnvironmentPauseRequest: Hashable, Sendable {
     package var pause: EnvironmentPause
     /// The epoch of the credential with which the fault was observed (``StoredCredential/epoch``).
     package var epoch: Int64
-    /// The event to post to webhooks, as one JSON value; `nil` if no webhook subscribes to it.
+    /// The event to send to webhooks, as one JSON value; `nil` if no webhook subscribes to it.
     package var event: Data?
-    /// Indicates whether the environment is paused already, so that only the fault is replaced.
+    /// A Boolean value that indicates whether the environment is paused already, so that only the stored fault is
+    /// replaced.
     package var replacesFault = false
 
     package init(_ pause: EnvironmentPause, epoch: Int64, event: Data?) {
@@ -41,7 +42,8 @@ package struct EnvironmentPauseRequest: Hashable, Sendable {
 /// A credential as it is stored.
 package struct StoredCredential: Hashable, Sendable {
     package var credential: CredentialRecord
-    /// A number that rises with each change of the environment's credential.
+    /// A number that rises with each change of the environment's credential, so that late responses to an earlier one
+    /// are ignored.
     package var epoch: Int64
     /// The protocol of pushes that use the credential.
     package var transport: PushTransport
@@ -51,7 +53,7 @@ package struct StoredCredential: Hashable, Sendable {
     }
 }
 
-/// The environments whose pause delays the sending to a recipient or a shard.
+/// The environments whose pause delays the sending to a recipient or a shard, which is a part of an audience.
 package enum HoldingEnvironments: Hashable, Sendable {
     case one(PushEnvironment)
     /// All environments for which the app has a credential.

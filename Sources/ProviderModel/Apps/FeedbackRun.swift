@@ -24,7 +24,8 @@ package struct FeedbackCounts: Hashable, Sendable {
     package var deactivated = 0
     /// The number of devices that stay active because they registered at the time of their entry in the list or later.
     package var kept = 0
-    /// The number of devices that stay active because the circuit breaker is open.
+    /// The number of devices that stay active because the circuit breaker, which stops the deactivation of tokens, is
+    /// open.
     package var withheld = 0
     /// The number of tokens without an active device.
     package var unknown = 0

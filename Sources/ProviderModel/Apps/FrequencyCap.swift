@@ -1,6 +1,7 @@
 package import PushTypes
 
-/// The maximum number of notifications that a user gets in a window of time.
+/// The maximum number of notifications that a user receives in a sliding window. Further ones are skipped for that
+/// user.
 package struct FrequencyCap: Hashable, Sendable {
     package static let maximumCount: Int64 = 1000
     /// The maximum length of the window, in seconds.
@@ -13,13 +14,13 @@ package struct FrequencyCap: Hashable, Sendable {
     package init(count: Int, window: Int64) { (self.count, self.window) = (count, window) }
 }
 
-/// A request to count a notification towards the caps of a page's users, before it is sent to them.
+/// A request to count a notification towards the frequency caps of some recipients, before it is sent to them.
 package struct FrequencyCapReservation: Hashable, Sendable {
     package var cap: FrequencyCap
     package var app: Int64
     /// The number of the notification.
     package var notification: Int64
-    /// The holders of caps: users, or devices without a user.
+    /// The holders of the caps: the ids of users, or keys for devices without a user.
     package var holders: Set<BytewiseString>
     /// The time by the steady clock.
     package var now: Timestamp

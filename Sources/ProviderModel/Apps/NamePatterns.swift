@@ -1,6 +1,6 @@
 /// The tags or attributes that installations may write, by their names or by prefixes.
 package struct NamePatterns: Hashable, Sendable {
-    /// The maximum number of patterns of an app.
+    /// The maximum number of patterns of an app. A request with more is rejected.
     package static let maximum = 100
 
     /// The patterns. One that ends in `*` matches every name that begins with the rest.
@@ -20,9 +20,9 @@ package struct NamePatterns: Hashable, Sendable {
         }
     }
 
-    /// Reads the stored form: one pattern a line.
+    /// Reads the stored form, one pattern a line; `nil` gives no patterns.
     package init(stored text: String?) { self.init((text ?? "").split(separator: "\n").map(String.init)) }
 
-    /// The form in the database; `nil` for none.
+    /// The patterns as stored, one a line; `nil` if there are none.
     package var stored: String? { self.texts.isEmpty ? nil : self.texts.joined(separator: "\n") }
 }

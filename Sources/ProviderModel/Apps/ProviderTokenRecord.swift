@@ -19,13 +19,14 @@ package struct ProviderTokenRecord: Hashable, Sendable {
     package static let renewal: Duration = .seconds(45 * 60)
     /// The maximum age of a token that is used: 55 min.
     package static let lifetime: Duration = .seconds(55 * 60)
-    /// The minimum time between two tokens of a key: 20 min.
+    /// The minimum time between two tokens of a key: 20 min. The push service rejects pushes if a token follows
+    /// earlier.
     package static let spacing: Duration = .seconds(20 * 60)
 
     package var key: ProviderTokenKey
     package var text: String
     package var issuedAt: Timestamp
-    /// Indicates whether the push service has rejected the token as expired.
+    /// A Boolean value that indicates whether the push service has rejected the token as expired.
     package var isRejected: Bool
 
     package init(key: ProviderTokenKey, text: String, issuedAt: Timestamp, isRejected: Bool = false) {
@@ -37,13 +38,14 @@ package struct ProviderTokenRecord: Hashable, Sendable {
         max(now.since(self.issuedAt), self.issuedAt.since(now)) < Self.spacing
     }
 
-    /// Returns `true` if a new token is to replace this one.
+    /// Returns `true` if a new token is to replace this one: it is rejected, 45 min old, or from the future, and
+    /// ``forbidsAnother(at:)`` is `false`.
     package func isDue(at now: Timestamp) -> Bool {
         guard !self.forbidsAnother(at: now) else { return false }
         return self.isRejected || now < self.issuedAt || now.since(self.issuedAt) >= Self.renewal
     }
 
-    /// Returns `true` if requests may still use the token.
+    /// Returns `true` if requests may still use the token: until it is 55 min old, or while no other may be issued.
     package func isUsable(at now: Timestamp) -> Bool {
         if self.forbidsAnother(at: now) { return true }
         return now >= self.issuedAt && now.since(self.issuedAt) < Self.lifetime

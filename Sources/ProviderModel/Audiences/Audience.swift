@@ -4,12 +4,12 @@ package import PushTypes
 
 /// The audience of a notification.
 package enum Audience: Hashable, Sendable {
-    /// The devices with the given tokens, whether the tokens are registered or not.
+    /// The audience of the devices with the given tokens, whether the tokens are registered or not.
     case tokens([DeviceToken])
-    /// The active devices for which the expression holds.
+    /// The audience of the active devices that meet the expression.
     case devices(AudienceExpression)
-    /// The devices that follow a channel. Only the push service knows them, so the channel counts as a single
-    /// recipient.
+    /// The audience of the devices that follow a channel. Only the push service knows them, so the channel counts as a
+    /// single recipient.
     case channel(BroadcastChannel)
 }
 
@@ -27,20 +27,20 @@ package indirect enum AudienceExpression: Hashable, Sendable {
     case token(DeviceToken)
     case user(String)
     case tag(String)
-    /// A comparison of an attribute with a value: a number, a text or a Boolean.
+    /// The condition that an attribute compares in this way with a value: a number, a text or a Boolean.
     case attribute(name: String, Comparison, JSONValue)
-    /// The presence of an attribute, whatever its value.
+    /// The condition that the device has the attribute, whatever its value.
     case hasAttribute(String)
-    /// A locale, with or without a region: `pt` matches `pt-BR` too.
+    /// The condition that the device has this locale, with or without a region: `pt` matches `pt-BR` too.
     case locale(String)
-    /// The version of the app, compared part by part as numbers.
+    /// The condition that the app's version compares in this way, part by part as numbers.
     case appVersion(Comparison, AppVersion)
     case timeZone(String)
-    /// A Live Activity, by the id that the app gave it.
+    /// The condition that the token belongs to a Live Activity, by the id that the app gave it.
     case activity(String)
-    /// A comparison of the time of the device's latest registration.
+    /// The condition that the time of the device's latest registration compares in this way.
     case lastSeen(Comparison, Timestamp)
-    /// An outcome of an earlier notification. It is used by resends, and cannot occur in a request.
+    /// The condition that an earlier notification had one of these outcomes. Resends use it; a request cannot.
     case outcomes(RecipientOutcomes)
     case and([AudienceExpression])
     case or([AudienceExpression])
@@ -57,7 +57,7 @@ package indirect enum AudienceExpression: Hashable, Sendable {
 }
 
 extension AudienceExpression {
-    /// Indicates whether the expression has a condition on a Live Activity.
+    /// A Boolean value that indicates whether the expression has a condition on a Live Activity.
     package var namesActivity: Bool {
         switch self {
         case .activity: true
@@ -124,12 +124,12 @@ package struct NamedAudiences: Hashable, Sendable {
 
 /// An audience of the devices for which an earlier notification ended in certain states.
 ///
-/// These are the devices with such a delivery in the ledger. The store keeps the deliveries until the later notification has
-/// ended.
+/// These are the devices with such a delivery in the ledger. The store keeps the deliveries until the later
+/// notification has ended.
 package struct RecipientOutcomes: Hashable, Sendable {
     package var notification: UUID
     package var states: Set<DeliveryRecord.State>
-    /// The reasons of the deliveries that match; `nil` for all but ``exceptReasons``.
+    /// The reasons of the deliveries that match; `nil` for any reason except ``exceptReasons``, and for none.
     package var reasons: [String]?
     package var exceptReasons: [String]
 
@@ -143,7 +143,8 @@ package struct RecipientOutcomes: Hashable, Sendable {
         (self.reasons, self.exceptReasons) = (reasons, exceptReasons)
     }
 
-    /// Returns `true` if a delivery with this state and reason matches.
+    /// Returns `true` if a delivery with the given state and reason, which may be `nil` for none, belongs to the
+    /// audience.
     package func holds(_ state: DeliveryRecord.State, reason: String?) -> Bool {
         guard self.states.contains(state) else { return false }
         guard let reasons else { return !(reason.map(self.exceptReasons.contains) ?? false) }

@@ -1,14 +1,16 @@
 package import PushSupport
 package import PushTypes
 
-/// The JSON form of an audience: `{"tag":"beta"}`, `{"and":[{"locale":"de"},{"not":{"user":"alice"}}]}`. All members of one
-/// object must hold.
+/// The JSON form of an audience: `{"tag":"beta"}`, `{"and":[{"locale":"de"},{"not":{"user":"alice"}}]}`. All members of
+/// one object must hold.
 extension AudienceExpression {
-    /// The maximum number of conditions in one expression.
+    /// The maximum number of conditions in one expression. A request with more is rejected.
     package static let maximumConditions = 200
-    /// The maximum nesting depth of `and`, `or` and `not`. An object with several members counts as an `and`.
+    /// The maximum nesting depth of `and`, `or` and `not`, beyond which a request is rejected. An object with several
+    /// members counts as an `and`.
     package static let maximumDepth = 16
-    /// The minimum length of a device token in an audience, in bytes. No shorter token is known (reference 1.7).
+    /// The minimum length of a device token in an audience, in bytes. A shorter one is rejected: none is known
+    /// (reference 1.7).
     package static let minimumToken = 32
 
     package static let object = RequestObject(
@@ -37,7 +39,7 @@ extension AudienceExpression {
     }
 
     /// Reads the expression of a request.
-    /// - Parameter path: The path of the object in the request.
+    /// - Parameter path: The path of the object in the request, for errors; `nil` for the whole body.
     package init(
         json members: [String: JSONValue],
         path: String?,

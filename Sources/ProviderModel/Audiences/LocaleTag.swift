@@ -47,8 +47,8 @@ package struct LocaleTag: Hashable, Sendable {
 
     /// The names of the tags that match this one, best match first.
     ///
-    /// These are the tag with fewer and fewer subtags (RFC 4647 section 3.4). Before the language alone comes the language
-    /// with the region only, and for Chinese the language with the script that the region writes.
+    /// These are the tag with fewer and fewer subtags (RFC 4647 section 3.4). Before the language alone comes the
+    /// language with the region only, and for Chinese the language with the script that the region writes.
     package var candidates: [String] {
         var names = (1...self.subtags.count).reversed().map { self.subtags.prefix($0).joined(separator: "-") }
         guard let language = names.popLast() else { return [] }

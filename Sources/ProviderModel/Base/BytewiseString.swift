@@ -1,7 +1,7 @@
 /// A string that is compared by its bytes, as in the database.
 ///
-/// Swift's own comparison is by canonical equivalence: a letter with an accent equals the letter followed by a combining
-/// accent. Users or categories with such names would be taken for each other.
+/// Swift's own comparison is by canonical equivalence: a letter with an accent equals the letter followed by a
+/// combining accent. Users or categories with such names would be taken for each other.
 package struct BytewiseString: Hashable, Sendable, Comparable, ExpressibleByStringInterpolation {
     package let text: String
 

@@ -32,7 +32,7 @@ extension Member {
 }
 
 extension PushEnvironment {
-    /// The environment with this name. Development tools call the sandbox `development`.
+    /// Creates the environment with a name; `nil` for an unknown name. `development` is accepted for the sandbox.
     package init?(named name: String) {
         guard let environment = name == "development" ? .sandbox : PushEnvironment(rawValue: name) else { return nil }
         self = environment

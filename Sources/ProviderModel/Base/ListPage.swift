@@ -1,6 +1,4 @@
-/// A place in a sorted list: the value of the sort key, and the record's number, which is unique.
-///
-/// In a list that is sorted by a text, the key is 0, and the text is read from the record.
+/// A position in a sorted list, from which the next page is read: the sort key and the number of a record.
 package struct ListPosition: Hashable, Sendable {
     package var key: Int64
     package var number: Int64
@@ -14,7 +12,7 @@ package struct ListPage<Entry: Hashable & Sendable>: Hashable, Sendable {
     /// The place at which the next page begins; `nil` at the end of the list. A page that is not full may have one too,
     /// because the number of rows that are read for a page is limited.
     package var next: ListPosition?
-    /// The length of the entries' bodies, in bytes; 0 where they have none.
+    /// The total length of the entries' stored bodies, in bytes, which limits the page; 0 for entries without bodies.
     package var bodyBytes = 0
 
     package init(entries: [Entry], next: ListPosition?) { (self.entries, self.next) = (entries, next) }
@@ -26,7 +24,7 @@ package struct ListTotal: Hashable, Sendable {
     package static let maximum = 10_000
 
     package var count: Int
-    /// Indicates whether ``count`` is the exact number, and not only a lower bound.
+    /// A Boolean value that indicates whether ``count`` is the exact number, and not only a lower bound.
     package var isExact: Bool
 
     package init(count: Int, isExact: Bool) { (self.count, self.isExact) = (count, isExact) }

@@ -23,7 +23,7 @@ package struct BridgeKind: RawRepresentable, Hashable, Sendable {
 
 /// A configured bridge, which translates the requests of another system for one app.
 package struct BridgeRecord: Hashable, Sendable {
-    /// The maximum length of a name, in bytes.
+    /// The maximum length of a name, in bytes. A longer one is rejected.
     package static let maximumName = 255
     /// The maximum number of bridges of an app, of all kinds together. It is low because a change of any bridge makes
     /// requests read all bridges of their kind again.
@@ -59,8 +59,8 @@ package struct BridgeRecord: Hashable, Sendable {
         (self.settings, self.secret, self.revision, self.changedAt) = (settings, secret, revision, changedAt)
     }
 
-    /// Returns the length of an app's bundle id if the name of a Matrix bridge begins with it; otherwise 0. Of two apps, the
-    /// one with the greater length has the better claim to the name, and to the app ids that it matches.
+    /// Returns the length of an app's bundle id if the name of a Matrix bridge begins with it; otherwise 0. Of two
+    /// apps, the one with the greater length has the better claim to the name, and to the app ids that it matches.
     package static func claim(to name: String, of bundleID: String) -> Int {
         let isOwn =
             name == bundleID || GlobPattern.literals(of: name).starts(with: "\(bundleID).".unicodeScalars)
@@ -94,11 +94,12 @@ package struct OverruledBridge: Hashable, Sendable {
 
 /// The result of setting a bridge.
 package enum BridgeChangeResult: Hashable, Sendable {
-    /// The stored bridge, and the other app whose bridge it has replaced; `nil` for none.
+    /// The bridge is stored. `displaced` is the other app whose bridge it has replaced; `nil` if it has replaced none.
     case done(BridgeRecord, displaced: Topic?)
     /// Nothing is changed: the name belongs to another app's bridge.
     case nameTaken
-    /// Nothing is added: some app ids that this Matrix bridge matches belong to another app, by its bundle id or by a bridge.
+    /// Nothing is added: some app ids that this Matrix bridge matches belong to another app, by its bundle id or by a
+    /// bridge.
     case nameOverlaps
     /// Nothing is changed: the name of this binary bridge is a topic of another app.
     case topicTaken
@@ -134,14 +135,15 @@ package struct LegacyToken: Hashable, Sendable {
     package init(token: DeviceToken, since: Timestamp) { (self.token, self.since) = (token, since) }
 }
 
-/// A named token that a response has proven invalid. It is stored for the bridge through which the notification
-/// arrived.
+/// A token that a request named without registering it, and that a response has proven invalid. It is stored for the
+/// bridge through which the notification arrived.
 package struct InvalidNamedToken: Hashable, Sendable {
     package var token: DeviceToken
     package var environment: PushEnvironment
     /// The time from which the token is invalid, according to the push service.
     package var since: Timestamp
-    /// Indicates whether the app was removed from the device, which the feedback list reports; otherwise the token is bad.
+    /// `true` if the push service called the token unregistered, which the feedback list reports; `false` if it called
+    /// the token bad.
     package var isUnregistered: Bool
 
     package init(token: DeviceToken, environment: PushEnvironment, since: Timestamp, isUnregistered: Bool) {
@@ -163,7 +165,7 @@ package struct LegacyPush: Hashable, Sendable {
     }
 }
 
-/// The comparison of one shadowed request: the bridge's result, and the response of the old server.
+/// The comparison of the bridge's result for one request with the response of the old server, which it is to replace.
 package struct ShadowComparison: Hashable, Sendable {
     /// The maximum number of differences of one request that are kept. Further ones are only counted.
     package static let maximumDifferences = 100
@@ -177,7 +179,7 @@ package struct ShadowComparison: Hashable, Sendable {
 /// A difference between the result of a bridge and the response of the old server. It contains nothing of a
 /// notification's content.
 package struct ShadowDifference: Hashable, Sendable {
-    /// The maximum length of a result, in bytes.
+    /// The maximum length of ``ours`` and ``theirs``, in bytes; the rest is cut off.
     package static let maximumText = 120
 
     /// The time of the request.
@@ -196,12 +198,13 @@ package struct ShadowDifference: Hashable, Sendable {
     }
 }
 
-/// The report about the shadowed requests of a bridge.
+/// The report of a bridge in shadow mode, which sends no pushes and compares its results with the old server's
+/// responses.
 package struct ShadowReport: Hashable, Sendable {
-    /// The maximum number of differences that are kept for a bridge.
+    /// The maximum number of differences that are kept for a bridge; the newest replace the oldest.
     package static let maximumDifferences = 1000
 
-    /// The time of the first shadowed request.
+    /// The time of the first request that was compared.
     package var since: Timestamp
     package var requests: Int
     /// The number of requests without any difference.

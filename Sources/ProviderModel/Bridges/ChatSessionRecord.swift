@@ -9,13 +9,13 @@ package enum ChatProtocol: String, Hashable, Sendable, CaseIterable {
 
 /// A session that the provider keeps at a chat server for a user of an app.
 package struct ChatSessionRecord: Hashable, Sendable {
-    /// The state of a session.
+    /// The state of a session, which decides whether the provider signs in.
     package enum State: String, Hashable, Sendable, CaseIterable {
-        /// The provider keeps itself signed in.
+        /// The session is in use: the provider signs in, and reconnects after a failure.
         case active
-        /// A person has stopped the session.
+        /// The session is not in use because a person has stopped it.
         case stopped
-        /// The server has permanently refused the session, for example because of a wrong password.
+        /// The session is not in use because the server has permanently refused it, for example for a wrong password.
         case failed
     }
 
@@ -37,8 +37,10 @@ package struct ChatSessionRecord: Hashable, Sendable {
     /// The description of the last failure; `nil` after a successful sign-in.
     package var lastError: String?
     /// The time of the newest message that was processed, by the server's clock, but not later than the provider's own.
+    /// After a reconnection, messages up to it are not pushed again.
     package var seenThrough: Timestamp
-    /// `true` once the server has proven with SCRAM that it knows the password.
+    /// `true` once the server has proven with SCRAM that it knows the password. From then on, weaker mechanisms are
+    /// refused.
     package var usesSCRAM = false
     /// The id of this version of the record, which each change by a person replaces.
     package var revision: UUID
@@ -65,7 +67,7 @@ package struct ChatSessionRecord: Hashable, Sendable {
     }
 }
 
-/// The key of a version of a session.
+/// The key of one version of a session's record. A change by a person creates a new version.
 package struct ChatSessionKey: Hashable, Sendable {
     package var id: UUID
     package var revision: UUID
@@ -73,11 +75,11 @@ package struct ChatSessionKey: Hashable, Sendable {
     package init(id: UUID, revision: UUID) { (self.id, self.revision) = (id, revision) }
 }
 
-/// The progress of a session, to be stored in its record.
+/// The progress of a session since it was last stored, to be written to its record.
 package struct ChatSessionProgress: Hashable, Sendable {
     /// `true` once the server has permanently refused the session.
     package var hasFailed: Bool
-    /// The new value of ``ChatSessionRecord/lastError``.
+    /// The new value of ``ChatSessionRecord/lastError``; `nil` after a successful sign-in.
     package var lastError: String?
     /// The new value of ``ChatSessionRecord/seenThrough``, which never decreases.
     package var seenThrough: Timestamp

@@ -1,7 +1,8 @@
 /// A pattern in which `*` matches any number of characters and `?` matches one.
 package struct GlobPattern: Hashable, Sendable {
     private let scalars: [Unicode.Scalar]
-    /// The number of characters before the first `*` or `?`.
+    /// The number of characters before the first `*` or `?`. Of several patterns that match a Matrix app id, the
+    /// longest wins.
     package let literals: Int
 
     /// Creates a pattern; `nil` for a text without `*` and `?`.
@@ -37,8 +38,8 @@ package struct GlobPattern: Hashable, Sendable {
         return self.scalars[next...].allSatisfy { $0 == "*" }
     }
 
-    /// Returns `true` if some text matches both names, each of which may be a pattern. The time grows with the product of
-    /// both lengths, unless their literal beginnings differ.
+    /// Returns `true` if some text matches both names, each of which may be a pattern. The time grows with the product
+    /// of both lengths, unless their literal beginnings differ.
     package static func overlap(_ one: String, _ other: String) -> Bool {
         // Canonically equivalent texts are one name.
         guard one != other else { return true }

@@ -1,8 +1,8 @@
 package import Foundation
 package import PushTypes
 
-/// A node of a push component: the address to which a user's chat server publishes for an installation or a user of an
-/// app.
+/// A node of a push component (XEP-0357): the address to which a user's chat server publishes for an installation or a
+/// user of an app.
 package struct XMPPNodeRecord: Hashable, Sendable {
     /// The maximum number of nodes of an installation or a user. A further one replaces the oldest.
     package static let maximumPerOwner = 20

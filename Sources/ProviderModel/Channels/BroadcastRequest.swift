@@ -35,6 +35,7 @@ package struct BroadcastRequest: Sendable {
     package let environment: PushEnvironment?
     private let fields: JSONFields
 
+    /// Reads the request from the members of a JSON object.
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(_ fields: JSONFields) throws(RequestError) {
         self.channel = try fields.required(Self.channelMember)

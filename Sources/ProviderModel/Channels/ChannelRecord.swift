@@ -2,7 +2,7 @@ package import PushTypes
 
 /// A broadcast channel of an app, as the provider knows it.
 package struct ChannelRecord: Hashable, Sendable {
-    /// The maximum length of a name, in bytes.
+    /// The maximum length of a name, in bytes. A longer one is rejected.
     package static let maximumName = 200
 
     package var id: ChannelID

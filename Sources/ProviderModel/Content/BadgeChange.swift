@@ -17,7 +17,7 @@ package struct BadgeChange: Hashable, Sendable {
         self.increment = Int(increment)
     }
 
-    /// Returns the count that results from applying the change to `count`.
+    /// Returns the count that results from applying the change to `count`, limited to 0 through ``maximumCount``.
     package func applied(to count: Int) -> Int {
         let before = min(max(count, 0), Self.maximumCount)
         return min(max(before + self.increment, 0), Self.maximumCount)

@@ -28,7 +28,8 @@ struct ContentExpiration: Hashable, Sendable {
     /// The number of seconds from the start of sending to each recipient; `nil` if ``expiration`` applies.
     var seconds: Int64?
 
-    /// - Throws: ``RequestError`` that names the member at fault.
+    /// Reads the expiration; the push service's default if the request names none.
+    /// - Throws: ``RequestError`` that names the member at fault, for example if both members are given.
     init(_ fields: JSONFields) throws(RequestError) {
         self.seconds = try fields.value(Self.relative)
         self.expiration = try fields.value(Self.absolute) ?? .servicePolicy

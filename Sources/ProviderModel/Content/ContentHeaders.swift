@@ -25,10 +25,11 @@ struct ContentHeaders {
 
     /// The content with the values of its headers. Its payload is still empty.
     let content: NotificationContent
-    /// `true` if the push updates a pass: its payload is empty.
+    /// `true` if the push updates a Wallet pass: its payload is empty.
     let isWallet: Bool
     private(set) var warnings: [ContentWarning] = []
 
+    /// Reads the headers. The topic is derived from `bundleID` unless the request names one.
     /// - Throws: ``RequestError`` that names the member at fault.
     init(_ fields: JSONFields, bundleID: Topic) throws(RequestError) {
         let pushType = try Self.pushType(fields)
@@ -69,7 +70,8 @@ struct ContentHeaders {
         return type ?? (Self.wakesAppOnly(fields) ? .background : .alert)
     }
 
-    /// Returns `true` if the content wakes the app and shows nothing. Such a push is of the type background (reference 1.6).
+    /// Returns `true` if the content wakes the app and shows nothing. Such a push is of the type background (reference
+    /// 1.6).
     private static func wakesAppOnly(_ fields: JSONFields) -> Bool {
         let shown: Set = ["alert", "badge", "sound"]
         if case .object(let payload)? = fields.members["payload"] {

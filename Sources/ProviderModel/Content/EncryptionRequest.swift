@@ -43,7 +43,8 @@ enum EncryptionRequest {
         return text
     }
 
-    /// Returns a warning for `content-available`, which the system cannot see in encrypted content; `nil` if it is not set.
+    /// Returns a warning for `content-available`, which the system cannot see in encrypted content; `nil` if it is not
+    /// set.
     static func warning(_ payload: [String: JSONValue]) -> ContentWarning? {
         guard case .object(let aps)? = payload["aps"], aps["content-available"] == .integer(1) else { return nil }
         let message = "content-available is encrypted too, so that it does not wake the app: its extension runs instead"

@@ -1,7 +1,8 @@
 package import Foundation
 import PushSupport
 
-/// The payload that Apple sees in place of encrypted content: a placeholder, and the text around the ciphertext.
+/// The payload that Apple sees in place of encrypted content: a placeholder alert, and the JSON text around the
+/// ciphertext.
 package struct EnvelopeText: Sendable {
     /// The error of a stored placeholder that cannot be decoded.
     package struct Damage: Error, Hashable {}
@@ -44,8 +45,8 @@ package struct EnvelopeText: Sendable {
     /// Returns the length of the ciphertext of a payload of `length` bytes, in base64.
     package static func sealedLength(ofPayload length: Int) -> Int { (length + self.overhead + 2) / 3 * 4 }
 
-    /// Returns the size of the payload that Apple gets, in bytes, for a payload of `count` bytes and a key with a name of
-    /// maximum length.
+    /// Returns the size of the payload that Apple gets, in bytes, for a payload of `count` bytes and a key with a name
+    /// of maximum length.
     package func size(ofPayload count: Int) -> Int {
         self.opening.count + InstallationPublicKey.maximumID + Self.middle.count
             + Self.sealedLength(ofPayload: count) + Self.closing.count

@@ -2,7 +2,7 @@ import PushSupport
 
 /// Maps members of the payload to the members of the request that they came from, so that an error can name them.
 struct FieldNames {
-    /// `true` if the request gives the payload as a whole.
+    /// `true` if the request gives the whole payload in its member `payload`.
     let isRaw: Bool
     /// The locale as the caller wrote it; `nil` for the default payload.
     let locale: String?
@@ -73,6 +73,7 @@ struct PayloadMember<Value>: AnyRequestMember {
 
     func check(_ fields: JSONFields) throws(RequestError) { try self.member.check(fields) }
 
+    /// Creates the pair. The member's name is the key in camel case.
     /// - Parameter make: A function that creates the member of the request from its name.
     init(_ key: String, _ make: (String) -> RequestMember<Value>) {
         (self.key, self.member) = (key, make(FieldNames.camelCase(key)))

@@ -3,8 +3,8 @@ import PushTypes
 
 /// Builds the payloads for locales from their differences to the default payload.
 ///
-/// The alert and the `data` of a localization are merged into the default ones. A member that is `null` in the localization
-/// is removed. If the default is a raw payload, so is each localization.
+/// The alert and the `data` of a localization are merged into the default ones. A member that is `null` in the
+/// localization is removed. If the default is a raw payload, so is each localization.
 struct LocalizationBuilder {
     /// The payload for one locale.
     struct Localization {
@@ -14,7 +14,7 @@ struct LocalizationBuilder {
         var payload: [String: JSONValue]
     }
 
-    /// The maximum number of localizations of one notification.
+    /// The maximum number of localizations of one notification. A request with more is rejected.
     private static let maximumCount = 100
     /// The members of a localization that is merged into the default payload.
     private static let object = RequestObject(

@@ -10,8 +10,8 @@ extension NotificationContent {
         [PayloadBuilder.payloadMember, LocalizationBuilder.member, Self.templateMember, ReceiptSetting.member]
     )
 
-    /// The member `template` as a boolean: `true` if the content has variables. The member may be a ``TemplateReference``
-    /// instead.
+    /// The member `template` as a boolean: `true` if the content has variables. The member may be a
+    /// ``TemplateReference`` instead.
     private static let templateMember = RequestMember<Bool>(
         TemplateReference.member,
         .any(of: [.bool, TemplateReference.object.schema])
@@ -94,7 +94,7 @@ extension NotificationContent {
         return (content, warnings)
     }
 
-    /// The maximum size of a payload before variables are filled in, in bytes.
+    /// The maximum size of a payload before variables are filled in, in bytes. Larger payloads are rejected.
     ///
     /// It keeps a request small in memory: each localization is a copy of the default payload, so that a megabyte could
     /// become a hundred.
@@ -115,7 +115,7 @@ extension NotificationContent {
             }
         }
 
-        /// Indicates whether the payload starts a Live Activity.
+        /// A Boolean value that indicates whether the payload starts a Live Activity.
         var startsActivity: Bool {
             if case .object(let aps)? = self.payload["aps"] { aps["event"] == .string("start") } else { false }
         }
@@ -126,7 +126,8 @@ extension NotificationContent {
         }
     }
 
-    /// Checks every variant. A localization does not repeat the warnings of the default payload.
+    /// Checks the default payload and every localization. A localization does not repeat the warnings of the default
+    /// payload.
     private static func lint(
         _ variants: [Variant],
         _ headers: ContentHeaders,
@@ -173,8 +174,8 @@ extension NotificationContent {
         }
     }
 
-    /// Checks that the minimum size of each payload is within the limit. The values of variables are checked when the payload
-    /// is rendered.
+    /// Checks that the minimum size of each payload is within the limit. The values of variables are checked when the
+    /// payload is rendered.
     private static func checkSizes(
         _ variants: [Variant],
         _ localizations: [LocalizationBuilder.Localization],
@@ -195,8 +196,8 @@ extension NotificationContent {
         }
     }
 
-    /// Returns the level of receipts. It is none, with a warning, if the payloads have no room for the member `martlet` and
-    /// the request names no level.
+    /// Returns the level of receipts. It is none, with a warning, if the payloads have no room for the member `martlet`
+    /// and the request names no level.
     private static func receipts(
         _ setting: ReceiptSetting,
         _ variants: [Variant],

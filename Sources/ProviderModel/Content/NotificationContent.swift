@@ -17,7 +17,7 @@ package struct NotificationContent: Hashable, Sendable {
     package var collapseID: String?
     /// The payload in JSON; for a template, the text from which the payload of each recipient is rendered.
     package var payload: Data
-    /// `true` if the payload depends on the recipient.
+    /// `true` if the payload depends on the recipient: by variables, localizations, or the user's badge count.
     package var isTemplate: Bool
     /// The alert that Apple sees in place of encrypted content, as JSON text; `nil` if the content is not encrypted.
     package var placeholder: Data?

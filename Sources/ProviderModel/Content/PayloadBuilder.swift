@@ -1,8 +1,8 @@
 import PushSupport
 import PushTypes
 
-/// Builds the payload from the members of a request, or takes the raw payload that it gives (reference 3). ``PayloadLint``
-/// checks the result.
+/// Builds the payload from the members of a request, or takes the raw payload that it gives (reference 3).
+/// ``PayloadLint`` checks the result.
 struct PayloadBuilder {
     private enum Members {
         /// Creates a member for a text that devices do not show.
@@ -66,6 +66,7 @@ struct PayloadBuilder {
 
     var isRaw: Bool { self.fields.members["payload"] != nil }
 
+    /// Returns the raw payload of the request, or the payload that its other members describe.
     /// - Throws: ``RequestError`` that names the member at fault.
     func payload() throws(RequestError) -> [String: JSONValue] {
         if let payload = try self.fields.value(Members.payload) {
@@ -87,7 +88,7 @@ struct PayloadBuilder {
         return try self.built()
     }
 
-    /// Returns the change of the user's count; `nil` where the badge is a number or absent.
+    /// Returns the increment of the user's badge count; `nil` where the member `badge` is a number or absent.
     func badgeChange() throws(RequestError) -> BadgeChange? {
         switch self.fields.members["badge"] {
         case .object:

@@ -7,11 +7,12 @@ import PushTypes
 struct PayloadLint {
     let pushType: PushType
     let priority: Priority
-    /// `true` if the push updates a pass.
+    /// `true` if the push updates a Wallet pass.
     let isWallet: Bool
     let names: FieldNames
     private(set) var warnings: [ContentWarning] = []
 
+    /// Checks the payload, and adds warnings.
     /// - Throws: ``RequestError`` that names the member at fault.
     mutating func check(_ payload: [String: JSONValue]) throws(RequestError) {
         let aps: [String: JSONValue]

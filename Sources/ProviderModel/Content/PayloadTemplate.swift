@@ -4,15 +4,15 @@ package import PushSupport
 /// The payload of a notification before it is rendered: the default payload, its localizations, and the rules that fill
 /// them in for each device.
 ///
-/// It is stored as `{"badge":{"increment":1},"localizations":{"de":{…}},"payload":{…},"variables":true,"version":1}`. If the
-/// payload does not depend on the device, only the payload is stored.
+/// It is stored as `{"badge":{"increment":1},"localizations":{"de":{…}},"payload":{…},"variables":true,"version":1}`.
+/// If the payload does not depend on the device, only the payload is stored.
 package struct PayloadTemplate: Hashable {
     /// The error of a stored text that cannot be decoded.
     package struct Damage: Error, Hashable {
         package init() {}
     }
 
-    /// The maximum number of different attributes in one notification.
+    /// The maximum number of different variables in one notification. A request with more is rejected.
     package static let maximumNames = 64
     private static let version: Int64 = 1
 
@@ -22,7 +22,7 @@ package struct PayloadTemplate: Hashable {
     package var localizations: [String: [String: JSONValue]] = [:]
     /// `true` if `{{…}}` in strings is a variable.
     package var hasVariables = false
-    /// The change of the user's count, from which `aps.badge` is filled in for each device.
+    /// The change of the user's badge count, from which `aps.badge` is filled in for each device; `nil` for none.
     package var badge: BadgeChange?
 
     /// `true` if the payload depends on the device.
@@ -72,8 +72,8 @@ package struct PayloadTemplate: Hashable {
 }
 
 extension PayloadTemplate {
-    /// Returns the minimum length of each payload as JSON text, in bytes: with variables at their default or empty, and a badge
-    /// of one digit. The payload without a locale is that of all other locales.
+    /// Returns the minimum length of each payload as JSON text, in bytes: with variables at their default or empty, and
+    /// a badge of one digit. The payload without a locale is that of all other locales.
     func minimumLengths() throws -> [(locale: String?, length: Int)] {
         var lengths: [(locale: String?, length: Int)] = [(nil, try self.minimumLength(of: self.payload))]
         for (locale, payload) in self.localizations.sorted(by: { $0.key < $1.key }) {

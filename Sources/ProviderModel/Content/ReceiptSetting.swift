@@ -10,6 +10,7 @@ struct ReceiptSetting {
     private let wanted: ReceiptLevel?
     let privacy: ReceiptLevel
 
+    /// Reads the level that the request names.
     /// - Parameter standard: The app's level, which applies if the request names none.
     /// - Throws: ``RequestError`` if the request wants receipts of a push for which an app can send none.
     init(_ fields: JSONFields, _ pushType: PushType, isWallet: Bool, standard: ReceiptLevel) throws(RequestError) {
@@ -22,8 +23,8 @@ struct ReceiptSetting {
         self.privacy = isPossible ? self.wanted ?? standard : .none
     }
 
-    /// Returns the warning for a payload that has no room for the member `martlet`, so that the notification is sent without
-    /// receipts; `nil` if the app's setting wants none, or the request names a level itself.
+    /// Returns the warning for a payload that exceeds `limit` bytes with the member `martlet`, so that the notification
+    /// is sent without receipts; `nil` if the app's setting wants none, or the request names a level itself.
     func warning(limit: Int) -> ContentWarning? {
         guard self.wanted == nil, self.privacy != .none else { return nil }
         let message = "it is sent without the app's receipts: with the member martlet it would exceed \(limit) bytes"

@@ -1,7 +1,7 @@
 /// A text with variables, split into its parts.
 ///
-/// A variable is written `{{name}}`, or `{{name|default}}` with a text for devices without a value. `{{{{` is a literal `{{`.
-/// A single brace is literal, and so are the first of three braces and `}}` outside of a variable.
+/// A variable is written `{{name}}`, or `{{name|default}}` with a text for devices without a value. `{{{{` is a literal
+/// `{{`. A single brace is literal, and so are the first of three braces and `}}` outside of a variable.
 package struct TemplateText: Hashable {
     /// A part of a template: literal text or a variable.
     package enum Part: Hashable {
@@ -11,11 +11,11 @@ package struct TemplateText: Hashable {
 
     /// The error of a text that is not a valid template.
     package struct ParseError: Error, Hashable {
-        /// The explanation for the caller.
+        /// The explanation of the mistake, for the caller of the API.
         package var message: String
     }
 
-    /// The maximum length of a variable's name, in bytes.
+    /// The maximum length of a variable's name, in bytes. A text with a longer one is not a valid template.
     static let maximumName = 128
     private static let open = UInt8(ascii: "{")
     private static let close = UInt8(ascii: "}")

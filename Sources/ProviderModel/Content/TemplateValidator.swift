@@ -4,7 +4,7 @@ import PushSupport
 struct TemplateValidator {
     /// The member with the first text that has `{{`; `nil` if there is none.
     private(set) var firstMark: String?
-    /// `true` if the texts are templates.
+    /// `true` if `{{name}}` in the texts is a variable; `false` if it is literal.
     let hasVariables: Bool
     private var variables: Set<BytewiseString> = []
     /// The variables that have no default in one of the texts.

@@ -1,6 +1,7 @@
 import PushSupport
 
-/// The content of a notification for browsers: the member `web` of a request. The page's service worker gets it unchanged.
+/// The content of a notification for browsers: the member `web` of a request. The page's service worker gets it
+/// unchanged.
 enum WebContent {
     static let member = "web"
     static let contentMember = Member.openObject(
@@ -28,7 +29,8 @@ enum WebContent {
         return payload
     }
 
-    /// Merges the payload of a localization into the default one. A member that is `null` in the localization is removed.
+    /// Merges the payload of a localization into the default one. A member that is `null` in the localization is
+    /// removed.
     static func localized(
         _ fields: JSONFields,
         over base: [String: JSONValue]

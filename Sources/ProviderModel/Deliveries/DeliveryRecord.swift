@@ -13,19 +13,21 @@ package struct SkipCount: Hashable, Sendable {
 package struct DeliveryRecord: Hashable, Sendable {
     /// The state of a recipient. All but ``sending`` are final.
     package enum State: Int64, Hashable, Sendable, CaseIterable {
-        /// The push may be in flight. This state is written only under the guarantee `atMostOnce`, and becomes
-        /// ``unknown`` when the provider starts after a crash.
+        /// The state of a recipient whose push may be in flight. It is written only under the guarantee `atMostOnce`,
+        /// and becomes ``unknown`` when the provider starts after a crash.
         case sending = 0
-        /// The push service accepted the push.
+        /// The final state of a recipient whose push the push service accepted.
         case accepted = 1
-        /// The push service rejected the push.
+        /// The final state of a recipient whose push the push service rejected.
         case rejected = 2
-        /// The push could not be sent in time or within the allowed number of attempts, and was not accepted.
+        /// The final state of a recipient whose push could not be sent in time or within the allowed number of
+        /// attempts.
         case failed = 3
-        /// The push was not sent, for example because the device was removed, or its token got the notification through
-        /// another registration.
+        /// The final state of a recipient to which nothing was sent, for example because the device was removed, or its
+        /// token got the notification through another registration.
         case skipped = 4
-        /// The push was sent, and its response was lost. It may have arrived, so it is not sent again.
+        /// The final state of a recipient whose push was sent, and its response lost. It may have arrived, so it is not
+        /// sent again.
         case unknown = 5
 
         /// The name of the state in the API.
@@ -44,7 +46,8 @@ package struct DeliveryRecord: Hashable, Sendable {
     package var notification: UUID
     /// The position of the notification in the list of all notifications.
     package var position: NotificationCursor
-    /// The recipient, unique within the notification: a device's id, or below zero for a named token.
+    /// The recipient, unique within the notification: a device's id, or a number below zero for a token that the
+    /// request named.
     package var recipient: Int64
     /// The id of the recipient's device; `nil` if the token is not registered.
     package var device: Int64?
@@ -98,8 +101,8 @@ extension DeliveryRecord.State {
     }
 }
 
-/// The cause for which no attempt, or no further attempt, is made for a recipient. The raw value becomes the reason of
-/// the delivery.
+/// The cause for which no attempt, or no further attempt, is made for a recipient. The raw value becomes the delivery's
+/// reason.
 package enum EndingCause: String, Hashable, Sendable {
     case deviceRemoved = "the device was removed before it could be sent"
     case unreadable = "what is stored of its device cannot be read"

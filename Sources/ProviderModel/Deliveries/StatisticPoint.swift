@@ -12,7 +12,8 @@ package enum StatisticStep: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The step to which counters are added once they are too old for this one; `nil` for the last step.
+    /// The longer step to whose counters those of this step are added after their ``retention``; `nil` for the longest
+    /// step.
     package var next: StatisticStep? {
         switch self {
         case .minute: .hour
@@ -68,7 +69,7 @@ package struct LatencyHistogram: Hashable, Sendable {
     }
 }
 
-/// The number of recipients with one reason.
+/// The number of recipients that share a state and a reason.
 package struct ReasonCount: Hashable, Sendable {
     package var state: DeliveryRecord.State
     package var reason: String

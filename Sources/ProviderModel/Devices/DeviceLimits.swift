@@ -2,21 +2,24 @@ package import PushSupport
 
 /// The limits on a device's attributes and tags. Those of earlier registrations count too.
 package enum DeviceLimits {
-    /// The maximum number of attributes of a device.
+    /// The maximum number of attributes of a device. A registration that would exceed it is rejected.
     package static let attributes = 100
-    /// The maximum size of a device's attributes with their names, in bytes of JSON text.
+    /// The maximum size of a device's attributes with their names, in bytes of JSON text. A larger registration is
+    /// rejected.
     package static let attributeBytes = 16 * 1024
-    /// The maximum number of tags of a device.
+    /// The maximum number of tags of a device. A registration with more is rejected.
     package static let tags = 100
-    /// The maximum total size of a device's tags, in bytes.
+    /// The maximum total size of a device's tags, in bytes. A larger registration is rejected.
     package static let tagBytes = 16 * 1024
-    /// The maximum number of update tokens of Live Activities of an installation. The end of an activity is not reported, so
-    /// a further token replaces the oldest.
+    /// The maximum number of update tokens of Live Activities of an installation. The end of an activity is not
+    /// reported, so a further token replaces the oldest.
     package static let activities = 32
 
-    /// Returns the limit that a device's attributes would exceed; `nil` for none.
-    ///
-    /// A device that exceeds the limit already may stay as large or shrink, so that it can be refreshed.
+    /// Returns the limit on attributes that a device's registration would exceed; `nil` for none.
+    /// - Parameters:
+    ///   - after: The attributes that the device would have, whose JSON text is `text`.
+    ///   - before: The size of the stored attributes; `nil` for a new device. It may exceed a limit, but not grow
+    ///     further.
     package static func excess(
         attributes after: [String: JSONValue],
         _ text: String,

@@ -13,13 +13,15 @@ package struct DeviceRecord: Hashable, Sendable {
     /// The app's id of the Live Activity to which the token belongs; `nil` for other kinds.
     package var activity: String?
     package var profile: DeviceProfile
-    /// `false` once the push service has called the token invalid.
+    /// `false` once the push service has called the token invalid. The device then receives nothing until it registers
+    /// again, or an operator reactivates it.
     package var isActive: Bool
     /// The time of the first registration.
     package var createdAt: Timestamp
     /// The time of the latest registration. A response 410 with an earlier time does not count (reference 7.7).
     package var registeredAt: Timestamp
-    /// The number of times that the push service called the token bad since the last accepted push.
+    /// The number of times that the push service called the token bad since the last accepted push, which resets it to
+    /// 0. A device with more than 0 is listed as suspected.
     package var suspicions: Int
 
     package init(
@@ -43,8 +45,8 @@ package struct DeviceRecord: Hashable, Sendable {
 /// The properties of a device besides its token, which the devices of an installation share.
 package struct DeviceProfile: Hashable, Sendable {
     package var user, locale, timeZone, appVersion: String?
-    /// The id of the installation, chosen by the app. With it a changed token replaces the old one of its kind, and the
-    /// tokens of all kinds share the profile.
+    /// The id of the installation, chosen by the app; `nil` for none. With it a changed token replaces the old one of
+    /// its kind, and the tokens of all kinds share the profile.
     package var installation: String?
     /// The notification types that the user allows and the app supports.
     package var capabilities: DeviceCapabilities = []
@@ -52,7 +54,7 @@ package struct DeviceProfile: Hashable, Sendable {
     /// The attributes: texts, numbers and Booleans.
     package var attributes: [String: JSONValue] = [:]
     package var preferences = Preferences()
-    /// The key to which encrypted content is sealed: the newest one that the installation has registered.
+    /// The key to which content is encrypted: the newest one that the installation has registered; `nil` for none.
     package var encryptionKey: InstallationPublicKey?
 
     package init(
@@ -73,7 +75,8 @@ package struct DeviceProfile: Hashable, Sendable {
     }
 }
 
-/// The notification types that a user allows, with the bits of the publisher's registration (reference 10.1).
+/// The notification types that a user allows. The raw values are the bits of the publisher's registration (reference
+/// 10.1).
 package struct DeviceCapabilities: OptionSet, Hashable, Sendable {
     package let rawValue: Int64
 
@@ -93,18 +96,18 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var token: DeviceToken
     /// The kind of the token; `nil` for the kind that is stored, or alert for a new token.
     package var kind: DeviceTokenKind?
-    /// The app's id of the Live Activity to which the token belongs.
+    /// The app's id of the Live Activity to which the token belongs; `nil` for other kinds.
     package var activity: String?
     package var user, locale, timeZone, appVersion: Update<String>?
     package var installation: String?
     package var capabilities: DeviceCapabilities?
-    /// The tags that replace all earlier ones.
+    /// The tags that replace all earlier ones, or those that match ``ownTags``; `nil` to keep the tags.
     package var tags: Set<BytewiseString>?
     /// The attributes to set or remove. Other attributes are kept.
     package var attributes: [String: Update<JSONValue>] = [:]
     package var preferences: Update<Preferences>?
     package var encryptionKey: Update<InstallationPublicKey>?
-    /// The browser's subscription of a token of the kind web.
+    /// The browser's subscription of a token of the kind web; `nil` for other kinds.
     package var subscription: SubscriptionRegistration?
     /// The patterns of the tags that ``tags`` replaces; `nil` for all tags. Other tags of the device are kept.
     package var ownTags: NamePatterns?
@@ -118,12 +121,12 @@ package struct DeviceRegistration: Hashable, Sendable {
 
 /// The result of a registration.
 package struct RegistrationResult: Hashable, Sendable {
-    /// The effect of a registration.
+    /// The effect of a registration on the stored device.
     package enum Kind: Hashable, Sendable {
         case added, refreshed
-        /// The registered token replaces another token of the installation.
+        /// The result of a registration whose token replaced another token of the installation.
         case tokenReplaced
-        /// Nothing was stored, because the device would exceed a bound.
+        /// The result of a registration that was not stored, because the device would exceed a limit.
         case rejected(ExceededDeviceLimit)
     }
 
@@ -132,7 +135,8 @@ package struct RegistrationResult: Hashable, Sendable {
     package var kind: Kind
     /// The other devices of the installation, to which the profile was copied.
     package var siblings: [Int64] = []
-    /// The devices of the installation that lost their user or got other preferences. Copies of them in memory are out of date.
+    /// The devices of the installation that lost their user or got other preferences. Copies of them in memory are out
+    /// of date.
     package var outdated: [Int64] = []
 
     package init(device: Int64, kind: Kind, siblings: [Int64] = [], outdated: [Int64] = []) {
@@ -155,14 +159,15 @@ package struct UserPeriod: Hashable, Sendable {
         (self.device, self.since, self.until) = (device, since, until)
     }
 
-    /// Returns the tokens of a user's devices, each with the time since which its device belongs to the user.
+    /// Returns the tokens of a user's devices, each with the beginning of the device's current period with the user.
+    /// The time is `nil` if the device had no other user before, or if no period is known.
     package static func tokens(of devices: [DeviceRecord], _ periods: [UserPeriod]) -> [DeviceToken: Timestamp?] {
         let since = Dictionary(periods.filter { $0.until == nil }.map { ($0.device, $0.since) }) { $1 }
         return Dictionary(devices.map { ($0.token, since[$0.id] ?? nil) }) { $1 }
     }
 }
 
-/// The conditions on the devices of a list. All of them must hold.
+/// The conditions on the devices of a list. A device must meet all of them; `nil` accepts any value.
 package struct DeviceSearch: Hashable, Sendable {
     /// The states of a device.
     package enum State: String, Hashable, Sendable, CaseIterable {
@@ -187,7 +192,8 @@ package struct DeviceSearch: Hashable, Sendable {
 
     package init(app: Int64) { self.app = app }
 
-    /// Indicates whether the search matches so few devices that they can be sorted for each page.
+    /// A Boolean value that indicates whether the search names a token prefix, a user or an installation. It then
+    /// matches so few devices that they can be sorted for each page.
     package var isNarrow: Bool { self.tokenPrefix != nil || self.user != nil || self.installation != nil }
 }
 

@@ -4,9 +4,9 @@ package import PushTypes
 
 /// Reads requests to register a device from JSON.
 package enum DeviceRequest {
-    /// The minimum length of a token, in bytes.
+    /// The minimum length of a token, in bytes. A shorter one is rejected.
     package static let minimumToken = AudienceExpression.minimumToken
-    /// The message of an error about a text that cannot be a token.
+    /// The error message for a text that cannot be a device token.
     static let tokenForm =
         "a device token is hex or base64 of \(Self.minimumToken) to \(DeviceToken.maximumLength) bytes"
 
@@ -70,8 +70,8 @@ package enum DeviceRequest {
             .named("DeviceRequest")
     }
 
-    /// Returns the schema with the members that the kind of a device requires: an update token names its Live Activity, and a
-    /// browser has a subscription.
+    /// Returns the schema with the members that the kind of a device requires: an update token names its Live Activity,
+    /// and a browser has a subscription.
     package static func completed(_ schema: Schema) -> Schema {
         schema.requiringOne(of: "token", "subscription")
             .requiring("activity", where: "kind", is: .string(DeviceTokenKind.liveActivityUpdate.rawValue))
@@ -122,7 +122,8 @@ package enum DeviceRequest {
         return try fields.required(Members.token)
     }
 
-    /// Reads the registration that an installation makes itself. It may set only the tags and attributes that its app allows.
+    /// Reads the registration that an installation makes itself. It may set only the tags and attributes that its app
+    /// allows.
     /// - Throws: ``RequestError`` that names the member at fault, or the app's setting.
     package static func ownRegistration(_ fields: JSONFields, app: AppRecord) throws(RequestError) -> DeviceRegistration
     {
@@ -143,7 +144,8 @@ package enum DeviceRequest {
         return registration
     }
 
-    /// The attribute by which *Notify* finds the devices with Newsstand, and the attribute that holds the publisher's account.
+    /// The attribute by which *Notify* finds the devices with Newsstand, and the attribute that holds the publisher's
+    /// account.
     package static let (newsstandAttribute, accountAttribute) = ("newsstand", "accountId")
 
     /// Sets the Newsstand attribute according to the capabilities, unless the request sets the attribute itself.
@@ -200,7 +202,7 @@ package enum DeviceRequest {
 
 /// The request that registers several devices.
 package enum DeviceBatchRequest {
-    /// The maximum number of registrations in one request.
+    /// The maximum number of registrations in one request. A request with more is rejected.
     package static let maximumCount = 1000
     package static let devices = Member.json(
         "devices",
@@ -208,7 +210,7 @@ package enum DeviceBatchRequest {
     )
     package static let object = RequestObject(required: [Self.devices])
 
-    /// Returns the registration of one entry. Its errors name the entry by its position.
+    /// Returns the registration of one entry of the member `devices`. Its errors name the entry by `index`.
     package static func registration(_ value: JSONValue, _ index: Int) throws(RequestError) -> DeviceRegistration {
         let path = "devices[\(index)]"
         guard case .object(let members) = value else {

@@ -18,8 +18,8 @@ package struct InstallationPublicKey: Hashable, Sendable {
 
     /// Returns `true` for a public key that an installation may register.
     ///
-    /// Keys of another length are refused, and so are points of small order, whose shared secret is publicly known (RFC 9180
-    /// section 7.1.4). swift-crypto leaves the latter check to its users.
+    /// Keys of another length are refused, and so are points of small order, whose shared secret is publicly known (RFC
+    /// 9180 section 7.1.4). swift-crypto leaves the latter check to its users.
     package static func isUsable(_ key: Data) -> Bool {
         guard let key = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: key),
             let secret = try? Curve25519.KeyAgreement.PrivateKey().sharedSecretFromKeyAgreement(with: key)

@@ -2,7 +2,7 @@ package import PushSupport
 
 /// The request with which an installation registers itself.
 package enum InstallationRequest {
-    /// The maximum length of the proof of a user, in bytes.
+    /// The maximum length of a user proof, the JWT that claims a user, in bytes. A longer one is rejected.
     package static let maximumProof = 4096
 
     package static let secret = Member.text("secret", 1...100)

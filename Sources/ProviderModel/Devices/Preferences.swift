@@ -2,9 +2,9 @@ package import PushSupport
 
 /// The notifications that a user does not want: categories, and hours without any.
 package struct Preferences: Hashable, Sendable {
-    /// The maximum number of categories that a device or user opts out of.
+    /// The maximum number of categories that a device or user opts out of. A request with more is rejected.
     package static let maximumOptOuts = 100
-    /// The maximum length of the name of a consent category, in bytes.
+    /// The maximum length of the name of a consent category, in bytes. A longer one is rejected.
     package static let maximumCategory = 64
 
     /// The consent categories that are not wanted.
@@ -15,17 +15,14 @@ package struct Preferences: Hashable, Sendable {
         (self.optOuts, self.quietHours) = (optOuts, quietHours)
     }
 
-    /// Returns `true` if a text can be the name of a consent category. The stored form separates categories by line ends, so
-    /// a name has none.
+    /// Returns `true` if a text can be the name of a consent category. The stored form separates categories by line
+    /// ends, so a name has none.
     package static func isCategory(_ text: String) -> Bool {
         (1...Self.maximumCategory).contains(text.utf8.count) && text.unicodeScalars.allSatisfy { $0.value >= 0x20 }
     }
 }
 
-/// The hours in which notifications are skipped, by the local time of each device.
-///
-/// They may span midnight. When the clocks change, an hour that is skipped is not quiet, and one that occurs twice is quiet
-/// twice.
+/// The daily hours in which notifications to a device are skipped, and not sent later, by the device's local time.
 package struct QuietHours: Hashable, Sendable {
     /// The beginning and the exclusive end of the quiet hours.
     package let from, to: LocalTime

@@ -3,7 +3,7 @@ package import PushTypes
 
 /// The state of a token of an app in one environment, derived from its device and from pushes that named it.
 package enum TokenState: Hashable, Sendable {
-    /// Nothing final is known about the token.
+    /// No push to the token has a final state that tells whether the token is valid.
     case unknown
     /// The push service accepted the newest push to the token that has a final state.
     case reached
@@ -11,7 +11,8 @@ package enum TokenState: Hashable, Sendable {
     /// - Parameter at: The time of the response that said so; `nil` for the token of an inactive device.
     case invalid(at: Timestamp?)
 
-    /// Returns `true` if the token is invalid for a caller that got it at a time.
+    /// Returns `true` if the token became invalid at `since` or later, or at an unknown time. `since` is when the
+    /// caller got it.
     package func isInvalid(since: Timestamp) -> Bool {
         guard case .invalid(let at) = self else { return false }
         return at.map { $0 >= since } ?? true
@@ -25,21 +26,23 @@ package enum TokenState: Hashable, Sendable {
 package struct TokenStateChange: Hashable, Sendable {
     /// The kind of a change to a token's state.
     package enum Kind: Hashable, Sendable {
-        /// The token was suspected before, and a push to it was accepted.
+        /// The suspicion is cleared, because a push to the token was accepted.
         case confirmed
         /// The device becomes inactive, unless it registered at the time `since` or later (reference 7.7).
         case deactivated(since: Timestamp)
-        /// The token is invalid, or the environment or topic is wrong. It is not proven which.
+        /// The device stays active, and its suspicions are counted: the token, the environment or the topic is wrong,
+        /// and it is not proven which.
         case suspected
         /// The device is not deactivated yet, because too many other devices would be as well. An operator decides.
         case withheld(since: Timestamp)
-        /// The token works in this environment, and not in the one with which it was registered.
+        /// The device is assigned to this environment, because its token works there and not in the one of its
+        /// registration.
         case moved(to: PushEnvironment)
     }
 
     package var device: Int64
     package var kind: Kind
-    /// The reason that the push service gave.
+    /// The reason that the push service gave; `nil` for none.
     package var reason: String?
     /// The token that was sent to or that a feedback list names. A device that has another token by now does not
     /// change. `nil` if the time of the registration decides instead.
@@ -54,19 +57,21 @@ package struct TokenStateChange: Hashable, Sendable {
 package struct TokenEventRecord: Hashable, Sendable {
     /// The change of the token's state by a response (``TokenStateChange``), a registration or an operator.
     package enum Action: String, Hashable, Sendable, CaseIterable {
-        /// A registration reactivated the token, or an operator undid its deactivation.
+        /// The event of a token that a registration reactivated, or whose deactivation an operator undid.
         case reactivated
-        /// The installation has another token now.
+        /// The event of a token that another token of the installation has replaced.
         case replaced
         case deactivated
-        /// The deactivation was withheld, because the circuit breaker was open. An operator decides about it.
+        /// The event of a deactivation that was withheld because the circuit breaker was open. An operator decides
+        /// about it.
         case withheld
-        /// An operator has decided about a withheld deactivation.
+        /// The event of an operator's decision about a withheld deactivation.
         case settled
-        /// The device stayed active, because it registered after the time from which the push service calls the token invalid.
+        /// The event of a device that stayed active because it registered after the time from which the push service
+        /// calls the token invalid.
         case keptAlive
         case suspected
-        /// The token was moved to the other environment.
+        /// The event of a token that was moved to the other environment.
         case moved
         case deleted
     }
@@ -76,7 +81,7 @@ package struct TokenEventRecord: Hashable, Sendable {
     package var environment: PushEnvironment
     package var action: Action
     package var reason: String?
-    /// The notification whose push led to the change.
+    /// The notification whose push led to the change; `nil` if another event did, such as a registration.
     package var notification: UUID?
     package var at: Timestamp
 

@@ -13,7 +13,7 @@ package struct LibraryItem: Hashable, Sendable {
     package var id: UUID
     package var app: Int64
     package var kind: Kind
-    /// The position in lists of items.
+    /// The position in lists of items, which the store assigns.
     package var number: Int64 = 0
     package var name: String
     package var description: String?
@@ -44,7 +44,7 @@ package struct LibraryItem: Hashable, Sendable {
     }
 }
 
-/// The name of an item, without its contents.
+/// An item in a list: its id and name without its body.
 package struct LibraryEntry: Hashable, Sendable {
     package var id: UUID
     /// The position in lists of items.
@@ -88,7 +88,7 @@ package enum LibraryItemName: Hashable, Sendable {
     package init(_ text: String) { self = UUID(uuidString: text).map(Self.id) ?? .name(BytewiseString(text)) }
 }
 
-/// An item that a schedule uses, so that it cannot be deleted.
+/// The use of an item by a schedule. A used item cannot be deleted.
 package struct LibraryUse: Hashable, Sendable {
     package var item: UUID
     /// The version that the schedule names; `nil` for the newest at each run.
@@ -99,13 +99,14 @@ package struct LibraryUse: Hashable, Sendable {
 
 /// The limits on an app's items of one kind.
 package struct LibraryLimits: Hashable, Sendable {
-    /// The maximum number of items of the kind in an app. Default 500.
+    /// The maximum number of items of the kind in an app, beyond which none is added. Default 500.
     package var items = 500
-    /// The maximum number of versions of an item that are kept, besides those that schedules name. Default 100.
+    /// The maximum number of versions of an item that are kept, besides those that schedules name; the oldest are
+    /// deleted. Default 100.
     package var versions = 100
     /// The maximum size of an item's body, in bytes. Default 64 kB.
     package var bytes = 64 * 1024
-    /// The total size of the bodies at which a page of a list ends, in bytes. Default 1 MiB.
+    /// The total size of the bodies after which a page of a list ends and the next one begins, in bytes. Default 1 MiB.
     package var pageBytes = 1024 * 1024
 
     package init() {}
@@ -117,11 +118,11 @@ package struct LibraryChange: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         /// Adds an item, whose name must be free.
         case add
-        /// Replaces an item, or adds one of that name.
+        /// Replaces an item, or adds one with that name if there is none.
         case save
         /// Replaces an item, which must exist.
         case replace
-        /// Restores the contents of an earlier version. The name stays.
+        /// Restores the body of an earlier version as a new version. The item keeps its name.
         case restore(version: Int64)
     }
 
@@ -136,7 +137,8 @@ package struct LibraryChange: Hashable, Sendable {
     package var description: String?
     /// The new body; `nil` to keep the current one.
     package var body: [String: JSONValue]?
-    /// The version that the item must still have; `nil` for any.
+    /// The version that the caller has read. If the item has another one by now, nothing is changed; `nil` for any
+    /// version.
     package var expected: Int64?
     package var by: KeyReference?
     package var at: Timestamp
@@ -155,17 +157,18 @@ package struct LibraryChange: Hashable, Sendable {
 
 /// The result of a change of an item.
 package enum LibraryChangeResult: Hashable, Sendable {
-    /// The item was changed, or added if `isNew` is `true`.
+    /// The item was changed, or added; `isNew` is `true` for an added item.
     case changed(LibraryItem, isNew: Bool)
     case deleted
     case missing
     /// Nothing is changed: the version to be restored is not kept any more.
     case missingVersion
-    /// Nothing is changed: the item has this version, and not the expected one.
+    /// Nothing is changed: the item has this version, and not the one that the caller has read
+    /// (``LibraryChange/expected``).
     case stale(version: Int64)
     case nameTaken
     /// Nothing is added: the app has as many items of the kind as the limits allow.
     case tooMany
-    /// Schedules use the item: it can be neither renamed nor deleted.
+    /// Nothing is changed: the named schedules use the item, which can be neither renamed nor deleted.
     case inUse(schedules: [String])
 }

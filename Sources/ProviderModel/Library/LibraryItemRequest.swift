@@ -1,7 +1,7 @@
 import Foundation
 package import PushSupport
 
-/// The requests that named audiences and templates have in common.
+/// The members of the requests that add, save and restore a named audience or a template, which are the same for both.
 package enum LibraryItemRequest {
     /// The name of a new item, or the new name of one.
     package static let name = Member.text("name", 1...LibraryText.maximumName)
@@ -14,7 +14,7 @@ package enum LibraryItemRequest {
         if fields.members[name] == .string("") || fields.nulls.contains(name) { return "" }
         return try fields.string(name, maximum: LibraryText.maximumDescription)
     }
-    /// The version that the caller has seen. The change is made only if the item still has it.
+    /// The version that the caller has read, 0 for a new item. Another current version makes the request fail.
     package static let version = Self.expected("version")
     package static let expectedVersion = Self.expected("expectedVersion")
     package static let restored = Member.integer("version", 1...Int64.max)
@@ -25,7 +25,7 @@ package enum LibraryItemRequest {
 
     package static let restore = RequestObject(required: [Self.restored], optional: [Self.expectedVersion])
 
-    /// The bodies of the requests that add and save an item.
+    /// The descriptions of two request bodies: `new` adds an item, `saved` replaces one that the path names.
     package struct Bodies: Sendable {
         package let new, saved: RequestObject
 

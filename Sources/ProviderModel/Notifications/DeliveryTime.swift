@@ -2,13 +2,12 @@ package import Foundation
 package import PushSupport
 package import PushTypes
 
-/// The delivery time of a notification: the start of sending, and the open hours. It is the member `when` of a request.
-///
-/// Its results depend only on the time zone, so that all devices of a zone share them.
+/// The delivery time of a notification: the start of sending, and the hours in which sending is allowed. It is the
+/// member `when` of a request.
 package struct DeliveryTime: Hashable, Sendable {
     /// The start of sending.
     package enum Beginning: Hashable, Sendable {
-        /// Sending begins at once.
+        /// Sending begins immediately.
         case now
         case at(Timestamp)
         /// Sending begins when the clocks of ``DeliveryTime/zone`` show this date and time.
@@ -17,11 +16,11 @@ package struct DeliveryTime: Hashable, Sendable {
 
     /// The policy for devices in whose zone the local time had passed when the request was accepted.
     package enum PastPolicy: String, CaseIterable, Hashable, Sendable {
-        /// The notification is sent to these devices at once.
+        /// The policy to send the notification immediately to devices whose local time has passed.
         case send
-        /// These devices are left out.
+        /// The policy to leave out devices whose local time has passed.
         case skip
-        /// The notification is sent to these devices when their clocks next show that time of day.
+        /// The policy to wait until the clocks of devices whose local time has passed next show that time of day.
         case nextDay
     }
 
@@ -32,7 +31,8 @@ package struct DeliveryTime: Hashable, Sendable {
         case fixed(TimeZone)
     }
 
-    /// The maximum age of the start time that a request names, because the request takes time to arrive.
+    /// The maximum age of the start time that a request names, because the request takes time to arrive. An older time
+    /// is past.
     package static let tolerance: Duration = .seconds(60)
     /// The maximum time from a request to the start time that it names.
     package static let maximumDelay: Duration = .seconds(366 * 86_400)
@@ -42,14 +42,15 @@ package struct DeliveryTime: Hashable, Sendable {
     package var window: SendWindow?
     package var zone = Zone.device(standard: .gmt)
 
-    /// `true` if all devices have the same start in every zone.
+    /// `true` if sending to all devices begins at the same moment, whatever their time zones.
     package var isSameEverywhere: Bool {
         if case .fixed = self.zone { return true }
         if case .local = self.beginning { return false }
         return self.window == nil
     }
 
-    /// Returns the first time at which sending to devices in `zone` is allowed; `nil` if they are left out.
+    /// Returns the first time at which sending to devices in `zone` is allowed; `nil` if ``PastPolicy/skip`` leaves
+    /// them out.
     /// - Parameters:
     ///   - zone: The zone that the devices reported; `nil` for none or an unknown one.
     ///   - acceptedAt: The time at which the request was accepted, so that the result is always the same.
@@ -66,7 +67,7 @@ package struct DeliveryTime: Hashable, Sendable {
         self.window?.nextOpening(onOrAfter: timestamp, in: self.effectiveZone(zone)) ?? timestamp
     }
 
-    /// Returns the time before which no device in any zone starts.
+    /// Returns a time before which sending to no device begins, in whatever zone it is.
     package func earliestStart(acceptedAt: Timestamp) -> Timestamp {
         switch (self.zone, self.beginning) {
         case (.fixed(let zone), _): return self.start(for: zone, acceptedAt: acceptedAt) ?? acceptedAt
@@ -141,8 +142,8 @@ extension DeliveryTime: StoredJSON {
     package static let member = Member.object("when", Self.object)
 
     /// Reads the member `when` of a request; `nil` if it is absent.
-    /// - Throws: ``RequestError`` that names the member at fault, also where the time is past, too far ahead or after the
-    ///   notification's expiration.
+    /// - Throws: ``RequestError`` that names the member at fault, also where the time is past, too far ahead or after
+    ///   the notification's expiration.
     package static func parse(
         in fields: JSONFields,
         acceptedAt: Timestamp,
@@ -202,7 +203,7 @@ extension DeliveryTime: StoredJSON {
 }
 
 extension DeliveryTime {
-    /// Checks that the time is not past in every zone, and not too far ahead.
+    /// Checks that the time is not past in every zone, and at most ``maximumDelay`` ahead.
     private func check(_ fields: JSONFields, acceptedAt: Timestamp) throws(RequestError) {
         let (name, latest): (String, Timestamp)
         switch (self.beginning, self.zone) {

@@ -1,14 +1,13 @@
 package import PushSupport
 
-/// The named audiences and the content of the template that one request takes from its app's library, as they were at one moment.
-///
-/// They are copied into the request when it is accepted, so that a later change of an audience or a template does not affect it.
+/// The named audiences and the template's content that one request refers to, as they were at one moment.
 package struct LibraryContents: Hashable, Sendable {
     /// The contents for a request that names no item of the library.
     package static let none = LibraryContents()
 
     package private(set) var audiences = NamedAudiences.none
-    /// The members of the template's content, with the values of the request filled in; `nil` if the request names no template.
+    /// The members of the template's content, with the values of the request filled in; `nil` if the request names no
+    /// template.
     private var content: [String: JSONValue]?
     /// The items that the request uses. They cannot be deleted while a schedule has the request.
     package private(set) var uses: Set<LibraryUse> = []
@@ -40,7 +39,8 @@ package struct LibraryContents: Hashable, Sendable {
         self.content = try reference.variables.filled(content, at: place)
     }
 
-    /// Returns the members of a request, completed with those of the template. A member that is `null` in the request is removed.
+    /// Returns the members of a request, completed with those of the template. A member that is `null` in the request
+    /// is removed.
     func merged(_ fields: JSONFields) throws(RequestError) -> JSONFields {
         guard let content else { return fields }
         var members = fields.members

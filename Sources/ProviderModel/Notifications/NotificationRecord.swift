@@ -5,21 +5,21 @@ package import PushTypes
 package struct NotificationRecord: Hashable, Sendable {
     /// The state of the notification.
     package enum State: String, Hashable, Sendable, CaseIterable {
-        /// The notification is stored, and its start time has not been reached.
+        /// The state of a notification whose start time has not been reached.
         case scheduled
-        /// The notification is stored and due, and nothing has been sent.
+        /// The state of a notification whose start time has been reached, while nothing has been sent.
         case accepted
-        /// Sending has begun, and some recipients may not have a final state yet.
+        /// The state of a notification that is being sent: some recipients may not have a final state yet.
         case sending
-        /// The notification is paused until a caller resumes it.
+        /// The state of a notification that is paused until a caller resumes it.
         case paused
-        /// The notification was cancelled, and cannot be resumed.
+        /// The state of a notification that was cancelled, and cannot be resumed.
         case cancelled
-        /// Every recipient has a final state.
+        /// The state of a notification whose recipients all have a final state.
         case done
     }
 
-    /// The delivery guarantee for recipients in a page whose sending a crash interrupts.
+    /// The delivery guarantee, which applies to the page of recipients whose sending a crash interrupts.
     package enum Guarantee: String, Hashable, Sendable, CaseIterable {
         /// The page is sent again after a crash. Its recipients may get the notification twice, with the same
         /// `apns-id`.
@@ -30,30 +30,31 @@ package struct NotificationRecord: Hashable, Sendable {
 
     /// The priority class in the dispatcher. Neither lane waits for the other.
     package enum Lane: Int64, Hashable, Sendable, CaseIterable {
-        /// The lane of notifications to named tokens or a single user, and of those that the caller marks as urgent.
+        /// The lane of notifications to given tokens or a single user, and of those that the caller marks as urgent.
         case urgent = 0
         case bulk = 1
     }
 
     package var id: UUID
     package var app: Int64
-    /// The name that the caller gave the notification.
+    /// The name that the caller gave the notification; `nil` for none.
     package var name: String?
     package var content: NotificationContent
     package var audience: Audience
-    /// The positions, from 1, of named tokens that were erased with their user. The other tokens keep their positions.
+    /// The positions, from 1, of tokens of the request that were erased with their user. The other tokens keep their
+    /// positions.
     package var erasedPositions: Set<Int64> = []
     /// The environment of the devices; `nil` for both environments.
     package var environment: PushEnvironment?
     package var guarantee: Guarantee
     package var lane: Lane
-    /// The delivery time; `nil` for at once, at any hour.
+    /// The delivery time; `nil` to begin immediately, at any hour.
     package var delivery: DeliveryTime?
     /// The pace; `nil` for as fast as possible.
     package var pace: PaceSettings?
     package var consent = ConsentRules()
     package var createdAt: Timestamp
-    /// The earliest time at which sending may begin.
+    /// The earliest time at which sending to any recipient may begin.
     package var startsAt: Timestamp
     package var state: State
     /// The run of a schedule that created the notification; `nil` for other notifications.
@@ -89,7 +90,8 @@ package struct NotificationRecord: Hashable, Sendable {
         self.state = state
     }
 
-    /// The named tokens, each with the id of its recipient, which is the negative position.
+    /// The tokens of the request, each with the id of its recipient, which is the negative position; empty for other
+    /// audiences.
     package var namedRecipients: [(id: Int64, token: DeviceToken)] {
         guard case .tokens(let tokens) = self.audience else { return [] }
         let positions = (Int64(1)...).lazy.filter { !self.erasedPositions.contains($0) }
@@ -136,7 +138,7 @@ package struct WaveProgress: Hashable, Sendable {
     package init(startedAt: Timestamp? = nil, sent: Int = 0) { (self.startedAt, self.sent) = (startedAt, sent) }
 }
 
-/// The identity of a request, by which a repetition is recognized.
+/// The identity of a request, by which a repetition of it is recognized and accepted only once.
 package struct Idempotency: Hashable, Sendable {
     /// The idempotency key that the caller chose, unique per app.
     package var key: String
@@ -151,34 +153,35 @@ package enum Acceptance: Hashable, Sendable {
     case accepted
     /// The same request was accepted before, as this notification. The case is indirect so that the others stay small.
     indirect case repeated(NotificationRecord)
-    /// Another request used the same idempotency key.
+    /// The notification is not accepted: another request used the same idempotency key.
     case conflict
-    /// A named token is registered with another kind than that of the notification.
+    /// The notification is not accepted: this token is registered with this kind, and not that of the notification.
     case tokenOfOtherKind(DeviceToken, DeviceTokenKind)
-    /// A named token is invalid, and ``AcceptanceRecord/tokensSince`` excludes such tokens.
+    /// The notification is not accepted: this token is invalid, and ``AcceptanceRecord/tokensSince`` excludes such
+    /// tokens.
     case inactiveToken(DeviceToken)
-    /// The deliveries of the notification that is to be resent are being deleted.
+    /// The resend is not accepted: the deliveries of the original notification are being deleted for their age.
     case originalForgotten
-    /// The schedule of the run was deleted, paused or changed after the run was decided.
+    /// The run is not accepted: its schedule was deleted, paused or changed in the meantime.
     case scheduleChanged
-    /// The issue of the notification is not published any more.
+    /// The notification is not accepted: the issue that it announces is not published any more.
     case issueWithdrawn
-    /// The chat session of the notification was removed, for example with its user.
+    /// The notification is not accepted: the chat session that it came from was removed, for example with its user.
     case sessionRemoved
 }
 
 /// The details of a notification's acceptance that are kept with it.
 package struct AcceptanceRecord: Hashable, Sendable {
-    /// The time at which the request had arrived completely.
+    /// The time at which the request had arrived completely; `nil` if it is not known.
     package var receivedAt: Timestamp?
-    /// The time that reading and checking the request took, in microseconds.
+    /// The time that reading and checking the request took, in microseconds; `nil` if it is not known.
     package var checkedIn: Int64?
     /// The warnings about members that were accepted, but are probably a mistake.
     package var warnings: [String]
     /// The bridge that translated the request; `nil` for a request of the API.
     package var origin: NotificationOrigin?
-    /// The time since which the caller has had the named tokens. A token that is known to have become invalid since then is
-    /// not accepted (``Acceptance/inactiveToken(_:)``). `nil` accepts all tokens. It is not stored.
+    /// The time since which the caller has had the named tokens. A token that is known to have become invalid since
+    /// then is not accepted (``Acceptance/inactiveToken(_:)``). `nil` accepts all tokens. It is not stored.
     package var tokensSince: Timestamp?
 
     package init(
@@ -195,19 +198,20 @@ package struct AcceptanceRecord: Hashable, Sendable {
 
 /// The remaining work of a notification in progress, as far as the store knows it.
 package struct RemainingWork: Hashable, Sendable {
-    /// The number of shards that have not been read to their end.
+    /// The number of shards, the parts of the audience, that have not been read to their end.
     package var shards = 0
-    /// Indicates whether a page of pushes is being sent.
+    /// A Boolean value that indicates whether a page of pushes is being sent.
     package var isInFlight = false
-    /// The earliest and the latest time at which sending to one of these shards may begin, by the wall clock.
+    /// The earliest and the latest time at which sending to one of the unread shards may begin, by the wall clock;
+    /// `nil` if all shards have been read.
     package var firstShardAt, lastShardAt: Timestamp?
-    /// Indicates whether sending to the earliest shard has not begun.
+    /// A Boolean value that indicates whether sending to the earliest shard has not begun.
     package var isFirstShardUnread = false
-    /// The time zone of the shard that is sent to last; `nil` if it has no named zone.
+    /// The name of the time zone of the shard that is sent to last; `nil` if it has none.
     package var lastZone: String?
-    /// The time before which no further page is sent, by the steady clock.
+    /// The time before which no further page is sent, by the steady clock; `nil` if a page may be sent now.
     package var nextPageAt: Timestamp?
-    /// The time of the next retry, by the steady clock.
+    /// The time of the next retry, by the steady clock; `nil` if no recipient waits for one.
     package var retryAt: Timestamp?
 
     package init() {}
@@ -227,7 +231,7 @@ package struct NotificationDetail: Hashable, Sendable {
 /// A notification with few recipients and the recipients' states, read in one snapshot.
 package struct NotificationOutcomes: Hashable, Sendable {
     package var notification: NotificationRecord
-    /// The deliveries of the recipients that have a state.
+    /// The deliveries of the recipients that have a state. A recipient without one has not been sent to.
     package var deliveries: [DeliveryRecord] = []
     /// The devices of an audience of devices, while the notification is in progress; otherwise empty.
     package var devices: [DeviceRecord] = []
@@ -236,11 +240,11 @@ package struct NotificationOutcomes: Hashable, Sendable {
 }
 
 extension NotificationRecord {
-    /// Indicates whether all recipients have their final states.
+    /// A Boolean value that indicates whether all recipients have their final states.
     package var hasEnded: Bool { self.state == .done || self.state == .cancelled && self.progress.retrying == 0 }
 }
 
-/// The conditions on the notifications of a list. All of them must hold.
+/// The conditions on the notifications of a list. A notification must meet all of them; `nil` accepts any value.
 package struct NotificationFilter: Hashable, Sendable {
     /// The apps of the notifications.
     package var apps: [Int64]

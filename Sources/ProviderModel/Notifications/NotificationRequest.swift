@@ -4,26 +4,27 @@ package import PushTypes
 
 /// A request to send a notification, checked against the rules of the push service.
 ///
-/// A request whose push the push service would certainly reject is rejected before anything is stored (reference 1.5, 1.6, 3).
+/// A request whose push the push service would certainly reject is rejected before anything is stored (reference 1.5,
+/// 1.6, 3).
 package struct NotificationRequest: Hashable, Sendable {
-    /// The maximum number of tokens in one request.
+    /// The maximum number of tokens in one request. A request with more is rejected.
     package static let maximumTokens = 1000
 
     /// The maximum length of a name, in bytes.
     package static let maximumName = 200
 
-    /// The name that is shown in lists of notifications.
+    /// The name that is shown in lists of notifications; `nil` for none.
     package var name: String?
     package var content: NotificationContent
     /// The warnings about members that are allowed, but probably a mistake. They are not stored.
     package var warnings: [ContentWarning] = []
     package var audience: Audience
-    /// The position of each token in the request, which may name a token more than once.
+    /// The index of each token in the member `tokens`; of a repeated token, that of the first.
     private var tokenPositions: [DeviceToken: Int] = [:]
     package var environment: PushEnvironment?
     package var guarantee: NotificationRecord.Guarantee = .atLeastOnce
     package var lane: NotificationRecord.Lane
-    /// The delivery time; `nil` to send at once.
+    /// The delivery time; `nil` to send immediately.
     package var delivery: DeliveryTime?
     /// The pace of sending; `nil` for as fast as possible.
     package var pace: PaceSettings?
@@ -145,7 +146,7 @@ package struct NotificationRequest: Hashable, Sendable {
         try self.checkActivity(fields)
     }
 
-    /// Returns the position of a named token in the request.
+    /// Returns the index of a token in the member `tokens` of the request; 0 for another token.
     package func position(of token: DeviceToken) -> Int { self.tokenPositions[token] ?? 0 }
 
     /// Checks that only updates go to a Live Activity, and warns about an update that names no activity.
@@ -187,8 +188,8 @@ package struct NotificationRequest: Hashable, Sendable {
         return (.tokens(tokens), positions)
     }
 
-    /// Returns the lane of a request that does not choose one. Named tokens, single users and Live Activities do not wait
-    /// behind campaigns.
+    /// Returns the lane of a request that does not choose one. Given tokens, single users and Live Activities do not
+    /// wait behind campaigns.
     private static func lane(_ audience: Audience, isPaced: Bool) -> NotificationRecord.Lane {
         guard !isPaced else { return .bulk }
         switch audience {
@@ -239,6 +240,7 @@ package enum DeprecatedTimes {
         return warnings
     }
 
+    /// Appends a warning for each time in `value`.
     /// - Parameter isTime: `true` where a number is a time.
     private static func search(_ value: JSONValue, path: String, isTime: Bool, _ warnings: inout [ContentWarning]) {
         switch value {

@@ -4,8 +4,8 @@ package import PushSupport
 package enum PaceSettings: Hashable, StoredJSON {
     /// A fixed rate, in recipients per second.
     case rate(Int)
-    /// Waves of `size` recipients. The next wave starts `interval` seconds after the last one, and not before the app's
-    /// downloads are below the limits of `steering`.
+    /// Waves of `size` recipients. A wave starts `interval` seconds after the one before, and not before the app's
+    /// downloads are below the limits of `steering`; `nil` for no such limits.
     case waves(size: Int, interval: Int, steering: SteeringLimits? = nil)
 
     package static let maximumRate: Int64 = 1_000_000
@@ -63,9 +63,9 @@ package enum PaceSettings: Hashable, StoredJSON {
     }
 }
 
-/// The limits of an app's downloads beyond which the next wave of a notification waits. At least one is set.
+/// The limits of an app's downloads. While one is exceeded, the next wave of a notification waits. At least one is set.
 package struct SteeringLimits: Hashable, Sendable {
-    /// The bandwidth of the app's downloads, in bytes per second; `nil` for no limit.
+    /// The bandwidth of the app's downloads above which the next wave waits, in bytes per second; `nil` for no limit.
     package let maximumBandwidth: Int?
     package let maximumDownloads: Int?
 

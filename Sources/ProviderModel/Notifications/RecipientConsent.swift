@@ -1,10 +1,11 @@
 /// The rules by which recipients of a notification are skipped because of their preferences.
 package struct ConsentRules: Hashable, Sendable {
-    /// The consent category, from which people opt out; `nil` for none.
+    /// The consent category of the notification. Recipients that opted out of it are skipped; `nil` for none.
     package var category: String?
-    /// Indicates whether the notification is sent in quiet hours too.
+    /// A Boolean value that indicates whether the notification is sent in quiet hours too.
     package var ignoresQuietHours: Bool
-    /// Indicates whether the notification is sent regardless of the cap, and does not count towards it.
+    /// A Boolean value that indicates whether the notification ignores the frequency cap, and does not count towards
+    /// it.
     package var ignoresCap: Bool
 
     package init(category: String? = nil, ignoresQuietHours: Bool = false, ignoresCap: Bool = false) {
@@ -15,9 +16,9 @@ package struct ConsentRules: Hashable, Sendable {
 /// The reason for which a registered recipient is skipped. If several apply, the first one counts.
 package enum SkipReason: Hashable, Sendable, CaseIterable {
     case optedOut
-    /// The device has reported its capabilities, and alerts are not among them.
+    /// The recipient is skipped because the device has reported its capabilities, and alerts are not among them.
     case alertsNotAllowed
-    /// The content is encrypted, but the installation has no encryption key.
+    /// The recipient is skipped because the content is encrypted and the installation has no encryption key.
     case noEncryptionKey
     case quietHours
     case capReached
@@ -39,9 +40,9 @@ package enum SkipReason: Hashable, Sendable, CaseIterable {
 package struct RecipientConsent: Hashable, Sendable {
     /// The reason for which the recipient is skipped at any time; `nil` for none.
     package var skips: SkipReason?
-    /// The hours in which the recipient is skipped: those of the user, or else of the device.
+    /// The hours in which the recipient is skipped: those of the user, or else of the device; `nil` for none.
     package var quietHours: QuietHours?
-    /// The encryption key of the recipient's installation.
+    /// The encryption key of the recipient's installation; `nil` for none.
     package var encryptionKey: InstallationPublicKey?
 
     package init(skips: SkipReason? = nil, quietHours: QuietHours? = nil, encryptionKey: InstallationPublicKey? = nil) {
@@ -53,7 +54,7 @@ package struct RecipientConsent: Hashable, Sendable {
 package struct ConsentGroup: Hashable, Sendable {
     package var consent: RecipientConsent
     package var timeZone: String?
-    /// Indicates whether the users of the group have reached the frequency cap.
+    /// A Boolean value that indicates whether the users of these recipients have reached the frequency cap.
     package var isCapReached: Bool
     package var count: Int
 

@@ -2,7 +2,7 @@ package import Foundation
 package import PushSupport
 package import PushTypes
 
-/// A request to send a notification again to the recipients that failed.
+/// A request to send a notification again, to those recipients to which it was not delivered.
 package struct ResendRequest: Sendable {
     private static let statesMember = Member.texts("states", 1...3, maximum: 16, as: .choice(Self.states.map(\.word)))
         .described("Default rejected and failed.")
@@ -21,7 +21,8 @@ package struct ResendRequest: Sendable {
     /// request has to name that state explicitly.
     static let defaultStates: Set<DeliveryRecord.State> = [.rejected, .failed]
 
-    /// The reasons that concern the token. Another push to the token would be rejected too.
+    /// The reasons that concern the token. By default, recipients with one of them are left out: another push would be
+    /// rejected too.
     static let reasonsOfTokens =
         [Reason.badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered].map(\.rawValue)
         + [EndingCause.registeredElsewhere.rawValue]
@@ -58,7 +59,7 @@ package struct ResendRequest: Sendable {
     }
 
     /// Returns the request for the new notification.
-    /// - Parameter deliveries: The deliveries of the original, if it was sent to named tokens.
+    /// - Parameter deliveries: The deliveries of the original if it was sent to given tokens; otherwise empty.
     /// - Throws: ``RequestError`` if the original has not ended, has expired, or has no failed recipient.
     package func request(
         _ original: NotificationRecord,

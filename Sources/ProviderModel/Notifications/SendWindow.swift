@@ -5,13 +5,13 @@ package import PushTypes
 /// The hours of the week in which sending to recipients is allowed, in local time: inside one of the windows, if there
 /// are any, and outside all closed hours.
 ///
-/// Closed hours are the member `quietHours` of a request's `when`, and delay a notification. The ``QuietHours`` of a user
-/// skip it.
+/// Closed hours are the member `quietHours` of a request's `when`, and delay a notification. The ``QuietHours`` of a
+/// user skip it.
 ///
-/// When the clocks change, a window whose opening is skipped opens right after the gap, and hours that occur twice are open
-/// twice.
+/// When the clocks change, a window whose opening is skipped opens right after the gap, and hours that occur twice are
+/// open twice.
 package struct SendWindow: Hashable, Sendable {
-    /// The maximum number of windows, and of closed hours, in one request.
+    /// The maximum number of windows, and of closed hours, in one request. A request with more is rejected.
     package static let maximumHours = 14
 
     package let windows, closedHours: [DailyHours]

@@ -1,16 +1,17 @@
 package import PushSupport
 package import PushTypes
 
-/// Checks a notification for members that the binary protocol does not have, if a credential uses that protocol (decision 47).
+/// Checks a notification for members that the binary protocol does not have, if a credential uses that protocol
+/// (decision 47).
 ///
-/// If no environment could send the notification, it is refused. Otherwise there is a warning: in the environments with the
-/// binary protocol, the notification is sent without the member, or its recipients are rejected.
+/// If no environment could send the notification, it is refused. Otherwise there is a warning: in the environments with
+/// the binary protocol, the notification is sent without the member, or its recipients are rejected.
 package struct TransportLint {
     private let content: NotificationContent
 
     package init(content: NotificationContent) { self.content = content }
 
-    /// Indicates whether the notification has anything that only HTTP/2 supports.
+    /// A Boolean value that indicates whether the notification has anything that only HTTP/2 supports.
     package var isNeeded: Bool { self.content.collapseID != nil || !self.isCarried || self.isTooLong }
 
     private var isCarried: Bool { self.content.pushType.isCarriedByBinaryProtocol }
@@ -18,8 +19,8 @@ package struct TransportLint {
         !self.content.isTemplate && self.content.payload.count > BinaryCommand.framed.maximumPayloadLength
     }
 
+    /// Returns the warnings about members that the binary protocol does not have.
     /// - Parameter transports: The protocol of each environment that the notification can go to.
-    /// - Returns: The warnings.
     /// - Throws: ``RequestError`` for a notification that no environment could send.
     package func check(_ transports: [PushEnvironment: PushTransport]) throws(RequestError) -> [ContentWarning] {
         let binary = transports.filter { $0.value == .binary }.keys.map(\.rawValue).sorted()

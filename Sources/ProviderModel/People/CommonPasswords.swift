@@ -1,7 +1,7 @@
 /// Passwords that many people have chosen, in lower case.
 ///
-/// They are the frequent passwords of leaked lists from the library zxcvbn (Python, 4.5.0, MIT licence), without obscene
-/// ones, and a few more.
+/// They are the frequent passwords of leaked lists from the library zxcvbn (Python, 4.5.0, MIT licence), without
+/// obscene ones, and a few more.
 enum CommonPasswords {
     /// The passwords of at least twelve characters that no other rule refuses.
     static let whole: Set<Substring> = Set(

@@ -10,11 +10,12 @@ package enum PasswordPolicy {
     package static let maximumBytes = 1000
     /// The minimum number of different characters in a password.
     private static let minimumDifferent = 5
-    /// The minimum number of characters besides the names of the person and the product.
+    /// The minimum number of characters that are left without the names of the person and the product.
     private static let minimumOwn = 8
 
-    /// - Parameter name: The name of the person.
-    /// - Throws: ``RequestError`` with the path `password`.
+    /// Checks a new password.
+    /// - Parameter name: The name of the person, which most of the password must not consist of.
+    /// - Throws: ``RequestError`` with the path `password` for a password that breaks a rule.
     package static func check(_ password: String, name: String) throws(RequestError) {
         guard password.count >= Self.characters.lowerBound else {
             throw Self.error("password_too_short", "a password has at least \(Self.characters.lowerBound) characters")

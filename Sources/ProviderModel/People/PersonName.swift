@@ -5,7 +5,7 @@ package import PushSupport
 package enum PersonName {
     /// Checks a name, and returns it without spaces around it.
     ///
-    /// - Parameter path: The member that holds it.
+    /// - Parameter path: The path of the member with the name, for an error.
     /// - Throws: ``RequestError`` for a name that is empty or too long, or has characters that cannot be seen.
     package static func check(_ text: String, at path: String = "name") throws(RequestError) -> String {
         let name = text.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -20,7 +20,8 @@ package enum PersonName {
     }
 
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-        // With blank letters, such as U+3164, or the braille pattern without dots, two different names would look the same.
+        // With blank letters, such as U+3164, or the braille pattern without dots, two names that differ would look the
+        // same.
         guard !scalar.properties.isDefaultIgnorableCodePoint, scalar != "\u{2800}" else { return false }
         return switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false

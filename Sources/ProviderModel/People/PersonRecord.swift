@@ -52,7 +52,7 @@ package struct PersonRecord: Hashable, Sendable {
 }
 
 extension APICaller {
-    /// Creates the caller for requests in a session of a person.
+    /// Creates the caller for requests of a person, in the session with this id; `nil` outside of a session.
     package init(_ person: PersonRecord, session: UUID? = nil) {
         self.init(
             id: person.id,

@@ -31,6 +31,7 @@ package struct PersonRequest: Sendable {
     package let isDisabled: Bool?
     package let language: Update<String>?
 
+    /// Reads the members of a request.
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(_ fields: JSONFields) throws {
         self.fields = fields
@@ -41,7 +42,7 @@ package struct PersonRequest: Sendable {
         self.language = try fields.value(Self.language)
     }
 
-    /// Sets the members of a person that the request names.
+    /// Sets the properties of a person that the request names, and keeps the others.
     package func apply(to person: inout PersonRecord) {
         if let name { person.name = name }
         if let role { person.role = role }

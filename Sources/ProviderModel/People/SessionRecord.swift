@@ -2,7 +2,7 @@ package import Foundation
 package import PushSupport
 package import PushTypes
 
-/// The holder of a session: a person, or an API key.
+/// The holder of a dashboard session: a person who signed in, or an API key.
 package enum SessionHolder: Hashable, Sendable {
     case person(UUID)
     case key(UUID)
@@ -60,7 +60,7 @@ package struct SignInCandidate: Hashable, Sendable {
     package var person: PersonRecord
     /// The stored password; `nil` for a person who has none yet.
     package var password: String?
-    /// `true` if the person has signed in from this network before.
+    /// `true` if the person has signed in from this network before. Failed attempts then cause shorter delays.
     package var isKnownNetwork: Bool
 
     package init(person: PersonRecord, password: String? = nil, isKnownNetwork: Bool) {
@@ -73,7 +73,7 @@ package struct SignInRecord: Sendable {
     package var session: SessionRecord
     /// The SHA-256 of the session's token.
     package var hash: [UInt8]
-    /// The network from which the session begins.
+    /// The bytes of the network from which the session begins, which becomes a known network of the person.
     package var network: [UInt8]
     /// The time of the sign-in by the wall clock.
     package var now: Timestamp

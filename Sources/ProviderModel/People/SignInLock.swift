@@ -7,16 +7,16 @@ package import PushTypes
 package struct SignInLock: Hashable, Sendable {
     /// The limits of a lock.
     package struct Limits: Hashable, Sendable {
-        /// The number of failed attempts without a delay.
+        /// The number of failed attempts before the first delay.
         package var attempts: Int
-        /// The first delay; each further failure doubles it.
+        /// The first delay; each further failure doubles it, up to ``longest``.
         package var first: Duration = .seconds(60)
         package var longest: Duration
 
         /// The limits of a name: a minute after five failures, and an hour at most.
         package static let name = Limits(attempts: 5, longest: .seconds(3600))
-        /// The limits of a name at a network from which its person has signed in. The delay is five minutes at most, because
-        /// the person has no other way in.
+        /// The limits of a name at a network from which its person has signed in. The delay is five minutes at most,
+        /// because the person has no other way in.
         package static let known = Limits(attempts: 5, longest: .seconds(300))
         /// The limits of a network, which many people may share: a minute after twenty failures, and an hour at most.
         package static let network = Limits(attempts: 20, longest: .seconds(3600))

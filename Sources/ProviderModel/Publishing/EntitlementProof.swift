@@ -1,14 +1,16 @@
 package import PushSupport
 
-/// The proof of entitlement that an app sends, within its limits.
+/// The proof that an app's user may download an issue: App Store transactions, or an account with the publisher.
 package struct EntitlementProof: Hashable, Sendable {
-    /// The maximum number of transactions, and the maximum length of one, in bytes.
+    /// The maximum number of transactions in a request, and the maximum length of one, in bytes. A request with more is
+    /// rejected.
     package static let (maximumTransactions, maximumTransaction) = (20, 16 * 1024)
     /// The maximum length of the name of an account, in bytes.
     package static let maximumAccount = 256
     /// The maximum length of the token of an account, in bytes.
     package static let maximumToken = 4096
-    /// The maximum length of a request with a proof, in bytes. It has room for twenty transactions and the other members.
+    /// The maximum length of a request with a proof, in bytes. It has room for twenty transactions and the other
+    /// members.
     package static let maximumRequest = 512 * 1024
 
     /// The signed transactions of the App Store.

@@ -12,14 +12,14 @@ package struct EntitlementServerRecord: Hashable, Sendable {
         case xml
     }
 
-    /// The policy while the server does not respond.
+    /// The decision about an account while the publisher's server does not respond.
     package enum WhenDown: String, Hashable, Sendable, CaseIterable {
-        /// The account is entitled to nothing.
+        /// While the server does not respond, an account is entitled to nothing.
         case refuse
-        /// An account that was entitled within the last hours remains entitled. Requests of other accounts have to be
-        /// repeated later.
+        /// While the server does not respond, an account that was entitled within the last hours remains entitled.
+        /// Requests of other accounts have to be repeated later.
         case allowKnown
-        /// Every account is entitled.
+        /// While the server does not respond, every account is entitled.
         case allow
     }
 

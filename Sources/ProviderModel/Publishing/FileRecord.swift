@@ -4,7 +4,7 @@ package import PushTypes
 
 /// A complete file of an app, whose hash has been verified.
 package struct FileRecord: Hashable, Sendable {
-    /// The maximum number of files of an app, including its incomplete uploads.
+    /// The maximum number of files of an app, including its incomplete uploads. A further upload is rejected.
     package static let maximumOfApp = 100_000
 
     package var hash: ContentHash
@@ -14,7 +14,8 @@ package struct FileRecord: Hashable, Sendable {
     /// The name that the file had when it was uploaded.
     package var name: String
     package var createdAt: Timestamp
-    /// The time since which nothing refers to the file; `nil` while something does.
+    /// The time at which the last issue stopped using the file, which is deleted some time later; `nil` while one uses
+    /// it.
     package var unusedSince: Timestamp?
 
     package init(hash: ContentHash, size: Int, contentType: String, name: String, createdAt: Timestamp) {
@@ -41,12 +42,12 @@ package struct CoverFile: Hashable, Sendable {
 
 /// An upload of a file, which may be interrupted and continued.
 package struct UploadRecord: Hashable, Sendable {
-    /// The maximum number of incomplete uploads of an app.
+    /// The maximum number of incomplete uploads of an app. A further one is rejected.
     package static let maximumOfApp = 100
 
     package var id: UUID
     package var app: Int64
-    /// The size and the hash that the file must have.
+    /// The size in bytes and the hash that the complete file must have. Otherwise the upload fails.
     package var size: Int
     package var hash: ContentHash
     package var contentType: String
@@ -77,13 +78,13 @@ package struct UploadRecord: Hashable, Sendable {
 /// The result of adding an upload.
 package enum UploadAdditionResult: Hashable, Sendable {
     case added
-    /// The app has reached the maximum number of incomplete uploads.
+    /// Nothing is added: the app has reached the maximum number of incomplete uploads.
     case tooMany
-    /// The app has reached the maximum number of files.
+    /// Nothing is added: the app has reached the maximum number of files.
     case tooManyFiles
-    /// The app would exceed its quota. `used` is the size of its files and uploads, in bytes.
+    /// Nothing is added: the app would exceed its quota. `used` is the size of its files and uploads, in bytes.
     case overQuota(used: Int)
-    /// The app does not exist any more.
+    /// Nothing is added: the app does not exist any more.
     case noApp
 }
 

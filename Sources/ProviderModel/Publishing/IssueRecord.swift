@@ -22,7 +22,7 @@ package enum IssueAccess: String, CaseIterable, Hashable, Sendable {
 
 /// An issue of a publication.
 package struct IssueRecord: Hashable, Sendable {
-    /// The maximum number of issues of an app, and of renditions of an issue.
+    /// The maximum number of issues of an app, and of renditions of an issue. A further one is rejected.
     package static let (maximumOfApp, maximumRenditions) = (20_000, 20)
     /// The maximum length of a product id, in bytes.
     package static let maximumProductID = 256
@@ -33,20 +33,20 @@ package struct IssueRecord: Hashable, Sendable {
     /// The name of the issue in the app store and in pushes, unique in its app.
     package var productID: String
     package var title: String
-    /// The number that readers see, such as 7 or 3/2026.
+    /// The issue number that readers see, such as 7 or 3/2026; `nil` for none.
     package var number: String?
     package var date: CivilDate
     package var state = IssueState.draft
     package var access: IssueAccess
     package var createdAt: Timestamp
-    /// The time of its latest publication; `nil` for one that was never published.
+    /// The time at which the issue was last published; `nil` if it never was.
     package var publishedAt: Timestamp?
     package var cover: FileRecord?
     /// The renditions, the smallest first.
     package var renditions: [RenditionRecord] = []
-    /// The notification that the latest *Notify* of the issue sent.
+    /// The latest notification that announced the issue; `nil` if none did.
     package var notification: UUID?
-    /// The position of the issue among those of the same date.
+    /// The position of the issue in lists, among the issues of the same date. The store assigns it.
     package var position: Int64 = 0
 
     package init(
@@ -66,7 +66,7 @@ package struct IssueRecord: Hashable, Sendable {
     /// The position of the issue in lists, which have the newest first.
     package var cursor: IssueCursor { IssueCursor(day: self.date.dayNumber, position: self.position) }
 
-    /// Returns the rendition for a screen: that of its size, or else the largest one that fits; `nil` if there is none.
+    /// Returns the rendition for a screen: that of its size, or else the largest one that fits; `nil` if none fits.
     package func rendition(for screen: ScreenSize) -> RenditionRecord? {
         self.renditions.last { $0.screenSize == screen }
             ?? self.renditions.filter { $0.screenSize.fits(on: screen) }
@@ -111,15 +111,15 @@ package struct IssueChanges: Hashable, Sendable {
 package enum IssueChangeResult: Hashable, Sendable {
     case done(IssueRecord)
     case missing
-    /// Another issue of the app has the product id.
+    /// Nothing is changed: another issue of the app has the product id.
     case productIDTaken
-    /// The app has reached the maximum number of issues.
+    /// Nothing is added: the app has reached the maximum number of issues, or the issue that of renditions.
     case tooMany
-    /// The product id cannot be changed, because the issue was published.
+    /// Nothing is changed: the product id of an issue that was published is fixed.
     case wasPublished
     /// Nothing is changed, because a draft cannot be withdrawn.
     case isDraft
-    /// The app has no file with this hash.
+    /// Nothing is changed: the app has no file with the given hash.
     case noFile
 }
 

@@ -4,7 +4,7 @@ package import PushTypes
 
 /// A publication of an app: a series of issues, with the settings of their notifications.
 package struct PublicationRecord: Hashable, Sendable {
-    /// The maximum number of publications of an app.
+    /// The maximum number of publications of an app. A further one is rejected.
     package static let maximumOfApp = 100
     /// The maximum number of subscription products of a publication.
     package static let maximumSubscriptions = 50
@@ -15,7 +15,8 @@ package struct PublicationRecord: Hashable, Sendable {
     /// The publisher's account whose devices see the publication's issues; `nil` for all devices.
     package var account: String?
     package var waves: NotifyWaves
-    /// The product ids of App Store subscriptions. A subscription entitles to the issues whose date is within its period.
+    /// The product ids of App Store subscriptions. A subscription entitles to the issues whose date is within its
+    /// period.
     package var subscriptionProducts: Set<String> = []
     package var createdAt: Timestamp
 
@@ -71,9 +72,9 @@ package struct PublicationChanges: Hashable, Sendable {
 /// The result of adding a publication.
 package enum PublicationAdditionResult: Hashable, Sendable {
     case added
-    /// The app has reached the maximum number of publications.
+    /// Nothing is added: the app has reached the maximum number of publications.
     case tooMany
-    /// The app does not exist any more.
+    /// Nothing is added: the app does not exist any more.
     case noApp
 }
 

@@ -1,13 +1,13 @@
 package import Foundation
 package import PushTypes
 
-/// A receipt that arrives from a sender.
+/// A receipt as an installation or the gateway sends it: the report that something happened to a notification.
 package struct IncomingReceipt: Hashable, Sendable {
     /// The id that the sender gave the receipt, by which a repetition is recognized.
     package var id: UUID
     package var event: ReceiptEvent
-    /// The name of the action or the conversion, in Unicode's normalization form C, so that equal names have equal bytes;
-    /// `nil` for other events.
+    /// The name of the action or the conversion, in Unicode's normalization form C, so that equal names have equal
+    /// bytes; `nil` for other events.
     package let action: String?
     /// The time of the event by the device's clock.
     package var at: Timestamp
@@ -48,7 +48,8 @@ package struct ReceiptBatch: Hashable, Sendable {
     }
 
     package var sender: Sender
-    /// The maximum level of receipts that the sender allows to be kept.
+    /// The maximum level of receipts that the sender allows to be kept. The lower of this and the notification's level
+    /// applies.
     package var privacy: ReceiptLevel
     package var entries: [Entry]
 
@@ -60,21 +61,21 @@ package struct ReceiptBatch: Hashable, Sendable {
 /// The result of processing a receipt.
 package enum ReceiptResult: Hashable, Sendable {
     case accepted
-    /// The receipt was accepted before.
+    /// The receipt was accepted before, and does not count again.
     case repeated
     case refused(ReceiptRefusal)
 }
 
 /// The cause for which a receipt is refused. Sending the receipt again would not help.
 package enum ReceiptRefusal: String, Hashable, Sendable, CaseIterable {
-    /// The app has no such notification, or the installation did not get it.
+    /// The receipt is refused because the app has no such notification, or the installation did not get it.
     case unknownNotification = "unknown_notification"
-    /// The notification ended too long ago to accept receipts.
+    /// The receipt is refused because the notification ended too long ago (``ReceiptLimits/latest``).
     case tooLate = "too_late"
-    /// The maximum number of receipts, or of names of actions, is reached.
+    /// The receipt is refused because its notification has the maximum number of receipts, or of names of actions.
     case tooMany = "too_many"
-    /// The notification was sent without receipts.
+    /// The receipt is refused because the notification was sent without receipts.
     case receiptsOff = "receipts_off"
-    /// A member of the receipt has an invalid value.
+    /// The receipt is refused because one of its members has an invalid value.
     case invalidValue = "invalid_value"
 }

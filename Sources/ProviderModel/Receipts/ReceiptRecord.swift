@@ -12,7 +12,7 @@ package struct ReceiptRecord: Hashable, Sendable {
     package var receivedAt: Timestamp
     /// The device; `nil` where only counts are kept, and for a token without a device.
     package var device: Int64?
-    /// The number by which the receipts of one installation are grouped in the list of a notification.
+    /// The number by which the receipts of one installation are grouped in a list. It has no meaning of its own.
     package var subject: Int64
 
     package init(
@@ -61,7 +61,7 @@ package struct ReceiptCount: Hashable, Sendable {
     }
 }
 
-/// A receipt that has just been stored, to be posted to webhooks.
+/// A receipt that has just been stored, to be sent to webhooks.
 package struct NewReceipt: Hashable, Sendable {
     package var id: UUID
     package var notification: UUID
@@ -91,7 +91,7 @@ package struct NewReceipt: Hashable, Sendable {
 package enum ReceiptEvent: Int64, Hashable, Sendable, CaseIterable {
     /// The device received the notification, as reported by its app or the gateway.
     case delivered = 1
-    /// The user could see the notification.
+    /// The notification was presented, so that the user could see it.
     case shown = 2
     /// The user opened the app with the notification.
     case opened = 3
@@ -99,7 +99,7 @@ package enum ReceiptEvent: Int64, Hashable, Sendable, CaseIterable {
     case dismissed = 4
     /// The user chose one of the notification's actions.
     case action = 5
-    /// The user did what the notification aims at.
+    /// The user did what the notification aims at, such as a purchase, as the app reports.
     case converted = 6
 
     /// The name in the API.
@@ -158,11 +158,12 @@ package enum ReceiptLevel: Int64, Hashable, Sendable, CaseIterable, Comparable {
 
 /// The limits on receipts.
 package enum ReceiptLimits {
-    /// The maximum time after a notification's end at which its receipts are accepted.
+    /// The maximum time after a notification's end at which its receipts are accepted. Later ones are refused.
     package static let latest: Duration = .seconds(30 * 86_400)
-    /// The maximum number of receipts of one installation for one event of a notification.
+    /// The maximum number of receipts of one installation for one event of a notification. Further ones are refused.
     package static let perEvent = 20
-    /// The maximum number of different names of actions and conversions of a notification.
+    /// The maximum number of different names of actions and conversions of a notification. Receipts with others are
+    /// refused.
     package static let actions = 50
     /// The unit to which times are rounded where only counts are kept: an hour, in milliseconds.
     package static let rounding: Int64 = 3_600_000

@@ -6,12 +6,12 @@ package import PushSupport
 /// A receipt with an invalid value is refused in the response, and the others are processed. A body of another shape is
 /// an error of the whole request.
 package struct ReceiptRequest: Sendable {
-    /// The maximum number of receipts in a request.
+    /// The maximum number of receipts in a request. A request with more is rejected.
     package static let maximumCount = 100
     /// The maximum length of a body, in bytes.
     package static let maximumBody = 64 * 1024
 
-    /// A receipt of the request, or the error because of which it is refused.
+    /// One receipt of the request, or the error for which it is refused while the others are processed.
     package struct Entry: Sendable {
         /// The id of the receipt, as the request writes it.
         package var id: String

@@ -3,10 +3,10 @@ package import PushTypes
 
 /// A cron expression of five fields: minute, hour, day of month, month, day of week.
 ///
-/// As in Vixie cron, if day of month and day of week are both restricted, a day matches if *either* does. A field that begins
-/// with `*` is not restricted. When the clocks change, the behaviour depends on the hour and the minute. If neither is a
-/// wildcard, each run is a local time: a skipped one runs once right after the gap, and one that occurs twice runs the first
-/// time. If either is a wildcard, runs are spaced in elapsed time.
+/// As in Vixie cron, if day of month and day of week are both restricted, a day matches if *either* does. A field that
+/// begins with `*` is not restricted. When the clocks change, the behaviour depends on the hour and the minute. If
+/// neither is a wildcard, each run is a local time: a skipped one runs once right after the gap, and one that occurs
+/// twice runs the first time. If either is a wildcard, runs are spaced in elapsed time.
 package struct CronExpression: Hashable, Sendable {
     /// The maximum length of an expression, in bytes.
     package static let maximumLength = 256
@@ -50,7 +50,8 @@ package struct CronExpression: Hashable, Sendable {
         self.daysOfWeek = try CronField.dayOfWeek.parse(fields[4])
     }
 
-    /// Returns the first run later than `timestamp`; `nil` if there is none within 40 years, or none before the year 10000.
+    /// Returns the first run later than `timestamp`; `nil` if there is none within 40 years, or none before the year
+    /// 10000.
     package func next(after timestamp: Timestamp, in zone: TimeZone) -> Timestamp? {
         let seconds = timestamp.calendarSeconds
         let minute = (seconds + zone.offset(at: seconds)).floored(by: 60)

@@ -6,7 +6,7 @@ package enum CronField: String, CaseIterable, Sendable {
     case month
     case dayOfWeek = "day of week"
 
-    /// The allowed numbers. In the day of week both 0 and 7 are Sunday.
+    /// The numbers that the field may contain. In the day of week both 0 and 7 are Sunday.
     var range: ClosedRange<Int> {
         switch self {
         case .minute: 0...59
@@ -26,7 +26,8 @@ package enum CronField: String, CaseIterable, Sendable {
         }
     }
 
-    /// Returns the values that `text` allows.
+    /// Returns the values that the text of the field allows.
+    /// - Throws: ``CronError`` for a text that is not a list of values, ranges and steps within ``range``.
     func parse(_ text: Substring) throws(CronError) -> CronValues {
         var bits: UInt64 = 0
         for item in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -98,12 +99,12 @@ package enum CronField: String, CaseIterable, Sendable {
 struct CronValues: Hashable, Sendable {
     /// The set of allowed values, with one bit for each value.
     var bits: UInt64
-    /// `true` if the field begins with `*` or allows everything: cron does not regard it as fixed then.
+    /// `true` if the field begins with `*` or allows every value. It then does not restrict the days or times of runs.
     var isWildcard: Bool
 
     func contains(_ value: Int) -> Bool { self.bits >> UInt64(value) & 1 == 1 }
 
-    /// Returns the lowest allowed value that is `value` or more.
+    /// Returns the lowest allowed value that is `value` or more; `nil` if there is none.
     func first(from value: Int) -> Int? {
         guard value < 64 else { return nil }
         let rest = self.bits >> UInt64(value)

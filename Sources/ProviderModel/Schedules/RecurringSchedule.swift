@@ -4,8 +4,8 @@ package import PushTypes
 
 /// A recurring schedule: a cron expression in a time zone, bounds, and a policy for missed runs.
 ///
-/// A run is identified by its time. The caller derives the id of the notification from the schedule's id and that time, so
-/// that a run is never sent twice. Only the next run is kept between calls.
+/// A run is identified by its time. The caller derives the id of the notification from the schedule's id and that time,
+/// so that a run is never sent twice. Only the next run is kept between calls.
 package struct RecurringSchedule: Hashable, Sendable {
     package var cron: CronExpression
     package var timeZone: TimeZone
@@ -26,13 +26,13 @@ package struct RecurringSchedule: Hashable, Sendable {
 
 /// The due runs, including those that are made up for after a downtime.
 extension RecurringSchedule {
-    /// The policy for runs that were missed: whose time was more than ``tolerance`` ago.
+    /// The policy for missed runs, whose time was more than ``tolerance`` ago when the provider could create them.
     package enum MissedRuns: Hashable, Sendable {
-        /// Missed runs are not made up for.
+        /// The policy to make up for no missed run.
         case skip
-        /// Only the latest due run is made up for, if it is late by less than `maximumLateness`.
+        /// The policy to make up for the latest due run only, if it is late by less than `maximumLateness`.
         case runOnce(maximumLateness: Duration)
-        /// The latest due runs are made up for, at most `maximum` of them, oldest first.
+        /// The policy to make up for the latest due runs, at most `maximum` of them, oldest first.
         case runAll(maximum: Int)
     }
 
@@ -44,18 +44,19 @@ extension RecurringSchedule {
         package var next: Timestamp?
     }
 
-    /// The maximum lateness of a run that is not regarded as missed.
+    /// The maximum lateness of a run that is not regarded as missed. ``MissedRuns`` decides about later ones.
     package static let tolerance: Duration = .seconds(60)
     /// The default maximum lateness of ``MissedRuns/runOnce(maximumLateness:)``: an hour.
     package static let standardLateness: Duration = .seconds(3600)
-    /// The default and the maximum number of missed runs that are made up for.
+    /// The default number of missed runs that are made up for by ``MissedRuns/runAll(maximum:)``.
     package static let standardRuns = 10
     package static let maximumRuns = 100
 
-    /// The maximum time over which missed runs are searched: about a hundred years.
+    /// The maximum time before now in which missed runs are searched: about a hundred years.
     private static let longestLookBack: Duration = .seconds(100 * 366 * 86_400)
 
-    /// Returns the runs that are due at `now`. If the clock is set back, the next run stays, so that nothing runs twice.
+    /// Returns the runs that are due at `now`. If the clock is set back, the next run stays, so that nothing runs
+    /// twice.
     /// - Parameter nextRun: The next run that the last call returned, or ``nextRun(after:)`` at the start.
     package func due(nextRun: Timestamp, now: Timestamp) -> Due {
         guard nextRun <= now else { return Due(runs: [], next: nextRun) }
@@ -73,8 +74,8 @@ extension RecurringSchedule {
         }
     }
 
-    /// Returns the last `count` runs from `first` to `now`, both included. It looks back from `now` in growing steps, so that a
-    /// long downtime does not cost a search over every minute of it.
+    /// Returns the last `count` runs from `first` to `now`, both included. It looks back from `now` in growing steps,
+    /// so that a long downtime does not cost a search over every minute of it.
     private func latestRuns(_ count: Int, from first: Timestamp, now: Timestamp) -> [Timestamp] {
         var window: Duration = .seconds(3600)
         while true {
@@ -115,7 +116,8 @@ extension RecurringSchedule: StoredJSON {
             .named("ScheduleRule")
     }
 
-    /// The member `schedule` of a request, such as `{"cron":"0 9 * * mon-fri","timeZone":"Europe/Berlin","missedRuns":"skip"}`.
+    /// The member `schedule` of a request, such as `{"cron":"0 9 * *
+    /// mon-fri","timeZone":"Europe/Berlin","missedRuns":"skip"}`.
     package static let member = Member.object("schedule", Self.object)
 
     /// Reads the member `schedule` of a request; `nil` if it is absent.

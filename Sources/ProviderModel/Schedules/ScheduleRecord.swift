@@ -19,9 +19,11 @@ package struct ScheduleRecord: Hashable, Sendable {
     package var key: KeyReference?
     /// The problem of the latest runs; `nil` after a successful run.
     package var problem: ScheduleProblem?
-    /// The version, which rises with each change by a person, and when a user is erased from its audience.
+    /// The version, which rises with each change by a person, and when a user is erased from the audience. A run that
+    /// was decided for another version is not sent.
     package var version: Int64 = 0
-    /// The audiences and templates that the request names. They are written with the request, and not read with the record.
+    /// The audiences and templates that the request names. They are written with the request, and not read with the
+    /// record.
     package var uses: Set<LibraryUse> = []
 
     package init(
@@ -40,7 +42,7 @@ package struct ScheduleRecord: Hashable, Sendable {
     }
 }
 
-/// A problem of the runs of a schedule, which is shown to people.
+/// The problem because of which a run of a schedule sent no notification. It is shown in the API and the dashboard.
 package struct ScheduleProblem: Hashable, Sendable {
     package var message: String
     package var at: Timestamp

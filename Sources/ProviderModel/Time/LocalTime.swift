@@ -13,7 +13,7 @@ package struct LocalTime: Hashable, Comparable, Sendable {
         self.secondOfDay = Int64(hour * 3600 + minute * 60 + second)
     }
 
-    /// Reads `HH:MM` or `HH:MM:SS`, two digits each.
+    /// Reads `HH:MM` or `HH:MM:SS`, two digits each; `nil` for any other text.
     package init?(_ text: String) {
         var reader = DigitReader(text)
         guard let time = LocalTime(reading: &reader), reader.isAtEnd else { return nil }
@@ -51,7 +51,8 @@ struct DigitReader {
 
     var isAtEnd: Bool { self.rest.isEmpty }
 
-    /// Reads a number of exactly `digits` decimal digits, at most nine.
+    /// Reads a number of exactly `digits` decimal digits, at most nine; `nil`, without reading anything, if they do not
+    /// follow.
     mutating func number(digits: Int) -> Int? {
         let part = self.rest.prefix(digits)
         guard part.count == digits, digits <= 9 else { return nil }
@@ -94,7 +95,7 @@ package struct LocalDateTime: Hashable, Comparable, Sendable {
 }
 
 extension LocalDateTime {
-    /// Reads `YYYY-MM-DDTHH:MM` or `YYYY-MM-DDTHH:MM:SS`, without a zone.
+    /// Reads `YYYY-MM-DDTHH:MM` or `YYYY-MM-DDTHH:MM:SS`, without a zone; `nil` for any other text.
     package init?(_ text: String) {
         var reader = DigitReader(text)
         guard let value = LocalDateTime(reading: &reader), reader.isAtEnd else { return nil }

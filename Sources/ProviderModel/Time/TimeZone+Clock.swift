@@ -4,9 +4,9 @@ package import PushTypes
 
 /// Conversions between timestamps and local clocks.
 ///
-/// One rule covers all changes of the clocks: a local time occurs at the first timestamp at which the clock shows that time
-/// or a later one. A time that is skipped (spring) occurs right after the gap, and a time that is repeated (autumn) occurs
-/// only the first time.
+/// One rule covers all changes of the clocks: a local time occurs at the first timestamp at which the clock shows that
+/// time or a later one. A time that is skipped (spring) occurs right after the gap, and a time that is repeated
+/// (autumn) occurs only the first time.
 extension TimeZone {
     /// The maximum length of the name of a time zone, in bytes.
     static let maximumName = 256
@@ -57,7 +57,8 @@ extension TimeZone {
 
 /// A span of time without a change of the clocks, in seconds since 1970.
 struct ClockSpan {
-    /// The end of a span that is not followed by a change. It is later than all times of the calendar, and far from an overflow.
+    /// The end of a span that is not followed by a change. It is later than all times of the calendar, and far from an
+    /// overflow.
     static let never: Int64 = 1 << 52
 
     var start: Int64

@@ -1,7 +1,7 @@
 package import PushTypes
 
 extension Timestamp {
-    /// Reads RFC 3339 text such as `2026-11-25T09:30:00Z` or `2026-11-25T10:30:00.5+01:00`.
+    /// Reads RFC 3339 text such as `2026-11-25T09:30:00Z` or `2026-11-25T10:30:00.5+01:00`; `nil` for any other text.
     ///
     /// Fractions are truncated to milliseconds. Seconds may be left out. A leap second (`:60`) is rejected.
     package init?(rfc3339 text: String) {

@@ -3,7 +3,7 @@ package import PushTypes
 
 /// An address to which others post messages for one installation of an app (RFC 8030).
 package struct PushResourceRecord: Hashable, Sendable {
-    /// The maximum number of push resources of an installation.
+    /// The maximum number of push resources of an installation. A further one is rejected.
     package static let maximumCount = 50
     /// The maximum length of a name, in bytes.
     package static let maximumName = 64
@@ -16,7 +16,7 @@ package struct PushResourceRecord: Hashable, Sendable {
     package var installation: String
     /// The app's own name for the push resource, which its messages carry; empty for none.
     package var name: String
-    /// The public VAPID key of the only sender that is accepted; `nil` for any sender.
+    /// The public VAPID key of the only sender whose messages are accepted; `nil` for any sender.
     package var vapidKey: [UInt8]?
     /// The origin in the address that was given out, such as `https://push.example.org`; `nil` if it was not stored.
     package var origin: String?
@@ -52,7 +52,7 @@ package struct PushResourceTarget: Hashable, Sendable {
     }
 }
 
-/// A message that does not fit into a push, and is fetched by the app.
+/// A message to a push resource that is too long for a push. The app fetches it after a push that names it.
 package struct PushMessageRecord: Hashable, Sendable {
     /// The maximum number of messages of a push resource. A further one replaces the oldest.
     package static let maximumCount = 100

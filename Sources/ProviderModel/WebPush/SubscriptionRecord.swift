@@ -5,7 +5,8 @@ package import PushWire
 /// A browser's subscription in a registration.
 package struct SubscriptionRegistration: Hashable, Sendable {
     package var subscription: WebPushSubscription
-    /// The public VAPID key of the subscription; `nil` for the key that is stored with it, or else the app's newest one.
+    /// The public VAPID key of the subscription; `nil` for the key that is stored with it, or else the app's newest
+    /// one.
     package var vapidKey: [UInt8]?
 
     package init(_ subscription: WebPushSubscription, vapidKey: [UInt8]? = nil) {
@@ -24,10 +25,10 @@ package struct SubscriptionRecord: Hashable, Sendable {
     }
 }
 
-/// A key pair by which an app identifies itself to browsers' push services (RFC 8292). New subscriptions are made with the
-/// app's newest key.
+/// A key pair by which an app identifies itself to browsers' push services (RFC 8292). New subscriptions are made with
+/// the app's newest key.
 package struct VAPIDKeyRecord: Hashable, Sendable {
-    /// The maximum number of keys of an app. Keys of existing subscriptions are kept.
+    /// The maximum number of keys of an app. Keys of existing subscriptions are kept, so a further key is rejected.
     package static let maximumCount = 10
 
     package var id: UUID

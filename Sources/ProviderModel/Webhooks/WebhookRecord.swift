@@ -1,34 +1,34 @@
 package import Foundation
 package import PushTypes
 
-/// A URL to which an app's events are posted.
+/// A URL to which the provider sends an app's events in POST requests.
 package struct WebhookRecord: Hashable, Sendable {
     /// The kind of an event.
     package enum Event: String, Hashable, Sendable, CaseIterable {
         case delivery
         case token
-        /// The expiry of certificates, which is announced in advance.
+        /// The approaching and the reached expiry of a credential's certificate.
         case credential
-        /// The pauses of environments, and their ends.
+        /// The pauses of an app's environments because of a fault, and their ends.
         case environment
         /// The receipts of apps and of the gateway.
         case receipt
 
-        /// The kinds that a webhook gets by default: all but receipts, which are numerous.
+        /// The kinds of events that are sent by default: all but receipts, which are numerous.
         package static let standard = Set(Self.allCases).subtracting([.receipt])
     }
 
     package var id: UUID
     package var app: Int64
     package var url: String
-    /// The secret that signs the posts (``WebhookSecret``). The store seals it with the master key.
+    /// The secret that signs the requests (``WebhookSecret``). The store seals it with the master key.
     package var secret: String
     package var events: Set<Event>
     package var isActive: Bool
     package var createdAt: Timestamp
-    /// The position of the last block of events that the receiver accepted.
+    /// The position of the last block of events that the receiver accepted. Sending continues with the next block.
     package var cursor: Int64
-    /// The number of posts that failed since the last accepted one.
+    /// The number of requests that failed since the last accepted one; 0 after a success.
     package var failures: Int
     package var nextTryAt: Timestamp?
     package var lastError: String?
@@ -52,7 +52,7 @@ package struct WebhookRecord: Hashable, Sendable {
     }
 }
 
-/// A block of events of one app for its webhooks.
+/// A block of events of one app, which is sent to a webhook in one request.
 package struct EventBlock: Hashable, Sendable {
     /// The position among the app's blocks, which is assigned when the block is first read.
     package var id: Int64
@@ -79,7 +79,7 @@ package struct WebhookList: Sendable {
     }
 }
 
-/// The secret that signs a webhook's posts: `whsec_` and 32 random bytes in base64url. The whole text is the key.
+/// The secret that signs a webhook's requests: `whsec_` and 32 random bytes in base64url. The whole text is the key.
 ///
 /// A webhook's record holds one secret. During a rotation it holds two, separated by a space, the newer one first.
 package enum WebhookSecret {
@@ -88,7 +88,8 @@ package enum WebhookSecret {
     /// Creates a new secret.
     package static func make() -> String { self.prefix + RandomText.make() }
 
-    /// Returns a new secret together with the newest of `stored`, so that receivers which know either of them accept the posts.
+    /// Returns a new secret together with the newest of `stored`, so that receivers which know either of them accept
+    /// the requests.
     package static func adding(_ new: String, to stored: String) -> String {
         ([new] + self.all(in: stored).prefix(1)).joined(separator: " ")
     }
@@ -111,16 +112,17 @@ package enum RandomText {
 
 /// A block of events with the state of its delivery to one webhook.
 package struct WebhookDeliveryRecord: Hashable, Sendable {
-    /// The position of the block, from which events can be posted again.
+    /// The position of the block, from which events can be sent again.
     package var block: Int64
     package var kind: WebhookRecord.Event
     /// The time of the block's events.
     package var at: Timestamp
     /// The stored length of the events, in bytes; 0 for token events, which are stored in a table of their own.
     package var bytes: Int
-    /// Indicates whether the receiver has accepted the block, or the block was skipped.
+    /// A Boolean value that indicates whether the receiver has accepted the block, or the block was skipped.
     package var isAcknowledged: Bool
-    /// The times of the latest post that the receiver accepted; `nil` if there was none, or it is not stored any more.
+    /// The times of the latest request that the receiver accepted; `nil` if there was none, or it is not stored any
+    /// more.
     package var postedAt, acknowledgedAt: Timestamp?
 
     package init(

@@ -1,7 +1,7 @@
 package import PushSupport
 package import PushTypes
 
-/// The requests that add and change a webhook, and post its events again.
+/// The requests that add and change a webhook, and send its events again.
 package enum WebhookRequest {
     package static let events = Member.set("events", of: WebhookRecord.Event.self, maximum: 32)
     package static let active = Member.bool("active")

@@ -1,4 +1,5 @@
 import Hummingbird
+import ProviderAPI
 import ProviderModel
 import PushHTTP
 import ServiceLifecycle

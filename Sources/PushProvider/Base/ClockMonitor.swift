@@ -6,11 +6,11 @@ import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Watches the wall clock and the steady clock. It stores the steady clock's time, and after a step of the wall clock
-/// it wakes every service that sleeps until a certain time.
+/// Watches the wall clock and the steady clock. It stores marks, from which the steady clock continues after a restart,
+/// and wakes every service that sleeps until a certain time when the wall clock was set.
 package final class ClockMonitor: Service {
     private static let interval: Duration = .seconds(10)
-    /// The number of observations between two stored clock marks.
+    /// The number of observations, one every 10 seconds, for each clock mark that is stored: one mark a minute.
     private static let observationsPerMark = 6
 
     private let store: any AppStore & ClockStore & DispatchStore & ScheduleStore
@@ -19,7 +19,7 @@ package final class ClockMonitor: Service {
     private let wakes: [WakeSignal]
     private let logger: Logger
 
-    /// - Parameter wakes: The signals of all services that sleep, which are sent after a step of the wall clock.
+    /// Creates a monitor that sends `wakes`, the signals of all sleeping services, after a step of the wall clock.
     package init(
         store: any AppStore & ClockStore & DispatchStore & ScheduleStore,
         stateMachine: ClockStateMachine,
@@ -54,10 +54,11 @@ package final class ClockMonitor: Service {
         }
     }
 
-    /// Observes the clocks once.
+    /// Observes the clocks once. At the start and after a step of the wall clock, it also corrects stored times and
+    /// wakes all services.
     /// - Parameters:
     ///   - isStart: `true` at the start of the process, when stored times may come from a clock that was wrong.
-    ///   - marks: `true` stores a mark even if the last one is recent.
+    ///   - marks: `true` to store a mark; `false` stores one only at the start or after a step.
     package func step(isStart: Bool = false, marks: Bool = true) async {
         let clocks = self.time.reading
         let observation = self.stateMachine.withLock { $0.observe(clocks) }

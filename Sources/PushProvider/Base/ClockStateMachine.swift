@@ -2,7 +2,7 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Decides at which time the steady clock starts, and which marks of the clocks are stored (decision 17).
+/// Decides at which time the steady clock starts, and which marks are stored for the next start (decision 17).
 ///
 /// The steady clock starts at the wall clock's time. If that is behind the last mark, or ahead of it by more than
 /// ``plausible``, the steady clock continues from the mark. A wall clock that stays consistent for ``proof`` of running
@@ -15,7 +15,7 @@ package struct ClockStateMachine: Hashable, Sendable {
     /// The threshold for a step: if the difference between the clocks changes by more, the wall clock was set.
     package static let leastStep: Duration = .seconds(2)
 
-    /// The time at which the steady clock starts.
+    /// The time at which the steady clock starts in this process.
     package let start: Timestamp
     /// The time by which a wall clock that is not believed is ahead of the steady clock; `nil` if it is believed.
     package let disbelieved: Duration?
@@ -25,9 +25,10 @@ package struct ClockStateMachine: Hashable, Sendable {
     private var agreed: Duration
     private var last: ClockReading
 
+    /// Decides at the start of the process whether to believe the wall clock.
     /// - Parameters:
-    ///   - mark: The last stored mark.
-    ///   - isConfirmed: `true` if an operator has confirmed the wall clock.
+    ///   - mark: The last stored mark; `nil` if there is none, in which case the wall clock is believed.
+    ///   - isConfirmed: `true` if an operator has confirmed the wall clock, which is then believed in any case.
     package init(mark: ClockMark?, wall: Timestamp, isConfirmed: Bool = false) {
         self.agreed = .zero
         guard let mark, !isConfirmed else {
@@ -52,13 +53,14 @@ package struct ClockStateMachine: Hashable, Sendable {
 
     /// The result of comparing the clocks with the last observation.
     package struct Observation: Hashable, Sendable {
-        /// The time by which the wall clock was set since the last observation; `nil` if it was not set.
+        /// The time by which the wall clock was set since the last observation, negative if back; `nil` if it was not
+        /// set.
         package var step: Duration?
-        /// The mark to store.
+        /// The mark to store, from which the steady clock continues after a restart.
         package var mark: ClockMark
     }
 
-    /// Compares the clocks with the last observation.
+    /// Compares the clocks with the last observation, and returns the wall clock's step, if any, and the mark to store.
     package mutating func observe(_ clocks: ClockReading) -> Observation {
         let elapsed = clocks.steady.since(self.last.steady)
         let step = clocks.wall.since(self.last.wall) - elapsed
@@ -76,7 +78,7 @@ package struct ClockStateMachine: Hashable, Sendable {
     }
 }
 
-/// The clocks of a provider: the wall clock, and a steady clock that continues across restarts (see ``ClockStateMachine``).
+/// The clocks of a provider: the wall clock, and a steady clock that survives restarts (see ``ClockStateMachine``).
 package struct ProviderTime: TimeSource {
     private let base: any TimeSource
     /// The time that is added to the steady clock of ``base``.

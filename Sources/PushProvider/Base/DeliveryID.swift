@@ -6,8 +6,9 @@ package import ProviderModel
 /// The id is the same for every attempt to reach the recipient, so that a push that is sent again after a crash can be
 /// recognized. The delivery can be found from the id without an index.
 ///
-/// It is a UUID of version 8 (RFC 9562 section 5.8) in lower case. Its first 60 free bits are those of the notification's id, and
-/// the other 62 are the recipient: the push of `6f1c0a2b-9d3e-4abc-…` to device 42 is `6f1c0a2b-9d3e-8abc-8000-00000000002a`.
+/// It is a UUID of version 8 (RFC 9562 section 5.8) in lower case. Its first 60 free bits are those of the
+/// notification's id, and the other 62 are the recipient: the push of the notification `6f1c0a2b-9d3e-4abc-…` to
+/// device 42 is `6f1c0a2b-9d3e-8abc-8000-00000000002a`.
 package struct DeliveryID: Sendable {
     private static let recipientBits: UInt64 = 1 << 62 - 1
     private static let variant: UInt64 = 1 << 63
@@ -21,7 +22,7 @@ package struct DeliveryID: Sendable {
         self.prefix = text
     }
 
-    /// Returns the `apns-id` of the delivery to a recipient.
+    /// Returns the `apns-id` of the delivery to a recipient: a device's number, or a negative number for a named token.
     package func text(recipient: Int64) -> String {
         let bits = UInt64(bitPattern: recipient) & Self.recipientBits | Self.variant
         return String(unsafeUninitializedCapacity: 36) { buffer in
@@ -40,7 +41,8 @@ package struct DeliveryID: Sendable {
         }
     }
 
-    /// Returns the notification and the recipient that an `apns-id` encodes; `nil` for any other text.
+    /// Returns the notification (by its prefix) and the recipient that an `apns-id` encodes; `nil` if the text is no
+    /// such id.
     package static func parse(_ text: String) -> (notification: DeliveryPrefix, recipient: Int64)? {
         guard let id = UUID(uuidString: text), id.uuid.6 >> 4 == 8, id.uuid.8 >> 6 == 2 else { return nil }
         let bytes = id.uuid

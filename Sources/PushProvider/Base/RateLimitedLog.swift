@@ -12,7 +12,7 @@ package final class RateLimitedLog: Sendable {
     /// The numbers of omitted lines, by app and message.
     private let omitted = Mutex<[BudgetCaller: Int]>([:])
 
-    /// - Parameter lines: The budget that limits the log lines.
+    /// Creates a log that writes to `logger`, within the budget `lines` of each app and message.
     package init(_ logger: Logger, _ lines: Budget) { (self.logger, self.lines) = (logger, lines) }
 
     /// Decides whether a line with this message is written, and counts it.
@@ -35,7 +35,7 @@ package final class RateLimitedLog: Sendable {
         self.write(level, message, metadata, omitted: omitted)
     }
 
-    /// Writes a line that ``admit(_:app:)`` has admitted.
+    /// Writes a line that ``admit(_:app:)`` has admitted, with the number of `omitted` lines that it returned.
     package func write(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata, omitted: Int) {
         var metadata = metadata
         if omitted > 0 { metadata["omitted"] = "\(omitted)" }

@@ -10,7 +10,7 @@ package final class WakeSignal: Sendable {
 
     package func signal() { self.continuation.yield() }
 
-    /// Ends the wait in progress and all later ones.
+    /// Ends the wait in progress and all later ones: ``wait(atMost:)`` returns `false`.
     package func end() { self.continuation.finish() }
 
     /// Runs `work`. Graceful shutdown or cancellation ends its waits for this signal.
@@ -21,7 +21,7 @@ package final class WakeSignal: Sendable {
     }
 
     /// Waits for a signal, at most for `limit`. One task at a time may wait.
-    /// - Returns: `false` after ``end()``.
+    /// - Returns: `true` after a signal or when `limit` has passed; `false` after ``end()``.
     package func wait(atMost limit: Duration) async -> Bool {
         let timer = Task { [continuation] in
             try await Task.sleep(for: limit)

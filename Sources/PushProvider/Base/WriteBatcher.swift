@@ -2,7 +2,8 @@ import Synchronization
 
 /// Writes items in batches.
 ///
-/// An item is written at once if no other write is in progress. Items that arrive during a write share the next transaction.
+/// An item is written immediately if no other write is in progress. Items that arrive during a write share the next
+/// transaction.
 final class WriteBatcher<Item: Sendable, Outcome: Sendable>: Sendable {
     private struct Waiting {
         let item: Item
@@ -17,7 +18,7 @@ final class WriteBatcher<Item: Sendable, Outcome: Sendable>: Sendable {
     private let write: @Sendable ([Item]) async -> [Outcome]
     private let state = Mutex(State())
 
-    /// - Parameter write: Writes the items of a batch, and returns their outcomes in the same order.
+    /// Creates a batcher. `write` writes the items of a batch, and returns their outcomes in the same order.
     init(write: @escaping @Sendable ([Item]) async -> [Outcome]) { self.write = write }
 
     /// The number of items that wait for the write in progress to end.

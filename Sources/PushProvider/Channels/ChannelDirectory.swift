@@ -49,7 +49,8 @@ package struct ChannelDirectory: Sendable {
     }
 
     /// Creates a channel at the push service, and stores it.
-    /// - Throws: ``RequestError`` or ``RetryLaterError`` for a failure at the push service.
+    /// - Throws: ``RequestError`` if the credential is unusable, the push service refuses or the outcome is unknown;
+    ///   ``RetryLaterError`` if the push service is busy or cannot be reached.
     package func create(
         _ app: AppRecord,
         _ environment: PushEnvironment,
@@ -77,8 +78,9 @@ package struct ChannelDirectory: Sendable {
     }
 
     /// Returns a channel. If the provider does not know it, the channel is read from the push service and stored.
-    /// - Parameter environment: The environment; `nil` for the environment of the stored channel.
-    /// - Throws: The errors of ``create(_:_:storage:name:)``, and one for a channel that neither side has.
+    /// - Parameter environment: The environment; `nil` finds stored channels only.
+    /// - Throws: The errors of ``create(_:_:storage:name:)``; `no_such_channel` for one that was deleted or is not
+    ///   found.
     package func channel(
         _ id: ChannelID,
         of app: AppRecord,
@@ -104,7 +106,8 @@ package struct ChannelDirectory: Sendable {
 
     /// Deletes a channel at the push service and in the store, also if the push service no longer has it.
     /// - Parameter environment: The environment; `nil` for the environment of the stored channel.
-    /// - Throws: The errors of ``create(_:_:storage:name:)``.
+    /// - Throws: The errors of ``create(_:_:storage:name:)``; `no_such_channel` if it is not stored and `environment`
+    ///   is `nil`.
     package func delete(_ id: ChannelID, of app: AppRecord, _ environment: PushEnvironment?) async throws {
         let known = try await self.store.channel(id, app: app.id, environment: environment)
         guard let environment = environment ?? known?.environment else { throw ChannelFailure.unknown }
@@ -123,7 +126,7 @@ package struct ChannelDirectory: Sendable {
     /// Returns an app's channels: first the stored ones in their order, then those that other programs have created.
     /// - Parameters:
     ///   - environment: The environment to list; `nil` for all environments with a credential or a channel.
-    ///   - isChecked: `true` to compare the stored channels with those of the push service.
+    ///   - isChecked: `true` to query the push service; `false` lists the stored channels alone, all `unchecked`.
     package func channels(of app: AppRecord, _ environment: PushEnvironment?, isChecked: Bool) async throws -> Listing {
         let known = try await self.store.channels(app: app.id, environment: environment)
         let credentials = try await self.store.environments(app: app.id)
@@ -155,7 +158,8 @@ package struct ChannelDirectory: Sendable {
         }
     }
 
-    /// - Parameter ids: The ids of the channels at the push service; `nil` if they are not known.
+    /// Returns the channels with their states. `ids` are those of the push service; `nil`, if unknown, leaves all
+    /// `unchecked`.
     private static func entries(
         _ records: [ChannelRecord],
         _ ids: [ChannelID]?,

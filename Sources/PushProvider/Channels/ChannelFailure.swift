@@ -4,10 +4,11 @@ import PushTypes
 
 /// Translates the push service's errors about channels into errors of the API.
 enum ChannelFailure {
-    /// The delay after which the API advises callers to retry if the push service was busy or could not be reached.
+    /// The `Retry-After` of the API's error if the push service was busy without naming a delay, or could not be
+    /// reached.
     private static let delay: Duration = .seconds(30)
 
-    /// The error for a channel that the provider does not know.
+    /// The error for a channel that is not stored, if the request names no environment in which to look for it.
     static let unknown = RequestError(
         .notFound,
         code: "no_such_channel",
@@ -23,7 +24,7 @@ enum ChannelFailure {
         path: "channel"
     )
 
-    /// Returns the error for a credential that cannot be used to query the push service.
+    /// Returns the error for a credential that cannot be used to query the push service; `cause` completes its message.
     static func credential(_ cause: String) -> RequestError {
         self.conflict("no_usable_credential", "the push service cannot be asked: \(cause)", at: "environment")
     }
@@ -35,7 +36,8 @@ enum ChannelFailure {
         return rejection.reason == .channelNotRegistered || rejection.status == 404
     }
 
-    /// Returns the API's error for an error of the push service.
+    /// Returns the API's error for an error of the push service: a `RetryLaterError` if a later attempt may succeed,
+    /// else a `RequestError`.
     static func error(for error: ChannelServiceError) -> any Error {
         switch error {
         case .rejected(let rejection): self.error(for: rejection)

@@ -3,7 +3,8 @@ import PushSender
 import PushTypes
 
 extension ConfigurationFault {
-    /// Creates the fault that an outcome proves; `nil` for an outcome that concerns one push only.
+    /// Creates the fault that an outcome proves; `nil` if the push was accepted, its response was lost, or its
+    /// rejection or failure concerns this push only.
     /// - Parameter endpoint: The push service to which the push was sent.
     init?(_ outcome: Outcome, at endpoint: PushServiceEndpoint) {
         switch outcome {

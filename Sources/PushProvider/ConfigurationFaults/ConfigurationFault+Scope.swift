@@ -21,14 +21,14 @@ extension ConfigurationFault {
         self.cause == .topicDisallowed && topic != bundleID ? .notification : .environment
     }
 
-    /// Returns the number of proofs of the fault that a page provides. A connection fault is one proof, because the
-    /// page's pushes share the connection. Each rejection is a separate proof.
+    /// Returns the number of proofs of the fault, of which several pause the environment, in one page of pushes. A
+    /// connection fault is one proof, because the pushes share the connection. Each rejection is a separate proof.
     /// - Parameter pushes: The number of the page's pushes that met the fault.
     func proofs(ofPushes pushes: Int) -> Int { self.cause.isOfConnection ? 1 : pushes }
 }
 
 extension ConfigurationFault.Cause {
-    /// Indicates whether the fault prevents connections to the push service.
+    /// A Boolean value that indicates whether the fault prevents connections to the push service.
     var isOfConnection: Bool {
         switch self {
         case .untrustedServer, .clientCertificateRejected, .wrongProtocol, .proxy, .proxyUnavailable, .unknownHost,
@@ -40,7 +40,7 @@ extension ConfigurationFault.Cause {
         }
     }
 
-    /// Indicates whether the fault affects every app that uses the address, as all connection faults do except a
-    /// rejected client certificate.
+    /// A Boolean value that indicates whether the fault affects every app that uses the push service's address, as all
+    /// connection faults do except a rejected client certificate.
     var isOfAddress: Bool { self.isOfConnection && self != .clientCertificateRejected }
 }

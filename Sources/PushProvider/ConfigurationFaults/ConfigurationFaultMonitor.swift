@@ -5,7 +5,7 @@ import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// Probes paused environments, and ends each pause once pushes can be sent again.
+/// Probes environments that are paused for a fault with test pushes, and ends each pause once pushes can be sent again.
 package struct ConfigurationFaultMonitor: Service {
     /// The maximum time for which the monitor sleeps without a signal.
     private static let sleep: Duration = .seconds(60)
@@ -20,7 +20,7 @@ package struct ConfigurationFaultMonitor: Service {
         (self.faults, self.tester, self.logger) = (faults, tester, logger)
     }
 
-    /// Probes environments until graceful shutdown.
+    /// Probes paused environments when they are due, until graceful shutdown.
     package func run() async throws {
         await self.faults.probeWake.untilShutdown {
             while !Task.isShuttingDownGracefully, !Task.isCancelled {
@@ -46,7 +46,7 @@ package struct ConfigurationFaultMonitor: Service {
         }
     }
 
-    /// Runs the due probes one after the other, so that tests are deterministic.
+    /// Probes the paused environments that are due, one after the other, so that tests are deterministic.
     /// - Returns: `true` if a probe was due.
     @discardableResult
     package func step() async throws -> Bool {
@@ -56,7 +56,7 @@ package struct ConfigurationFaultMonitor: Service {
         return !due.isEmpty
     }
 
-    /// Probes an environment now if it is paused, and waits for the result.
+    /// Probes an environment and waits for the result. It does nothing if no pause exists or a probe is in progress.
     package func probe(_ target: AppEnvironment) async throws {
         try await self.faults.load()
         guard let pause = self.faults.takeProbe(of: target) else { return }

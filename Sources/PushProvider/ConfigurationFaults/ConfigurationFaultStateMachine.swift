@@ -5,32 +5,33 @@ import PushTypes
 
 /// Decides which environments are paused for a configuration fault, and when each is probed.
 ///
-/// A few proofs pause an environment: responses that reject its credential, or connections that cannot be opened. An accepted
-/// push in between voids the proofs. A paused environment is probed with back-off, by the steady clock. Only environments
-/// with a fault have a state here.
+/// A few proofs pause an environment: responses that reject its credential, or connections that cannot be opened. An
+/// accepted push in between voids the proofs. A paused environment is probed (sent a test push) with back-off, by the
+/// steady clock. Only environments with a fault have a state here.
 struct ConfigurationFaultStateMachine {
     /// The numbers of proofs that pause an environment, and the timing of proofs and probes.
     struct Settings: Hashable, Sendable {
         /// The number of rejected pushes that pause an environment.
         var proofs = 3
-        /// The number of failed connections that pause an environment, for failures that a further attempt would repeat.
+        /// The number of failed connections that pause an environment, for failures that any attempt would repeat.
         var connections = 2
         /// The time for which connections must have failed to pause an environment, for failures after which a further
         /// attempt may succeed.
         var patience: Duration = .seconds(10)
         /// The minimum time between two proofs that provider tokens are too old. A renewed token may not be in use yet.
         var tokenSpacing: Duration = .seconds(3)
-        /// The back-off between probes of an environment.
+        /// The back-off between probes of a paused environment.
         var probes = Backoff(base: .seconds(5), maximum: .seconds(60))
-        /// The minimum delay before a probe.
+        /// The minimum delay before a probe, also if the random back-off is shorter.
         var leastDelay: Duration = .seconds(1)
-        /// The maximum number of concurrent probes, in total and per host, so that an unresponsive host leaves probes
-        /// for other hosts.
+        /// The maximum number of concurrent probes, in total and (`probesOfHost`) per host, so that an unresponsive
+        /// host leaves probes for other hosts.
         var probesAtOnce = 16
         var probesOfHost = 8
     }
 
-    /// The result of recording a proof: whether the environment is paused.
+    /// The result of recording a proof of a fault: whether the environment is paused. `isNew` is `true` if this proof
+    /// paused it.
     enum Verdict: Hashable {
         /// The environment is not paused: the proofs do not suffice, or concern a replaced credential.
         case unproven
@@ -49,7 +50,7 @@ struct ConfigurationFaultStateMachine {
     }
 
     private struct State {
-        /// The epoch of the credential. Proofs from earlier epochs do not count.
+        /// The epoch of the credential: the number of its changes. Proofs from earlier epochs do not count.
         var epoch: Int64 = 0
         var fault: ConfigurationFault?
         /// The time of the latest proof by the wall clock.
@@ -95,10 +96,10 @@ struct ConfigurationFaultStateMachine {
 
     // MARK: Proofs
 
-    /// Counts proofs of a fault.
+    /// Counts proofs of a fault, and pauses the environment once they suffice. Proofs of an earlier epoch are ignored.
     /// - Parameters:
     ///   - count: The number of rejected pushes; 1 for a failed connection.
-    ///   - isRefuted: `true` if other pushes of the same page were accepted.
+    ///   - isRefuted: `true` if other pushes of the same page were accepted, which voids all proofs.
     ///   - epoch: The epoch of the credential that was used; `nil` for the current epoch.
     mutating func record(
         _ fault: ConfigurationFault,
@@ -151,8 +152,8 @@ struct ConfigurationFaultStateMachine {
 
     /// Voids the proofs after accepted pushes or an opened connection.
     ///
-    /// A paused environment is not resumed but probed at once: the pushes may have been accepted before the fault.
-    /// - Parameter isConnection: `true` for an opened connection, which proves nothing about the credential.
+    /// A paused environment is not resumed but probed immediately: the pushes may have been accepted before the fault.
+    /// - Parameter isConnection: `true` for an opened connection, which voids proofs of connection faults only.
     mutating func refute(_ target: AppEnvironment, isConnection: Bool, now: Timestamp) {
         guard var state = self.states[target] else { return }
         guard !isConnection || (state.pause?.fault ?? state.fault)?.cause.isOfConnection != false else { return }
@@ -166,7 +167,7 @@ struct ConfigurationFaultStateMachine {
 
     // MARK: Pauses
 
-    /// Restores the stored pauses when the process starts. Their environments are probed at once.
+    /// Restores the stored pauses when the process starts. Their environments are probed immediately.
     mutating func restore(_ pauses: [EnvironmentPause], now: Timestamp) {
         for pause in pauses where self.states[pause.target]?.pause == nil {
             self.states[pause.target, default: State()].pause = pause
@@ -222,7 +223,8 @@ struct ConfigurationFaultStateMachine {
         return taken
     }
 
-    /// Makes probes due at once for all environments with a fault at the same address, after a fault there has ended.
+    /// Makes probes due immediately for all environments with a fault at the same address, after a fault there has
+    /// ended.
     mutating func reached(_ fault: ConfigurationFault, now: Timestamp) {
         guard fault.cause.isOfAddress else { return }
         for (target, state) in self.states {
@@ -243,7 +245,7 @@ struct ConfigurationFaultStateMachine {
 
     /// Handles a probe that found the environment still faulty.
     /// - Parameter fault: The fault that the probe found; `nil` if the probe was inconclusive.
-    /// - Returns: The pause with its new fault; `nil` if the fault has not changed.
+    /// - Returns: The pause with its new fault; `nil` if the fault has not changed or the pause has ended meanwhile.
     mutating func probeFailed(
         _ pause: EnvironmentPause,
         _ fault: ConfigurationFault?,

@@ -13,7 +13,7 @@ import Synchronization
 /// The state machine decides in memory. A pause that cannot be stored ends. The transaction that stores a pause checks
 /// that the credential was not replaced.
 package final class ConfigurationFaultTracker: Sendable {
-    /// The maximum number of rows that are released in one transaction.
+    /// The maximum number of recipients that are released in one transaction.
     private static let releasedAtOnce = 2000
 
     let store: any AppStore & EnvironmentStore & WebhookStore
@@ -66,7 +66,7 @@ package final class ConfigurationFaultTracker: Sendable {
 
     // MARK: Proofs
 
-    /// Voids the proofs of an environment after a page with accepted pushes and without faults.
+    /// Voids the proofs of an environment's faults after a page of pushes with accepted ones and without faults.
     func accepted(_ target: AppEnvironment) {
         let now = self.time.steady
         let next = self.stateMachine.withLock { stateMachine in
@@ -76,11 +76,13 @@ package final class ConfigurationFaultTracker: Sendable {
         if let next, next <= now { self.probeWake.signal() }
     }
 
-    /// Counts the faults of a page.
+    /// Counts the faults of a page, and pauses the environment once they suffice.
     /// - Parameters:
+    ///   - count: The number of the page's pushes that met the fault.
     ///   - isRefuted: `true` if other pushes of the page were accepted.
     ///   - epoch: The epoch of the credential that was used.
-    /// - Returns: The pause of the environment, and the request to write it if it is new; `nil` if the environment is not paused.
+    /// - Returns: The pause of the environment, and the request to store it, `nil` if the pause is not new; `nil` if
+    ///   the environment is not paused.
     func record(
         _ fault: ConfigurationFault,
         count: Int,
@@ -219,7 +221,7 @@ package final class ConfigurationFaultTracker: Sendable {
         self.stateMachine.withLock { $0.takeProbe(of: target) }
     }
 
-    /// Handles a probe that found the environment still faulty, or was inconclusive.
+    /// Handles a probe that found the environment still faulty (`fault`), or was inconclusive (`nil`).
     func probeFailed(_ pause: EnvironmentPause, _ fault: ConfigurationFault?) async {
         let now = self.time.steady
         let changed = self.stateMachine.withLock { stateMachine in
@@ -247,7 +249,7 @@ package final class ConfigurationFaultTracker: Sendable {
         return self.stateMachine.withLock { $0.status(of: target) }.map { EnvironmentStatus($0, clocks) }
     }
 
-    /// The pauses of all apps.
+    /// The pauses of all apps' environments.
     package func pauses() async throws -> [EnvironmentPause] {
         try await self.load()
         return self.stateMachine.withLock { $0.paused }
@@ -279,7 +281,7 @@ package final class ConfigurationFaultTracker: Sendable {
     }
 }
 
-/// The state of an environment with a fault.
+/// The state of an environment with a fault, with times of the wall clock.
 package struct EnvironmentStatus: Hashable, Sendable {
     package var fault: ConfigurationFault
     package var proofs: Int

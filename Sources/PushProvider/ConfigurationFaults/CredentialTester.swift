@@ -21,6 +21,7 @@ package struct CredentialTester: Sendable {
     }
 
     /// Tests the stored credential of an environment.
+    /// - Parameter measures: `true` times a second push, if the first one proves the credential.
     /// - Throws: The error of a store that cannot be read.
     package func testStored(_ target: AppEnvironment, measures: Bool = false) async throws -> CredentialTestResult {
         let endpoint = self.source.endpoint(of: target.environment)
@@ -34,7 +35,7 @@ package struct CredentialTester: Sendable {
         }
     }
 
-    /// Tests a credential that is not stored.
+    /// Tests a credential that is not stored. One that cannot be used is a fault of the result.
     package func test(
         _ record: CredentialRecord,
         over transport: PushTransport = .http2,
@@ -104,17 +105,17 @@ package struct CredentialTestResult: Hashable, Sendable {
     /// The address of the push service.
     package var host: String
     package var port: Int
-    /// `true` if a connection to the address was opened.
+    /// `true` if a connection to the address was opened; `nil` if the test ended before that was known.
     package var isReached: Bool?
-    /// `true` if the TLS handshake succeeded.
+    /// `true` if the TLS handshake succeeded; `nil` if the test ended before that was known.
     package var isTrusted: Bool?
     package var isCredentialAccepted: Bool?
     package var isTopicAllowed: Bool?
     /// The fault that the test found; `nil` if it found none.
     package var fault: ConfigurationFault?
-    /// The reason in the push service's response, or the reason why there was no response.
+    /// The reason in the push service's response, or why there was no response; `nil` if the push was accepted.
     package var reason: String?
-    /// The time from a push to its response over an open connection.
+    /// The time from a push to its response over an open connection; `nil` if it was not measured.
     package var roundTrip: Duration?
     /// The expiration time of a certificate; `nil` for a signing key.
     package var expires: Timestamp?
@@ -122,7 +123,7 @@ package struct CredentialTestResult: Hashable, Sendable {
     /// `true` if the test proves that pushes can be sent with the credential.
     package var isProven: Bool { self.isTopicAllowed == true }
 
-    /// Creates the result of a test that could not begin.
+    /// Creates the result of a test without a push, because of `fault`; `nil` if no test push could be encoded.
     init(_ endpoint: PushServiceEndpoint, fault: ConfigurationFault?, expires: Timestamp? = nil) {
         (self.host, self.port, self.fault) = (endpoint.host, endpoint.port, fault)
         (self.reason, self.expires) = (fault?.detail, expires)
@@ -141,11 +142,12 @@ package struct CredentialTestResult: Hashable, Sendable {
         }
     }
 
-    /// Returns `true` if the test proves that a fault has ended.
+    /// Returns `true` if the test proves that a fault has ended: by a working credential, or for a connection fault by
+    /// any response.
     func ends(_ fault: ConfigurationFault) -> Bool {
         if self.isProven { return true }
         guard fault.cause.isOfConnection, self.isTrusted == true else { return false }
-        // Any response shows that connections can be opened again. A wrong protocol is the exception: the server may have
+        // Any response shows that connections can be opened again, except for a wrong protocol: the server may have
         // responded about the token, which does not exist, so that only a real push can end that fault.
         return self.fault == nil || self.fault?.cause == .wrongProtocol && fault.cause != .wrongProtocol
     }

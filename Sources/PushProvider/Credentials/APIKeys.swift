@@ -31,7 +31,7 @@ package struct APIKeys: Sendable {
         for hash in try await store.keyHashes(limit: self.known.maximum) { self.known.insert(hash) }
     }
 
-    /// Generates a random key, and returns its text. The key is not stored.
+    /// Generates a random key without the prefix of public keys, and returns its text. The key is not stored.
     package static func newText() -> String { Self.prefix + RandomText.make() }
 
     /// Returns `true` if the text has the form of a key.
@@ -42,8 +42,9 @@ package struct APIKeys: Sendable {
     }
 
     /// Stores a new key, and returns it with its text, which cannot be read again.
-    ///
-    /// - Parameter set: Sets the other properties of the key.
+    /// - Parameters:
+    ///   - text: The text of the key; `nil` generates it.
+    ///   - set: Sets the other properties of the key.
     package func issue(
         name: String,
         scopes: Set<APIScope>,
@@ -127,7 +128,7 @@ package final class KeyUsageWriter: Service {
     /// Records the time of a request with a key.
     func note(_ key: UUID, at now: Timestamp) { self.pending.withLock { $0[key] = now } }
 
-    /// Returns the time of a key's last request; `nil` if the store has it already.
+    /// Returns the time of a key's last request if it is not stored yet; otherwise `nil`.
     package func latest(_ key: UUID) -> Timestamp? { self.pending.withLock { $0[key] } }
 
     /// Writes the times once a minute, and a last time at shutdown.

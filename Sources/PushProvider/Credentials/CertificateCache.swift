@@ -5,15 +5,15 @@ import Synchronization
 
 /// A cache of the certificates that were opened lately, and of the errors of those that could not be opened.
 ///
-/// Opening a certificate may take a second, because a key is derived from its passphrase. Every list of an app's credentials,
-/// every check of expirations and every sender would open the same certificate again.
+/// Opening a certificate may take a second, because a key is derived from its passphrase. Every list of an app's
+/// credentials, every check of expirations and every sender would open the same certificate again.
 final class CertificateCache: Sendable {
     private typealias Opened = Result<ClientCertificate, CredentialError>
 
     /// The cache that the whole process shares.
     static let shared = CertificateCache()
-    /// The maximum number of certificates in each of the two generations. A full recent generation replaces the earlier
-    /// one, whose certificates are discarded.
+    /// The maximum number of certificates in each of the two generations. When the recent one is full, it becomes the
+    /// earlier one, whose certificates are discarded.
     private static let generation = 128
 
     private struct State {
@@ -35,7 +35,7 @@ final class CertificateCache: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns a certificate from the cache, or opens it with `open` and caches the result.
+    /// Returns a certificate from the cache, or opens it with `open` and caches it, or the error that `open` throws.
     /// - Parameter id: The hash of the certificate's file and passphrase.
     func certificate(
         _ id: SHA256Digest,

@@ -24,12 +24,12 @@ package final class CredentialExpiryMonitor: Service {
     private let logger: Logger
     private let known = Mutex<[Certificate]>([])
 
-    /// - Parameter webhookWake: The signal that wakes webhook delivery when an event is stored.
+    /// Creates a monitor. `webhookWake` wakes webhook delivery when an event is stored.
     package init(store: any MonitoringStore, webhookWake: WakeSignal, time: any TimeSource, logger: Logger) {
         (self.store, self.webhookWake, self.time, self.logger) = (store, webhookWake, time, logger)
     }
 
-    /// The certificates at the time of the last check.
+    /// The certificates at the time of the last check; empty before the first one.
     package var certificates: [Certificate] { self.known.withLock { $0 } }
 
     /// Checks the certificates every hour until graceful shutdown.
@@ -40,7 +40,7 @@ package final class CredentialExpiryMonitor: Service {
         }
     }
 
-    /// Reads all certificates and makes the announcements that are due. Also called when a credential has changed.
+    /// Reads all certificates, and announces the expiries that are due. Also called when a credential has changed.
     package func check() async {
         do {
             var certificates: [Certificate] = []
@@ -94,21 +94,21 @@ package final class CredentialExpiryMonitor: Service {
     }
 }
 
-/// Decides when the expiry of a certificate is announced: once at each stage.
+/// Decides when the expiry of a certificate is announced: once at each stage, which is a number of days before expiry.
 package enum CertificateExpiryStage {
     /// The first stage, in days before expiry. From then on, the overview lists the certificate as a problem.
     package static let first: Int64 = 30
     /// The stages, each the maximum number of days left until expiry; 0 stands for an expired certificate.
     static let all = [Int(first), 14, 7, 1, 0]
 
-    /// Returns the stage that a certificate has reached; `nil` while more than 30 days are left.
+    /// Returns the last stage that a certificate has reached; `nil` while more than 30 days are left.
     static func reached(_ expires: Timestamp, now: Timestamp) -> Int? {
         let left = expires.since(now)
         return Self.all.last { left <= .seconds(Int64($0) * 86_400) }
     }
 
-    /// Returns the stage to announce now; `nil` if there is none.
-    /// - Parameter announced: The stage that was announced last.
+    /// Returns the stage to announce now; `nil` if the stage reached was announced already, or none is reached.
+    /// - Parameter announced: The stage that was announced last; `nil` if none was.
     static func due(_ expires: Timestamp, announced: Int?, now: Timestamp) -> Int? {
         guard let stage = Self.reached(expires, now: now), stage < announced ?? .max else { return nil }
         return stage

@@ -19,7 +19,8 @@ package final class ProviderTokenCache: Sendable {
         (self.store, self.time, self.logger) = (store, time, logger)
     }
 
-    /// Returns the credential. A signing key takes its provider tokens from this cache.
+    /// Returns the credential. A signing key takes its provider tokens from this cache; a certificate is left
+    /// unchanged.
     package func keep(_ credential: PushCredential) -> PushCredential {
         guard case .token(var key) = credential else { return credential }
         key.tokens = self.token(key)
@@ -57,7 +58,7 @@ private final class StoredProviderToken: ProviderTokenSource {
         var current: ProviderTokenRecord?
         /// `true` if the store has the current token.
         var isStored = false
-        /// The task that exchanges the token with the store; `nil` if there is none.
+        /// The task that stores the token or takes over the stored one; `nil` if none is running.
         var refreshing: Task<Void, Never>?
         /// The issue time of the current token, if the push service has rejected it as expired; `nil` otherwise.
         var expiredIssue: Timestamp?
@@ -97,7 +98,7 @@ private final class StoredProviderToken: ProviderTokenSource {
         if isNew { Task { await self.prepare(now: now) } }
     }
 
-    /// Exchanges the token with the store if there is no token yet, renewal is due, or the store does not have it.
+    /// Stores the token or takes over the stored one, if there is no token yet, renewal is due, or the store lacks it.
     func prepare(now: Timestamp) async {
         let refreshing = self.state.withLock { state -> Task<Void, Never>? in
             if let current = state.current {

@@ -63,7 +63,7 @@ package final class SenderDirectory: Sendable {
         if !isUsed { self.source.retire(credential, app: key.app, environment: key.environment) }
     }
 
-    /// Returns the senders for all environments of an app.
+    /// Returns the senders for all environments of an app, or the faults for which there are none.
     /// - Parameter now: The time at which certificates are checked for expiry.
     func senders(app: Int64, lane: SenderLane, at now: Timestamp) async throws -> AppSenders {
         let generation = self.state.withLock { $0.generation }
@@ -99,7 +99,7 @@ package final class SenderDirectory: Sendable {
         return senders
     }
 
-    /// Returns the stored credential of an environment, so that it can be tested.
+    /// Returns the stored credential of an environment, for a test; a failure if there is none, or it cannot be used.
     func credential(_ target: AppEnvironment, at now: Timestamp) async throws -> Result<PushCredential, CredentialFault>
     {
         switch try await self.entry(target) {
@@ -144,10 +144,10 @@ package final class SenderDirectory: Sendable {
     }
 }
 
-/// The senders of an app's environments.
+/// The senders of an app's environments, or the faults for which there are none.
 struct AppSenders: Sendable {
     var usable: [PushEnvironment: any NotificationSender] = [:]
-    /// The push services to which the usable senders connect.
+    /// The push services to which the senders connect.
     var endpoints: [PushEnvironment: PushServiceEndpoint] = [:]
     /// The faults of environments whose credential cannot be used.
     var faults: [PushEnvironment: ConfigurationFault] = [:]
@@ -170,7 +170,7 @@ extension ConfigurationFault {
 }
 
 extension PushCredential {
-    /// - Throws: ``CredentialError/expired(since:)`` if the credential has expired.
+    /// Throws ``CredentialError/expired(since:)`` if the credential has expired.
     fileprivate func checkExpiry(at now: Timestamp) throws(CredentialError) {
         if let expires, now > expires { throw .expired(since: expires) }
     }
@@ -180,8 +180,8 @@ extension SenderDirectory {
     /// Reads a credential. A credential that can never be read is returned as unusable.
     /// - Throws: The store's error if the store cannot be read now.
     private func read(_ key: Key) async throws -> Entry {
-        // The epoch is read before the credential. If the credential changes in between, conclusions about it carry the older
-        // epoch and do not count.
+        // The epoch is read before the credential. If the credential changes in between, conclusions about it carry the
+        // older epoch and do not count.
         let epoch = try await self.store.credentialEpoch(key)
         do {
             guard let stored = try await self.store.storedCredential(key) else { return .none(epoch: epoch) }

@@ -6,19 +6,19 @@ package import PushTypes
 
 /// The proof that an installation belongs to a user: a JWT that the app's back end has signed with HS256.
 ///
-/// Its claims are `sub`, the user, and `exp`, at most an hour from now. With the claim `installation` the proof is valid for
-/// that installation only. Without it, a stolen proof can be used until it expires.
+/// Its claims are `sub`, the user, and `exp`, at most an hour from now. With the claim `installation` the proof is
+/// valid for that installation only. Without it, a stolen proof can be used until it expires.
 package struct UserProof: Hashable, Sendable {
-    /// The maximum length of a proof, in bytes.
+    /// The maximum length of a proof, in bytes; a longer one is rejected.
     package static let maximumLength = InstallationRequest.maximumProof
-    /// The maximum time until a proof expires.
+    /// The maximum time until a proof expires. A proof that is valid for longer is rejected.
     package static let maximumLifetime: Duration = .seconds(3600)
-    /// The maximum difference between the clocks of the back end and of the provider.
+    /// The difference between the clocks of the back end and of the provider that is tolerated.
     private static let clockSkew: Duration = .seconds(60)
 
     package let user: String
 
-    /// Verifies a proof.
+    /// Verifies a proof, and reads its user. It must be signed with one of `secrets`, and name `installation` or none.
     ///
     /// - Throws: ``RequestError`` that describes the fault of the proof.
     package init(

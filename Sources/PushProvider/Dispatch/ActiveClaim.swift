@@ -5,7 +5,8 @@ import PushStore
 import PushSupport
 import Synchronization
 
-/// The in-memory state of a claim on which this process works: the stops that apply to it, and its pushes in flight.
+/// The in-memory state of a claim (work taken from the store) of this process: the stops that apply to it, such as a
+/// cancellation or an opt-out, and its pushes in flight.
 ///
 /// A stop is applied here (docs/decisions/0051): pushes that were not handed to a sender are not sent, and those that
 /// wait for a connection are taken back. The state lives from the claim until the results of its last page are on disk.
@@ -56,7 +57,8 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// A stream that finishes when the results of the pushes in flight are on disk.
+    /// A stream that finishes when the results of the claim's pushes in flight are on disk, or immediately if there are
+    /// none.
     var landing: AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         let isOver = self.state.withLock { state in
@@ -108,7 +110,8 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// Records that a batch was handed to its sender.
+    /// Records that a batch (by its index) was handed to its sender, and takes back those pushes that were recalled
+    /// meanwhile.
     func began(_ batch: Int, _ call: any PushCall) {
         self.state.withLock { state in
             state.calls.append((batch, call))
@@ -118,10 +121,10 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// The page's recipients to which a stop applies, whether or not their pushes could be taken back.
+    /// The ids of the page's recipients to which a stop applies, whether or not their pushes could be taken back.
     var recalled: Set<Int64> { self.isStopped.load(ordering: .acquiring) ? self.state.withLock { $0.recalled } : [] }
 
-    /// Records that the results of the page are on disk.
+    /// Records that the results of the page are on disk, which finishes the streams of ``landing``.
     func landed() {
         let landings = self.state.withLock { state in
             defer { (state.batches, state.calls, state.landings) = ([], [], []) }
@@ -148,7 +151,7 @@ extension ActiveClaim.State {
     }
 }
 
-/// A claim with its state in memory.
+/// A claim with its in-memory state: the stops that apply to it, and its pushes in flight.
 @dynamicMemberLookup struct TrackedClaim<Claim: Sendable>: Sendable {
     var claim: Claim
     let memory: ActiveClaim
@@ -175,7 +178,7 @@ package struct PushesInFlight: Sendable {
     }
 
     /// Waits until the results of these pushes are on disk.
-    /// - Returns: `false` if some results were not on disk within `limit`.
+    /// - Returns: `true` once they are; `false` if some were not on disk within `limit`.
     package func settle(within limit: Duration) async -> Bool {
         guard !self.claims.isEmpty else { return true }
         let isSettled = try? await withTimeLimit(limit) {

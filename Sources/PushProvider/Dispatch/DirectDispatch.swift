@@ -11,10 +11,10 @@ import Synchronization
 /// transaction that accepts it. It keeps the place until a slot of the lane is free. Slots and places are divided
 /// between apps and environments. If there is no free place, the notification is accepted unclaimed, like all others.
 package final class DirectDispatch: Sendable {
-    /// The maximum number of tokens of a notification that is dispatched directly.
+    /// The maximum number of tokens of a notification that is dispatched directly; one with more is found in the store.
     static let maximumTokens = 8
 
-    /// A reserved place in the queue of a target.
+    /// A reserved place in the queue of a target (an app and an environment).
     struct Place: Sendable {
         fileprivate let target: DispatchTarget
         /// The state of the notification's claim, to which stops are applied.
@@ -69,7 +69,7 @@ package final class DirectDispatch: Sendable {
     private let maximum: Int
     private let state = Mutex(State())
 
-    /// - Parameter limits: The limits of the dispatcher.
+    /// Creates queues, which are closed until ``open(_:)``. `limits` bound the number of waiting notifications.
     package init(store: any DispatchStore, limits: DispatchLimits = DispatchLimits(), time: any TimeSource) {
         self.maximum = limits.checked.urgentQueue
         (self.store, self.time) = (store, time)
@@ -141,13 +141,14 @@ package final class DirectDispatch: Sendable {
         _ = try? await Task { try await store.release(claims) }.value
     }
 
-    /// Applies a stop to the claims in memory, after the stop is in the store (docs/decisions/0051).
+    /// Applies a stop, such as a cancellation, to the claims in memory, after it is in the store (docs/decisions/0051).
     ///
     /// A push that was not given to a connection is not sent. The store decides again whether to send it.
     /// - Returns: The pushes in flight.
     package func apply(_ stop: StopScope) -> PushesInFlight { self.ledger.leases.apply(stop) }
 
-    /// Takes back the pushes that an erasure affects, for the tokens that are known so far.
+    /// Takes back the pushes that an erasure affects: all of the app, or those to the user's tokens that are known so
+    /// far.
     /// - Returns: The pushes in flight.
     package func takeBack(_ erasure: ErasureRecord, in store: any ErasureStore) async throws -> PushesInFlight {
         guard erasure.user != nil else { return self.apply(.app(erasure.app)) }
@@ -160,7 +161,8 @@ package final class DirectDispatch: Sendable {
     /// Starts notifications for which there is a slot. Called when slots have become free.
     func fill() { self.state.withLock { $0.fill() } }
 
-    /// Records that no notifications wait in the store, except possibly for the targets in `excluded`.
+    /// Records that no notifications wait in the store, except possibly for the targets in `excluded`. All other
+    /// targets may use the queues again.
     func noneWaits(besides excluded: Set<DispatchTarget>) {
         self.state.withLock { state in
             guard !state.waiting.isEmpty else { return }

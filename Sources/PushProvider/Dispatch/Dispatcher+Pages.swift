@@ -5,7 +5,7 @@ import PushSupport
 import PushTypes
 
 extension Dispatcher {
-    /// Sends a shard page by page, until the shard is complete, a stop applies, or its time slice ends.
+    /// Sends at most `pages` pages of a shard, until it is complete, a stop applies, or its time slice ends.
     func sendShard(_ held: TrackedClaim<ShardClaim>, pages: Int = .max, in slot: LaneSlots.Slot? = nil) async throws {
         defer { self.leases.end(held.fence, held.memory) }
         var claim = held.claim
@@ -98,8 +98,8 @@ extension Dispatcher {
         }
     }
 
-    /// Returns the result that holds a shard back until its notification expires, if a configuration fault prevents all of
-    /// its pushes; `nil` otherwise.
+    /// Returns the result that holds a shard back until its notification expires, if a configuration fault prevents all
+    /// of its pushes; `nil` otherwise.
     private func hold(
         _ claim: ShardClaim,
         _ notification: PreparedNotification,
@@ -136,7 +136,7 @@ extension Dispatcher {
 
     /// Sends a page of an urgent notification.
     /// - Parameters:
-    ///   - page: The page if it was read with the claim.
+    ///   - page: The page, if it was read with the claim; `nil` reads it from the store.
     ///   - hasWaited: `true` for a claim that has waited in memory. If it was stopped meanwhile, it is released.
     /// - Returns: `true` if recipients of the notification remain.
     func sendUrgent(
@@ -213,7 +213,7 @@ extension Dispatcher {
         return try await self.store.page(claim, limit: limit, needs: notification.needs(in: claim.zone))
     }
 
-    /// Sends the due retries of all claims concurrently. The result of each claim is written once it is complete.
+    /// Sends the retries of the given claims concurrently. The result of each claim is written once it is complete.
     func retry(_ due: [TrackedClaim<RetryClaim>], in slot: LaneSlots.Slot? = nil) async {
         slot?.pageStarted()
         let report = await withTaskGroup(of: AdaptiveRateLimiter.Report.self) { group in
@@ -281,6 +281,5 @@ extension Dispatcher {
 }
 
 extension PageResult {
-    /// `true` if recipients of the notification remain after the page.
     fileprivate var leavesWork: Bool { self.step?.isLast != true || !self.retries.isEmpty || !self.removed.isEmpty }
 }

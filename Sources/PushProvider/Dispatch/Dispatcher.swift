@@ -7,8 +7,8 @@ import ServiceLifecycle
 
 /// Sends accepted notifications.
 ///
-/// It claims shards, sends them page by page, writes each page's results in one transaction, and sends retries when they are
-/// due. Each lane has its own slots, connections and retries.
+/// It claims shards, sends them page by page, writes each page's results in one transaction, and sends retries when
+/// they are due. Each lane has its own slots, connections and retries.
 package struct Dispatcher: Service {
     let store: any AppStore & DispatchStore & UserStore & WebhookStore
     let pages: PageSender
@@ -19,11 +19,12 @@ package struct Dispatcher: Service {
     let time: any TimeSource
     let logger: Logger
     let writer: ResultWriter
-    /// Writes the results that could not be written at once.
+    /// Writes the results whose first write has failed.
     let batcher: WriteBatcher<PageResult, CommitResult>
     let direct: DirectDispatch
     var leases: HeldLeases { self.direct.ledger.leases }
 
+    /// Creates a dispatcher.
     /// - Parameters:
     ///   - web: The senders to browsers; `nil` if nothing is sent to browsers.
     ///   - outcomes: The signals that are sent when outcomes of a notification are on disk.
@@ -139,7 +140,7 @@ package struct Dispatcher: Service {
         }
     }
 
-    /// Claims retries of one app that are due.
+    /// Claims the due retries of one app that is not among `apps`; returns an empty array if there are none.
     func claimRetries(
         _ lane: NotificationRecord.Lane,
         excluding apps: Set<Int64> = []

@@ -27,10 +27,10 @@ final class HeldLeases: Sendable {
 
     private let state = Mutex(State())
 
-    /// Requests claims from the store, which is told which leases are held, and records the leases of the claims.
+    /// Runs `body`, which requests claims from the store given the held leases, and records the leases of these claims.
     /// - Parameters:
     ///   - fence: Returns the fencing number of a claim.
-    ///   - memory: Returns the state of a claim, to which stops are applied.
+    ///   - memory: Returns the in-memory state of a claim, to which stops are applied; `nil` if it has none.
     func claim<Claimed: Sendable>(
         fence: (Claimed) -> Int64,
         memory: (Claimed) -> ActiveClaim? = { _ in nil },
@@ -47,10 +47,10 @@ final class HeldLeases: Sendable {
         return claimed
     }
 
-    /// Adds work to the store and claims it in the same transaction, and records the leases of these claims.
+    /// Runs `body`, which adds work to the store and claims it in the same transaction, and records the claims' leases.
     /// - Parameters:
     ///   - fences: Returns the fencing numbers of the claims, several of which may share one.
-    ///   - memory: Returns the states of the claims, to which stops are applied.
+    ///   - memory: Returns the in-memory states of the claims, to which stops are applied.
     func claimNew<Added: Sendable>(
         fences: (Added) -> [Int64],
         memory: (Added) -> [ActiveClaim] = { _ in [] },
@@ -73,7 +73,8 @@ final class HeldLeases: Sendable {
         memory?.landed()
     }
 
-    /// Applies a stop to all claims in memory, and to claims that requests in flight will return.
+    /// Applies a stop to all claims in memory, and to those that requests in flight will return. Returns the pushes in
+    /// flight that could not be taken back.
     func apply(_ stop: StopScope) -> PushesInFlight {
         let claims = self.state.withLock { state in
             if !state.claiming.isEmpty { state.stops.append((after: state.lastClaim, scope: stop)) }

@@ -4,7 +4,7 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// The slots of one lane, for new work and for retries.
+/// The slots of one lane, each the right to work on one page, for new work and for retries.
 final class LaneSlots: Sendable {
     /// The kind of work for which a slot is used.
     enum Kind: CaseIterable, Sendable {
@@ -36,7 +36,6 @@ final class LaneSlots: Sendable {
         return offers
     }
 
-    /// `true` if freeing a slot has to wake the lane.
     var areWanted: Bool { self.isWanted.load(ordering: .sequentiallyConsistent) }
 
     /// Returns the offers of slots in the order of use: equal shares first, then slots that others leave free.
@@ -60,7 +59,7 @@ final class LaneSlots: Sendable {
         return ticket.map { Slot(kind: kind, ticket: $0, slots: self) }
     }
 
-    /// Moves late pages out of the regular slots, which frees those slots.
+    /// Moves late pages, which have missed their deadline, out of the regular slots, which frees those slots.
     func tick() {
         let now = self.time.steady
         self.allocators.withLock { allocators in
@@ -81,7 +80,8 @@ final class LaneSlots: Sendable {
             self.slots.allocators.withLock { $0[self.kind]?.pageStarted(self.ticket, now: now) }
         }
 
-        /// - Returns: `true` if another page may be sent in this slot.
+        /// Ends the page in this slot. Returns `true` if another page may be sent in the slot; `false` if it must be
+        /// released.
         func pageEnded(_ report: AdaptiveRateLimiter.Report) -> Bool {
             let now = self.slots.time.steady
             return self.slots.allocators.withLock {
@@ -90,7 +90,7 @@ final class LaneSlots: Sendable {
         }
 
         /// Frees the slot.
-        /// - Returns: `true` if work may wait for it.
+        /// - Returns: `true` if work may wait for the slot, so that the lane must be woken.
         @discardableResult
         func release() -> Bool {
             let mayBeOffered = self.slots.allocators.withLock { $0[self.kind]?.release(self.ticket) ?? false }

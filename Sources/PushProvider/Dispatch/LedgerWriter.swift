@@ -5,7 +5,7 @@ import PushTypes
 /// Writes accepted notifications, and the results of urgent pages.
 ///
 /// Writes that arrive while another write is in progress share one transaction, so that they share its sync to disk. If
-/// no write is in progress, a write begins at once without waiting for others.
+/// no write is in progress, a write begins immediately.
 final class LedgerWriter: Sendable {
     /// An item to write: a notification to accept, or the result of a page.
     fileprivate enum Item: Sendable {
@@ -23,7 +23,8 @@ final class LedgerWriter: Sendable {
     let leases: HeldLeases
     private let batcher: WriteBatcher<Item, Outcome>
 
-    /// - Parameter lease: The time after which a lease expires unless a commit renews it.
+    /// Creates a writer. `lease` is the time after which the lease of a claimed notification expires unless it is
+    /// renewed.
     init(store: any DispatchStore, lease: Duration, time: any TimeSource) {
         let leases = HeldLeases()
         self.leases = leases

@@ -15,7 +15,8 @@ struct SlotAllocator: Sendable {
         var slots: Int
         /// The maximum number of regular slots of one service.
         var perService: Int
-        /// The number of reserve slots, and the number of slots below which a service may use them.
+        /// The number of reserve slots, and (`reservePerService`) the number of slots below which a service may use
+        /// them.
         var reserve = 1
         var reservePerService = 1
         /// The maximum number of late pages of all services, which run in addition to the regular slots.
@@ -25,11 +26,11 @@ struct SlotAllocator: Sendable {
         /// The minimum number of free slots for an offer to a service that already has slots, so that claims are
         /// batched.
         var batch = 1
-        /// The time after which a page that lacks responses is late.
+        /// The time after which a page that lacks responses is late, so that it frees its slot.
         var deadline: Duration = .seconds(5)
     }
 
-    /// A slot that is in use.
+    /// The identity of a slot that is in use.
     struct Ticket: Hashable, Sendable {
         fileprivate let number: Int
     }

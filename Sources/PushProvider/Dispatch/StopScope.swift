@@ -3,7 +3,8 @@ package import ProviderModel
 import PushStore
 package import PushTypes
 
-/// The pushes to which a stop applies (docs/decisions/0051).
+/// The pushes to which a stop applies: a change in the store because of which they must not be sent
+/// (docs/decisions/0051).
 package enum StopScope: Hashable, Sendable {
     case notification(UUID)
     case app(Int64)
@@ -14,7 +15,7 @@ package enum StopScope: Hashable, Sendable {
     /// The pushes to an erased user's tokens whose recipients were read before the erasure.
     case tokens(Set<DeviceToken>, app: Int64)
 
-    /// Indicates whether the stop also applies to a page that is read after the stop.
+    /// A Boolean value that indicates whether the stop also applies to a page that is read after the stop.
     ///
     /// A page that is read after a change of devices includes the change, so the stop need not apply to it.
     var outlastsReading: Bool {

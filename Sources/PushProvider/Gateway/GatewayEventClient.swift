@@ -35,11 +35,11 @@ package struct GatewayEventsFailure: Error, Hashable, CustomStringConvertible {
 
 /// Reads the events of a gateway from its admin API.
 package struct GatewayEventClient: Sendable {
-    /// The maximum duration of a request including its response. Default 2 s.
+    /// The maximum duration of a request including its response, after which it fails. Default 2 s.
     package var deadline: Duration = .seconds(2)
-    /// The maximum length of a response, in bytes.
+    /// The maximum length of a response, in bytes; a longer one is an error.
     private static let maximumLength = 1024 * 1024
-    /// The maximum number of events of one push that are read.
+    /// The maximum number of events of one push that are read; further ones are left out.
     private static let maximumEvents = 200
     /// The maximum length of an event's name or text, in characters. Longer ones are truncated.
     private static let maximumText = 200
@@ -73,7 +73,7 @@ package struct GatewayEventClient: Sendable {
         .compactMap(Self.event).sorted { ($0.at, $0.id) < ($1.at, $1.id) }
     }
 
-    /// Returns a page of the events after an id, the oldest first.
+    /// Returns a page of at most `limit` events with ids above `after`, the oldest first.
     /// - Throws: ``GatewayEventsFailure``, which names the address of the gateway.
     func page(after: Int64, limit: Int) async throws(GatewayEventsFailure) -> GatewayEventPage {
         let values = try await self.values(query: "after=\(after)&limit=\(limit)")

@@ -13,7 +13,7 @@ package struct GatewayReceiptReader: Service {
     static let page = 500
     /// The delay before the next page is read if the last page was not full.
     private static let pause: Duration = .seconds(1)
-    /// The maximum delay after a failure.
+    /// The maximum delay after a failure. The delay doubles up to it while failures continue.
     private static let longestPause: Duration = .seconds(60)
     /// The names of the events that report the delivery of a push to a device.
     private static let names: Set<String> = ["delivered", "delivered_from_storage"]
@@ -54,9 +54,9 @@ package struct GatewayReceiptReader: Service {
     func readPage() async throws -> Bool {
         let cursor = try await self.store.gatewayCursor(self.gateway.url) ?? GatewayCursor(position: 0)
         let position = max(0, cursor.position)
-        // The page begins with the newest event that was read before. If the gateway has no event from there on, or another
-        // one in its place, it has started to number its events anew. If only that event is missing, it was deleted, or lost
-        // by a gateway that was killed.
+        // The page begins with the newest event that was read before. If the gateway has no event from there on, or
+        // another one in its place, it has started to number its events anew. If only that event is missing, it was
+        // deleted, or lost by a gateway that was killed.
         let page = try await self.gateway.page(after: max(0, position - 1), limit: Self.page)
         let isNewLog =
             if page.count == 0 {

@@ -15,9 +15,10 @@ package struct NotificationAcceptor: Sendable {
     private let time: any TimeSource
     private let planner: NotificationPlanner
     private let direct: DirectDispatch
-    /// Opens accepted notifications without recipients, which completes them at once.
+    /// Opens accepted notifications without recipients, which completes them immediately.
     let opener: NotificationOpener
 
+    /// Creates an acceptor.
     /// - Parameters:
     ///   - budget: The maximum time for which the caller waits for the count of its recipients, including the wait for
     ///     other counts. Default 5 s.
@@ -33,10 +34,7 @@ package struct NotificationAcceptor: Sendable {
         self.init(store: store, wakes: wakes, opener: opener, budget: budget, direct: direct, time: time)
     }
 
-    /// - Parameters:
-    ///   - budget: The maximum time for which the caller waits for the count of its recipients, including the wait for
-    ///     other counts. Default 5 s.
-    ///   - direct: The direct dispatch of accepted notifications; `nil` if the dispatcher finds all in the store.
+    /// Creates an acceptor with an opener, otherwise as ``init(store:wakes:budget:direct:time:)`` does.
     init(
         store: any AppStore & DeviceStore & DispatchStore & NotificationStore,
         wakes: LaneWakeSignals,
@@ -60,8 +58,7 @@ package struct NotificationAcceptor: Sendable {
     ///   - key: The API key of the request, or that of the schedule.
     ///   - run: The run of a schedule that creates the notification; `nil` for a request.
     ///   - acceptance: The arrival of the request, for its timeline.
-    ///   - check: Throws to refuse the notification because of its number of recipients; `nil` stands for an unknown
-    ///     number.
+    ///   - check: Called with the number of recipients, `nil` if it is unknown. It throws to refuse the notification.
     ///   - scheduleVersion: The version of the schedule from which the run was planned. The run is accepted only if the
     ///     schedule still has this version.
     ///   - issue: The issue that the notification announces. Both are linked in the same transaction.
@@ -152,7 +149,8 @@ package struct NotificationAcceptor: Sendable {
         }
     }
 
-    /// Returns `true` if a notification has no recipients now; `nil` if counting them takes longer than a second.
+    /// Returns `true` if a notification has no recipients now, else `false`; `nil` if counting takes longer than a
+    /// second.
     package func reachesNobody(_ notification: NotificationRecord) async throws -> Bool? {
         try await self.planner.recipients(of: notification, within: .seconds(1)).map { $0 == 0 }
     }

@@ -10,27 +10,27 @@ package import PushTypes
 package struct NotificationForecast: Hashable, Sendable {
     /// The reason why nothing is sent now.
     package enum Cause: String, CaseIterable, Hashable, Sendable {
-        /// The start of the notification is in the future.
+        /// Sending waits for the start of the notification.
         case start
-        /// The local time of the next time zone is in the future.
+        /// Sending waits for the local time in the next time zone.
         case localTime
-        /// The send window is closed.
+        /// Sending waits for the send window to open.
         case window
-        /// The pause between two waves is not over.
+        /// Sending waits for the end of the pause between two waves.
         case wave
         /// The next wave waits for open downloads, for their bytes per second, or for download figures not known yet.
         case downloads, bandwidth, figures
-        /// The push service requested a delay, or did not respond.
+        /// Sending is delayed because the push service requested it, or did not respond.
         case pushService
-        /// All remaining recipients wait for a retry.
+        /// Sending waits for a retry, because no other recipients remain.
         case retry
-        /// A configuration fault pauses an environment of the notification.
+        /// Sending waits because a configuration fault pauses an environment of the notification.
         case environment
     }
 
     /// The maximum wait that still counts as sending now, so that no next time is shown.
     private static let moment: Duration = .seconds(1)
-    /// The maximum time into the future for which an end is estimated.
+    /// The maximum time into the future for which an end is estimated; a later end is unknown.
     private static let horizon: Duration = .seconds(366 * 86_400)
 
     /// The next time at which pushes are sent; `nil` if they are sent now, none are left, or the time is not known.
@@ -46,6 +46,7 @@ package struct NotificationForecast: Hashable, Sendable {
     private let notification: NotificationRecord
     private let now: Timestamp
 
+    /// Creates the forecast of a notification from its stored progress.
     /// - Parameters:
     ///   - firstStart: The start in the first time zone, see ``firstStart(of:in:)``; `nil` if it is not known.
     ///   - paused: An environment of the notification that is paused; `nil` if none is.
@@ -91,7 +92,7 @@ package struct NotificationForecast: Hashable, Sendable {
         let next = [shardAt, retryAt].compactMap(\.self).min()
         let probeAt = paused?.nextProbeAt ?? self.now
         if paused != nil, next.map({ probeAt < $0 }) ?? true {
-            // Recipients that are held back are due at their expiration, or at the end of the pause, which may be earlier.
+            // Recipients that are held back are due at their expiration, or earlier at the end of the pause.
             (self.nextAt, self.cause) = (probeAt, .environment)
             return
         }
@@ -222,11 +223,11 @@ extension NotificationForecast {
     }
 }
 
-/// The numbers of recipients that would be skipped, by reason.
+/// The numbers of recipients that would be skipped because of their preferences or the frequency cap, by reason.
 package struct ConsentForecast: Hashable, Sendable {
     package var counts: [SkipReason: Int] = [:]
 
-    /// - Parameter start: Returns the time at which devices in a time zone are sent to; `nil` to leave them out.
+    /// Counts the recipients in `groups`. `start` returns when a time zone is sent to; `nil` to leave its devices out.
     package init(_ groups: [ConsentGroup], start: (TimeZone?) -> Timestamp?) {
         var starts: [String?: Timestamp?] = [:]
         var decisions: [Timestamp: ConsentDecision] = [:]

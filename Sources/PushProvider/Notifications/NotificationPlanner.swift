@@ -42,7 +42,7 @@ struct NotificationPlanner: Sendable {
         }
     }
 
-    /// Returns the plan.
+    /// Returns the plan of a notification for a caller that can try again later.
     /// - Parameter budget: The maximum processor time of one query.
     /// - Throws: ``StoreError/queryTooExpensive(budget:)``; `BudgetRefusal` while other queries have to run first.
     func plan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan {

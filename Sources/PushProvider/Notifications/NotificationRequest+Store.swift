@@ -38,7 +38,7 @@ extension NotificationRequest {
 }
 
 extension LibraryContents {
-    /// Reads the library items that a request names.
+    /// Reads the template and the named audiences that a request names. `audience` is the name of its audience member.
     /// - Throws: ``RequestError`` for a template that does not exist. An audience that does not exist is reported when
     ///   the audience is read.
     package init(of fields: JSONFields, audience: String = "to", app: Int64, in store: any LibraryStore) async throws {

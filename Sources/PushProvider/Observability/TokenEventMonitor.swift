@@ -10,11 +10,11 @@ import ServiceLifecycle
 /// reason. Once a minute it logs the number of deactivations for each of these combinations.
 package struct TokenEventMonitor: Service {
     private static let interval: Duration = .seconds(10)
-    /// The number of counts between two summaries in the log.
+    /// The number of counts, one every 10 seconds, after which a summary is logged: once a minute.
     private static let countsPerSummary = 6
-    /// The maximum number of lines of one summary.
+    /// The maximum number of lines of one summary; further combinations are counted together in one more line.
     private static let maximumLines = 20
-    /// The changes that are logged: those that end the sending of pushes to the device.
+    /// The changes that are logged: deactivations of tokens, and those that were withheld.
     private static let logged: Set<TokenEventRecord.Action> = [.deactivated, .withheld]
 
     /// The last event that was counted, and the counts for the next summary.

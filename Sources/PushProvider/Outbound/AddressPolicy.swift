@@ -18,8 +18,8 @@ package struct AddressPolicy: Hashable, Sendable {
         return allowed.isEmpty ? nil : allowed[Int(attempt.magnitude % UInt(allowed.count))]
     }
 
-    /// Returns `true` if requests may be sent to this port. Below 1024 only the ports of HTTP and HTTPS are allowed, so that
-    /// other servers, such as mail servers, cannot be reached.
+    /// Returns `true` if requests may be sent to this port. Below 1024 only the ports of HTTP and HTTPS are allowed, so
+    /// that other servers, such as mail servers, cannot be reached.
     package func allows(port: Int) -> Bool {
         let isWeb = port == 80 || port == 443 || port >= 1024
         return (1...65535).contains(port) && (self.allowsPrivate || isWeb)

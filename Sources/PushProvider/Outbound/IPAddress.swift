@@ -6,7 +6,7 @@ package struct IPAddress: Hashable, Sendable {
     package let bytes: [UInt8]
 
     /// Parses strict dotted decimal (RFC 6943 section 3.1.1), or the text of an IPv6 address (RFC 4291 section 2.2)
-    /// without brackets and zone.
+    /// without brackets and zone; `nil` for any other text.
     package init?(_ text: String) {
         guard text.utf8.count < 64 else { return nil }
         var four = in_addr()

@@ -41,7 +41,7 @@ package enum HostNameSource: String, Hashable, Sendable {
     case strangers
 }
 
-/// The error of a name that has no addresses.
+/// The reason why the addresses of a name are not known.
 package enum NameResolutionFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case unknown(reason: String)
     /// The look-up exceeded the time limit.
@@ -84,7 +84,7 @@ package final class SystemResolver: NameResolver {
 
     package convenience init(_ budgets: BudgetRegistry) { self.init(budgets, lookUp: Self.systemLookUp) }
 
-    /// - Parameter lookUp: Finds the addresses of a name. It may block.
+    /// Creates a resolver. `lookUp` finds the addresses of a name, and may block its thread.
     init(_ budgets: BudgetRegistry, lookUp: @escaping LookUp) {
         (self.lookUps, self.newNames, self.lookUp) = (budgets[.nameLookups], budgets[.newNameLookups], lookUp)
         var count = 1
@@ -154,8 +154,8 @@ package final class SystemResolver: NameResolver {
         guard !isRunning else { return }
         let account = BudgetCaller(.name("\(app) \(source.rawValue)"))
         var places: [BudgetPermit] = []
-        // The name servers of a name that no operator has set may respond once and not again, so that its earlier success does
-        // not count.
+        // The name servers of a name that no operator has set may respond once and not again, so that its earlier
+        // success does not count.
         if !isFound || source != .settings { places.append(try await self.newNames.wait(for: account)) }
         places.append(try await self.lookUps.wait(for: account))
         let isNext = self.state.withLock { state in

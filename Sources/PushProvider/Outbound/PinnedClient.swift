@@ -13,7 +13,7 @@ package enum PinnedClientFailure: Error, Hashable, Sendable {
     /// The name was not looked up because too many look-ups are in progress. Nothing was sent, and the failure says
     /// nothing about the receiver.
     case resolverBusy(reason: String)
-    /// The policy does not allow the URL, or any address of its host name.
+    /// The policy does not allow the URL, or any address of its host name. Nothing was sent.
     case addressNotAllowed(reason: String)
     /// The body of the response exceeds this maximum length, in bytes.
     case tooLong(maximum: Int)
@@ -37,6 +37,7 @@ package struct PinnedClient: Sendable {
     package let address: WebhookAddress
     private let client: HTTPClient
 
+    /// Checks a URL, and resolves its host name to the address for all requests.
     /// - Parameters:
     ///   - app: The app on whose behalf the name is looked up.
     ///   - source: The source of the URL.
@@ -102,7 +103,7 @@ package struct PinnedClient: Sendable {
         }
     }
 
-    /// Returns `true` for an error that occurred before the request was sent.
+    /// Returns `true` for an error that occurred before the request was sent; `false` if it may have been sent.
     private static func isOfConnection(_ error: any Error) -> Bool {
         switch error as? HTTPClientError {
         case .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?: true

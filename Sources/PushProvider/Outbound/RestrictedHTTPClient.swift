@@ -14,6 +14,7 @@ package struct RestrictedHTTPClient: Sendable {
     private let source: HostNameSource
     private let deadline: Duration
 
+    /// Creates a client.
     /// - Parameters:
     ///   - source: The source of the URLs.
     ///   - deadline: The maximum time for resolving the name, and then for the request with its response. Default 10 s.
@@ -38,12 +39,12 @@ package struct RestrictedHTTPClient: Sendable {
         }
     }
 
-    /// Sends a request.
+    /// Sends a request, and returns the response with any status.
     ///
     /// - Parameters:
     ///   - app: The app on whose behalf the name is looked up.
     ///   - maximum: The maximum length of the response's body, in bytes; `nil` to ignore the body.
-    /// - Throws: ``PinnedClientFailure``.
+    /// - Throws: ``PinnedClientFailure`` if there is no response, or its body is too long.
     package func request(
         _ method: HTTPMethod,
         _ url: String,

@@ -3,7 +3,7 @@ package import PushSupport
 
 /// The URL of a webhook or another server, parsed by strict rules, so that other parsers find the same host in it.
 package struct WebhookAddress: Hashable, Sendable {
-    /// The maximum length of a URL, in bytes.
+    /// The maximum length of a URL, in bytes; a longer one is rejected.
     package static let maximumLength = Member.maximumURL
 
     package let isSecure: Bool
@@ -76,7 +76,7 @@ package struct WebhookAddress: Hashable, Sendable {
     /// The command-line option that allows private addresses, for error messages.
     static let hint = "--allow-private-webhooks"
 
-    /// Splits an authority into the host, in brackets if it is IPv6, and the port.
+    /// Splits an authority into the host, in brackets if it is IPv6, and the port; `nil` if it names no port.
     private static func split(_ authority: Substring) throws(RequestError) -> (host: Substring, port: Int?) {
         let colon = authority.lastIndex(of: ":")
         guard let colon, authority.last != "]" else { return (authority, nil) }
@@ -99,7 +99,7 @@ package struct WebhookAddress: Hashable, Sendable {
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         guard name.utf8.count <= 253, labels.allSatisfy(self.isLabel)
         else { throw self.error("invalid_value", "that is not a host name") }
-        // A host that ends with a number is refused, because resolvers read 127.1, 2130706433 and 0x7f000001 as addresses.
+        // A host that ends with a number is refused: resolvers read 127.1, 2130706433 and 0x7f000001 as addresses.
         guard labels.last?.utf8.first.map({ !(48...57).contains($0) }) == true
         else { throw self.error("invalid_value", "write an IPv4 address as four decimal numbers") }
         return (name, nil)

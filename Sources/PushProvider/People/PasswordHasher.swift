@@ -22,7 +22,7 @@ package final class PasswordHasher: Sendable {
         /// `true` if a user has signed in from this network before, or is signed in now.
         let isKnown: Bool
 
-        /// - Parameter identity: The user or the network.
+        /// Creates a caller at a known network. `identity` is the user or the network.
         static func known(_ identity: BudgetCaller.Identity) -> Self { Caller(identity: identity, isKnown: true) }
         static func stranger(_ identity: BudgetCaller.Identity) -> Self { Caller(identity: identity, isKnown: false) }
     }
@@ -52,6 +52,7 @@ package final class PasswordHasher: Sendable {
         return threads
     }
 
+    /// Creates a hasher.
     /// - Parameters:
     ///   - secret: The key with which hashes are authenticated (``PersonStore/passwordSecret``).
     ///   - places: The budget for known networks.

@@ -29,7 +29,7 @@ package struct Session: Hashable, Sendable {
         }
     }
 
-    /// Compares a text with ``csrfToken`` in constant time.
+    /// Returns `true` if a text is the ``csrfToken``, compared in constant time.
     package func accepts(csrfToken text: String) -> Bool {
         SymmetricKey(data: Data(text.utf8)) == SymmetricKey(data: Data(self.csrfToken.utf8))
     }
@@ -69,7 +69,7 @@ package struct SessionSettings: Hashable, Sendable {
     package var idle: Duration = .seconds(12 * 3600)
     /// The maximum lifetime of a session, even if it is in use. Default 7 days.
     package var longest: Duration = .seconds(7 * 86_400)
-    /// The minimum time between two writes of a session's last use: a minute, or a quarter of ``idle`` if that is shorter.
+    /// The minimum time between two writes of a session's last use: the shorter of a minute and a quarter of ``idle``.
     var useInterval: Duration { min(.seconds(60), self.idle / 4) }
     /// The time for which a link can be redeemed. Default 24 hours.
     package var link: Duration = .seconds(86_400)

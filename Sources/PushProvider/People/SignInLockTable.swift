@@ -28,7 +28,7 @@ final class SignInLockTable: Sendable {
 
     private let locks = Mutex<[Subject: SignInLock]>([:])
 
-    /// Decides whether an attempt to sign in may proceed, and counts it.
+    /// Decides whether an attempt to sign in may proceed or has to wait, and counts it.
     func attempt(_ subject: Subject, now: Timestamp) -> SignInLock.Decision {
         self.locks.withLock { locks in
             if locks.count >= Self.maximum, locks[subject] == nil { Self.forget(&locks, now: now) }
@@ -62,7 +62,7 @@ struct NetworkAddress: Hashable, Sendable {
     /// The site of the network: the IPv4 address, or the first 48 bits of an IPv6 address.
     var site: [UInt8] { self.bytes.count == 8 ? Array(self.bytes.prefix(6)) : self.bytes }
 
-    /// - Parameter address: The text of an IP address.
+    /// Reads the text of an IP address. Any other text counts as a network of its own.
     init(_ address: String) {
         guard let bytes = IPAddress(address)?.bytes else {
             self.bytes = Array(address.utf8.prefix(64))

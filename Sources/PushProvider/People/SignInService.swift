@@ -16,10 +16,10 @@ package struct SignInService: Sendable {
     private let settings: SessionSettings
     private let time: any TimeSource
     private let log: RateLimitedLog
-    /// Writes an audit entry with the given action and caller.
     private let audit: @Sendable (String, APICaller) async -> Void
 
-    /// - Parameter audit: Writes an audit entry. Equal entries within a minute are merged.
+    /// Creates the service. `audit` writes an audit entry with an action and a caller; equal ones within a minute are
+    /// merged.
     package init(
         store: any PersonStore & SessionStore,
         keys: APIKeys,
@@ -111,7 +111,7 @@ package struct SignInService: Sendable {
         return try await self.begin(stored, token, replacing: old, "sign in with an API key")
     }
 
-    /// Returns the session with a token, and records its use if `isUse` is `true`.
+    /// Returns the session with a token. Its use is recorded if `isUse` is `true`, which extends the session.
     ///
     /// - Returns: `nil` for a token that is unknown or has expired, and if the user is disabled or the key has expired.
     package func session(token: String, isUse: Bool = true) async throws -> Session? {
@@ -175,8 +175,8 @@ extension SignInService {
         return .network(site: network.site)
     }
 
-    /// - Parameter address: The address of the browser, for the log; `nil` for a change of a password.
-    /// - Throws: ``RetryLaterError`` for an attempt that has to wait.
+    /// Throws ``RetryLaterError`` for an attempt that has to wait. `address` is that of the browser, for the log; `nil`
+    /// for a change of a password.
     private func proceed(_ decision: SignInLock.Decision, _ address: String? = nil) throws {
         guard case .wait(let delay) = decision else { return }
         self.log.log(

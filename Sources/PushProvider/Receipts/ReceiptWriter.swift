@@ -12,7 +12,7 @@ import Synchronization
 /// Receipts that arrive meanwhile share it, so that campaigns can write in between. A caller waits until its receipts
 /// are on disk, or gets an error.
 package actor ReceiptWriter {
-    /// The limits on transactions. The number of receipts that wait is limited by the budget ``BudgetedResource/receipts``.
+    /// The limits on transactions. The budget ``BudgetedResource/receipts`` limits the number of receipts that wait.
     package struct Limits: Hashable, Sendable {
         /// The number of receipts at which a transaction takes no further batch. Default 500.
         package var transaction = 500
@@ -61,7 +61,8 @@ package actor ReceiptWriter {
     /// Writes the receipts of one sender, and returns when they are on disk.
     /// - Parameter app: The name of the app. Apps with waiting receipts take turns.
     /// - Returns: The results in the order of the entries.
-    /// - Throws: ``BudgetRefusal`` or ``StoreError``, in which case none of the receipts was written.
+    /// - Throws: ``BudgetRefusal`` if too many receipts wait, or ``StoreError``. In both cases none of the receipts was
+    ///   written.
     package func write(_ batch: ReceiptBatch, app: String) async throws -> [ReceiptResult] {
         guard !batch.entries.isEmpty else { return [] }
         let place = try self.places.take(batch.entries.count, for: BudgetCaller(app: Topic(app)))

@@ -6,7 +6,7 @@ struct AttributeScanner {
     enum Value: Hashable {
         /// The range between the quotation marks. A plain string consists of printable ASCII without escapes.
         case string(Range<Int>, isPlain: Bool)
-        /// A number, `true` or `false`.
+        /// The range of a number, `true` or `false`.
         case token(Range<Int>)
     }
 
@@ -28,7 +28,8 @@ struct AttributeScanner {
         for index in self.values.indices { self.values[index] = nil }
     }
 
-    /// Sets ``values``. It stops when every name was found. If several members have the same name, the first is used.
+    /// Sets ``values`` to the positions in the text. It stops when every name was found. Of members with the same name,
+    /// the first is used.
     mutating func scan(_ text: Span<UInt8>) throws(Damage) {
         self.reset()
         self.position = 0

@@ -16,6 +16,7 @@ package struct ContentPreview: Hashable, Sendable {
     /// The size of the payload that is sent, in bytes.
     package var size: Int { self.encrypted?.count ?? self.payload.count }
 
+    /// Renders a preview.
     /// - Parameters:
     ///   - profile: The profile of the device; `nil` for the default variant, with variables at their defaults or
     ///     empty.

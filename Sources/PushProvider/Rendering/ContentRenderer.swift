@@ -9,7 +9,7 @@ package import PushStore
 package struct ContentRenderer: Sendable {
     /// The maximum length of a variable's value, in bytes of UTF-8. A longer value is truncated between characters.
     package static let maximumValue = 1024
-    /// The maximum number of locales whose variant is cached.
+    /// The maximum number of locales whose variant is cached. A full cache is emptied.
     private static let maximumLocales = 512
 
     /// The fields of a recipient's profile that ``render(for:badge:)`` reads.
@@ -33,7 +33,8 @@ package struct ContentRenderer: Sendable {
         var payload: CompiledPayload
     }
 
-    /// - Parameter notification: The id for the member `martlet`; `nil` before the notification is accepted.
+    /// Creates a renderer. `notification` is the id for the member `martlet`; `nil` before the notification is
+    /// accepted.
     /// - Throws: ``RenderFailure/damagedContent``.
     package init(_ content: NotificationContent, notification: UUID? = nil) throws(RenderFailure) {
         self.limit = content.maximumPayloadSize

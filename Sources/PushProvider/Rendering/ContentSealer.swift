@@ -15,7 +15,7 @@ package struct ContentSealer: Sendable {
     /// The additional authenticated data, which binds a ciphertext to the app and the notification.
     private let authenticated: Data
 
-    /// - Parameter bundleID: The bundle id of the app, as the installation has registered it.
+    /// Creates a sealer for a notification. `bundleID` is that of the app, as the installation has registered it.
     package init(bundleID: String, notification: UUID) {
         self.authenticated = Data("\(bundleID)\n\(notification.uuidString)".utf8)
     }

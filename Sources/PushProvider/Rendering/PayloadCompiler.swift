@@ -15,9 +15,10 @@ struct CompiledPayload {
     enum Segment {
         /// JSON text that is the same for every device.
         case literal([UInt8])
-        /// The value of a variable inside a JSON string.
+        /// The value of a variable inside a JSON string. `fallback` is its escaped default; `nil` if it has none.
         case variable(name: String, source: Source, fallback: [UInt8]?)
-        /// The member `badge`, the first member of `aps`.
+        /// The member `badge`, the first member of `aps`. `hasNext` is `true` if `aps` has others, `isAlone` if none is
+        /// an alert or a sound.
         case badge(hasNext: Bool, isAlone: Bool)
     }
 

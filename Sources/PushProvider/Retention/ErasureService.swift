@@ -9,7 +9,7 @@ import Synchronization
 /// The settings of the erasure of apps and users.
 package struct ErasureSettings: Hashable, Sendable {
     /// The time after a request within which responses to pushes in flight may still be written. It is also the time
-    /// after the last row is erased within which the caller may request the state. Default 60 s.
+    /// after the last row is erased within which the caller may request the state of the erasure. Default 60 s.
     package var settling: Duration = .seconds(60)
     /// The minimum time between two rewrites of the database file. Default 1 h.
     package var overwriting: Duration = .seconds(3600)
@@ -36,9 +36,8 @@ package final class ErasureService: Service {
         init(_ erasure: ErasureRecord) { (self.erasure, self.request) = (erasure.id, erasure.request) }
     }
 
-    /// - Parameters:
-    ///   - direct: The notifications in memory, whose pushes are taken back.
-    ///   - wake: The signal that wakes the service when there is something to erase.
+    /// Creates the service. `direct` takes back pushes in memory, and `wake` is signalled when there is something to
+    /// erase.
     package init(
         store: any ErasureStore,
         direct: DirectDispatch,

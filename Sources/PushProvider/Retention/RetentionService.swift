@@ -6,8 +6,8 @@ import ServiceLifecycle
 
 /// The times for which finished records are kept.
 package struct RetentionSettings: Hashable, Sendable {
-    /// The time for which finished notifications, their deliveries and idempotency keys, and token events are kept. Default
-    /// 30 days.
+    /// The time for which finished notifications, their deliveries and idempotency keys, and token events are kept.
+    /// Default 30 days.
     package var notifications: Duration = .seconds(30 * 86_400)
     /// The time for which events for webhooks are kept. Default 7 days.
     package var events: Duration = .seconds(7 * 86_400)
@@ -36,9 +36,8 @@ package struct RetentionService: Service {
     private let time: any TimeSource
     private let logger: Logger
 
-    /// - Parameters:
-    ///   - files: Removes unused uploaded files; `nil` if there is no folder of files.
-    ///   - wake: The signal that wakes the service when the clocks have to be read again.
+    /// Creates the service. `files` removes unused uploaded files, `nil` if there is no folder of files; `wake` is
+    /// signalled when the clocks have to be read again.
     package init(
         store: any RetentionStore,
         settings: RetentionSettings = RetentionSettings(),

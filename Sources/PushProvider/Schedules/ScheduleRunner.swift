@@ -13,7 +13,7 @@ package struct ScheduleRunner: Service {
     package struct Settings: Hashable, Sendable {
         /// The maximum time for which the scheduler sleeps without a signal. Default 5 s.
         package var sleep: Duration = .seconds(5)
-        /// The time after which an app starts no further work in its turn. Default 1 s.
+        /// The time after which the turn of an app ends: it starts no further work. Default 1 s.
         package var turn: Duration = .seconds(1)
 
         package init() {}
@@ -213,7 +213,7 @@ package struct ScheduleRunner: Service {
         return schedule.rule.nextRun(after: last)
     }
 
-    /// - Returns: `false` if the schedule has changed since the run was planned.
+    /// Sends the notification of a run. Returns `false` if the schedule has changed since the run was planned.
     private func send(_ schedule: ScheduleRecord, _ run: Timestamp) async throws -> Bool {
         guard let app = try await self.store.app(id: schedule.app) else { return true }
         do {

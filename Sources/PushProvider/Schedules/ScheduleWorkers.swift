@@ -6,7 +6,7 @@ import Synchronization
 /// The work of an app runs in one task, so that an app whose audiences take long to count delays only its own runs.
 /// Apps take turns: after its turn, an app waits until every other app with due work has had one.
 final class ScheduleWorkers: Sendable {
-    /// The maximum number of apps whose work is in progress at the same time.
+    /// The maximum number of apps whose work is in progress at the same time; the others wait for their turn.
     static let maximum = 8
 
     private struct State {

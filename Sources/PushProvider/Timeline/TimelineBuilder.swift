@@ -265,7 +265,6 @@ enum TimelineBuilder {
 }
 
 extension OpenedConnection {
-    /// A readable description of the connection.
     fileprivate var text: String {
         var text = self.service
         if let address { text += " (\(address)" + (self.localPort.map { " from port \($0))" } ?? ")") }
@@ -274,7 +273,6 @@ extension OpenedConnection {
 }
 
 extension ReceiptCount {
-    /// A readable form of the count.
     fileprivate var text: String {
         let repeated = self.total > self.unique ? ", \(self.total) times" : ""
         return "\(self.event.word) by \(self.unique)\(repeated)"
@@ -297,7 +295,6 @@ extension NotificationProgress {
 }
 
 extension TokenEventRecord.Action {
-    /// A readable description of the action.
     fileprivate var phrase: String {
         switch self {
         case .keptAlive: "kept, as the device registered since"

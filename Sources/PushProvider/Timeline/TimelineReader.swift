@@ -10,7 +10,7 @@ package struct TimelineReader: Sendable {
     private let faults: ConfigurationFaultTracker?
     private let time: any TimeSource
 
-    /// - Parameter faults: The configuration faults, whose pauses hold recipients back; `nil` to omit them.
+    /// Creates a reader. `faults` knows the pauses that hold recipients back; `nil` to omit them.
     package init(
         store: any AppStore & NotificationStore & ReceiptStore & TimelineStore,
         gateway: GatewayEventClient?,
@@ -87,7 +87,7 @@ struct GatewayEventReader {
     /// The failure after which the gateway is not queried again; `nil` if there was none.
     private var failure: String?
 
-    /// - Parameter gateway: The gateway; `nil` if none is configured.
+    /// Creates a reader for one request to the API. `gateway` is `nil` if none is configured.
     init(of gateway: GatewayEventClient?) {
         self.gateway = gateway
         self.rest = gateway?.deadline ?? .zero

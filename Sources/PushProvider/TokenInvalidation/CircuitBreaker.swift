@@ -11,7 +11,7 @@ package struct CircuitBreaker: Hashable, Sendable {
         /// The share of bad tokens (`BadDeviceToken`, `DeviceTokenNotForTopic`) from which the breaker opens, no token
         /// is deactivated, and the campaign is paused. Default 0.5.
         package var bad = 0.5
-        /// The number of responses beyond which all counts are halved. Default 4,000.
+        /// The number of responses beyond which all counts are halved, so that older ones lose weight. Default 4,000.
         package var memory = 4000
 
         package init() {}
@@ -35,7 +35,8 @@ package struct CircuitBreaker: Hashable, Sendable {
     private var established, others: RecentResponses
     /// The reason why the breaker is open; `nil` while it is closed. Only an operator closes it.
     private(set) var openReason: String?
-    /// Indicates whether only established tokens are deactivated, because too many others are reported bad or dead.
+    /// A Boolean value that indicates whether only established tokens are deactivated, because too many others are
+    /// reported bad or dead.
     private(set) var areOthersHeld = false
 
     init(limits: Limits = Limits(), openReason: String? = nil) {
@@ -69,7 +70,7 @@ package struct CircuitBreaker: Hashable, Sendable {
         return self.open("the feedback service lists \(dead) of \(active) active devices, far more than usual")
     }
 
-    /// - Returns: `true` if the breaker was closed before.
+    /// Opens the breaker. Returns `true` if it was closed before.
     private mutating func open(_ reason: String) -> Bool {
         guard self.openReason == nil else { return false }
         self.openReason = reason

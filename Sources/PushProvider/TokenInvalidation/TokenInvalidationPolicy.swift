@@ -26,13 +26,13 @@ package final class TokenInvalidationPolicy: Sendable {
 
     /// The evaluation of a page of responses for the tokens of one environment.
     struct Evaluation: Sendable {
-        /// `true` if no token is deactivated.
+        /// `true` if no token is deactivated, because the circuit breaker is open.
         var isBreakerOpen: Bool
-        /// `true` if only established tokens are deactivated.
+        /// `true` if only established tokens are deactivated, because too many others are reported bad or dead.
         var areOthersHeld: Bool
         /// The reason why this page opened the breaker; `nil` if it did not.
         var opened: String?
-        /// `true` if a push to this topic was accepted in this environment.
+        /// `true` if a push to this topic was accepted in this environment, which proves topic and credential right.
         var isProven: Bool
 
         /// The evaluation of responses to which no breaker applies.
@@ -197,7 +197,7 @@ package final class TokenInvalidationPolicy: Sendable {
         do {
             try await self.store.setHealth(health, app: app, environment: environment)
         } catch {
-            // The breaker stays open in memory. The error is not thrown, because the results of the page must be written.
+            // The breaker stays open in memory. The error is not thrown: the results of the page must be written.
             self.logger.error("the open breaker could not be written", metadata: ["error": "\(error)"])
         }
     }
@@ -232,7 +232,7 @@ extension TokenInvalidationPolicy.EnvironmentState {
         )
     }
 
-    /// The maximum number of tokens in ``reached``.
+    /// The maximum number of tokens in ``reached``, beyond which the set is emptied.
     private static let maximumReached = 4000
 
     /// Returns the counts of tokens that are not established, including those newly accepted without a credential.

@@ -13,7 +13,7 @@ struct PushServiceStateMachine: Hashable, Sendable {
         var pause: Duration = .seconds(5)
         /// The maximum duration of a pause. Default 5 min.
         var longestPause: Duration = .seconds(300)
-        /// The maximum `retry-after` delay that is obeyed. Default 15 min.
+        /// The maximum `retry-after` delay that is obeyed; a longer one is shortened to it. Default 15 min.
         var longestRetryAfter: Duration = .seconds(900)
 
         init() {}

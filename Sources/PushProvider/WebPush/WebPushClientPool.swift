@@ -97,7 +97,7 @@ final class WebPushClientPool: Sendable {
         }
     }
 
-    /// Closes all unused clients at once, and the others after their last message.
+    /// Closes all unused clients immediately, and the others after their last message.
     func close() async {
         let retired = self.state.withLock { state in
             defer { (state.services, state.isClosed) = ([:], true) }
@@ -112,7 +112,7 @@ final class PushServiceGate: Sendable {
     private let turns: CountingSemaphore
     private let machine = Mutex(PushServiceStateMachine())
 
-    /// - Parameter inFlight: The maximum number of messages in flight.
+    /// Creates a gate for at most `inFlight` messages in flight.
     init(inFlight: Int) { self.turns = CountingSemaphore(count: max(1, inFlight)) }
 
     /// Runs `body` as soon as fewer messages than the maximum are in flight.
@@ -211,7 +211,7 @@ final class WebPushClient: Sendable {
     }
 
     /// Marks the client as not to be used again.
-    /// - Returns: `true` if the client is unused and has to be closed at once.
+    /// - Returns: `true` if the client is unused and has to be closed immediately.
     func retire() -> Bool {
         self.state.withLock { state in
             state.isRetired = true

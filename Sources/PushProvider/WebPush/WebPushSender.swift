@@ -9,7 +9,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Sends the notifications of one app to browsers (RFC 8030): encrypts each to its subscription, signs it and posts it.
+/// Sends the notifications of one app to browsers (RFC 8030), each encrypted for its subscription and signed.
 struct WebPushSender: NotificationSender {
     let app: Int64
     let store: any WebPushStore
@@ -161,7 +161,7 @@ extension HTTPClientResponse {
 ///
 /// None of the outcomes is a configuration fault, because such faults concern environments of Apple's push service.
 struct WebPushOutcome: Hashable, Sendable {
-    /// The maximum length of a response body that is read, in bytes.
+    /// The maximum length of a response body that is read, in bytes; a longer one is ignored.
     static let maximumBody = 4096
     /// The reasons that are copied to the ledger, as Apple documents them. Other text could come from any server.
     private static let reasons: Set<String> = [

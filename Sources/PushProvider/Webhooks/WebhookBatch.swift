@@ -3,22 +3,22 @@ import ProviderModel
 import PushStore
 import PushSupport
 
-/// The payload of one post to a webhook: whole blocks of events, in order.
+/// The payload of one request to a webhook: whole blocks of events, in order.
 struct WebhookBatch: Hashable, Sendable {
-    /// The size in bytes at which no further block is added. A larger block is posted alone.
+    /// The size in bytes at which no further block is added. A larger block is sent alone.
     static let maximumLength = 256 * 1024
     static let maximumBlocks = 500
 
-    /// The ids of the first and the last block.
+    /// The ids of the first and (`last`) the last block.
     let first: Int64
     let last: Int64
     /// The JSON texts of the events, separated by commas; empty if there are no events.
     private let events: Data
 
-    /// Creates a batch of as many blocks as fit into one post; `nil` if there are no blocks.
+    /// Creates a batch of as many blocks as fit into one request; `nil` if there are no blocks.
     /// - Parameters:
     ///   - blocks: The blocks in the order of their ids.
-    ///   - last: The last block of a failed post, which is repeated unchanged; `nil` if there is none.
+    ///   - last: The last block of a failed request, which is repeated unchanged; `nil` if there is none.
     init?(_ blocks: [EventBlock], through last: Int64? = nil) {
         guard let first = blocks.first else { return nil }
         var events = first.events
@@ -34,7 +34,7 @@ struct WebhookBatch: Hashable, Sendable {
 
     var isEmpty: Bool { self.events.isEmpty }
 
-    /// Returns the id of the post.
+    /// Returns the id of the request to a webhook.
     ///
     /// It is the same for the same blocks, so that a receiver recognizes a repetition. It contains the ids of the first
     /// and the last block, so that a replay can begin with one of them.
@@ -70,7 +70,7 @@ extension EventBlock {
     }
 }
 
-/// Reads the blocks of the next post, and only a few more than fit into it.
+/// Reads the blocks of the next request to a webhook, and only a few more than fit into it.
 ///
 /// The size of a block is not known before it is read: campaigns have large blocks, and single pushes have small ones.
 struct WebhookReader: Sendable {
@@ -83,8 +83,8 @@ struct WebhookReader: Sendable {
 
     init(store: any WebhookStore) { self.store = store }
 
-    /// Returns the next post of `webhook`; `nil` if it has received all events.
-    /// - Parameter last: The last block of a failed post, which is repeated unchanged; `nil` if there is none.
+    /// Returns the payload of the next request to `webhook`; `nil` if it has received all events.
+    /// - Parameter last: The last block of a failed request, which is repeated unchanged; `nil` if there is none.
     func next(for webhook: WebhookRecord, through last: Int64? = nil) async throws -> WebhookBatch? {
         var blocks: [EventBlock] = []
         var length = 0

@@ -8,32 +8,34 @@ package import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// The limits on posts to webhooks.
+/// The limits on requests to webhooks.
 package struct WebhookLimits: Sendable {
-    /// The maximum time for resolving the name, and again from then to the status of the response. Default 10 s.
+    /// The maximum time for resolving the name of the host, and again from then to the status of the response. Default
+    /// 10 s.
     package var deadline: Duration = .seconds(10)
-    /// The maximum number of posts in one run, after which other webhooks have their turn. Default 16.
+    /// The maximum number of requests in one run to a webhook, after which other webhooks have their turn. Default 16.
     package var postsPerRun = 16
     /// The maximum time for which the delivery sleeps without a signal. Default 5 s.
     package var sleep: Duration = .seconds(5)
-    /// The time for which events are collected after a signal, so that each post contains more events. Default 200 ms.
+    /// The time for which events are collected after a signal, so that each request contains more of them. Default 200
+    /// ms.
     package var gathering: Duration = .milliseconds(200)
 
     package init() {}
 }
 
-/// Posts events to webhooks.
+/// Sends events to webhooks, in POST requests with a batch of events each.
 ///
-/// Each webhook receives the events after its cursor in order, one post at a time. The cursor moves when a post is
-/// accepted. So every event is delivered at least once, and a crash may repeat the last post to each webhook.
+/// Each webhook receives the events after its cursor in order, one request at a time. The cursor moves when a request
+/// is accepted. So every event is delivered at least once, and a crash may repeat the last request to each webhook.
 package final class WebhookDelivery: Service {
-    /// The reason why one run of posts to a webhook ended.
+    /// The reason why one run, a series of requests to one webhook, ended.
     package enum RunEnd: Hashable, Sendable {
         /// The webhook has received all events, or cannot receive any now.
         case idle
-        /// The run has reached its maximum number of posts.
+        /// The run has reached its maximum number of requests.
         case more
-        /// A post was not accepted.
+        /// A request was not accepted.
         case failed
     }
 
@@ -48,20 +50,20 @@ package final class WebhookDelivery: Service {
     let time: any TimeSource
     private let logger: Logger
     private let metrics: WebhookMetrics
-    /// The last block of each webhook's failed post. The post is repeated unchanged, with the same id.
+    /// The last block of each webhook's failed request. The request is repeated unchanged, with the same id.
     private let failedThrough = Mutex<[UUID: Int64]>([:])
     private let runs = Mutex<[UUID: Task<RunEnd, Never>]>([:])
     /// The webhooks that cannot be read and were already logged as such.
     private let unreadable = Mutex<Set<String>>([])
-    /// The budget of runs, and a separate one for receivers whose last post failed, so that slow receivers do not delay
-    /// the others.
+    /// The budget of runs, and one for receivers whose last request failed, so that slow ones do not delay the others.
     private let places, retries: Budget
 
+    /// Creates the service.
     /// - Parameters:
     ///   - bundleID: Returns the bundle id of an app; `nil` if there is no such app.
     ///   - wake: The signal that is sent when blocks of events were written, or a webhook was added or changed.
-    ///   - places: The budget of runs of posts.
-    ///   - retries: The budget of runs to receivers whose last post failed.
+    ///   - places: The budget of runs.
+    ///   - retries: The budget of runs to receivers whose last request failed.
     package init(
         store: any WebhookStore,
         bundleID: @escaping @Sendable (Int64) async throws -> Topic?,
@@ -89,11 +91,11 @@ package final class WebhookDelivery: Service {
         case ended(Due, RunEnd)
     }
 
-    /// A webhook that may post now.
+    /// A webhook to which a request may be sent now.
     private struct Due {
         let id: UUID
         let app: Topic?
-        /// `true` if the webhook's last post failed.
+        /// `true` if the last request to the webhook failed.
         let isFailing: Bool
     }
 
@@ -119,7 +121,7 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Posts events until graceful shutdown, which lets the posts in flight finish.
+    /// Sends events until graceful shutdown, which lets the requests in flight finish.
     package func run() async throws { await self.wake.untilShutdown { await self.work() } }
 
     private func work() async {
@@ -161,14 +163,14 @@ package final class WebhookDelivery: Service {
         return await self.postEvents(to: due.id)
     }
 
-    /// - Returns: `false` once the wake signal has been ended.
+    /// Waits for a signal, and then for further events. Returns `false` once the signal has been ended.
     private func wait(atMost limit: Duration) async -> Bool {
         guard await self.wake.wait(atMost: limit) else { return false }
         try? await Task.sleep(for: self.limits.gathering)
         return true
     }
 
-    /// Returns the webhooks that may post now, and the maximum time to sleep without a signal.
+    /// Returns the webhooks to which requests may be sent now, and the maximum time to sleep without a signal.
     private func due() async -> (due: [Due], pause: Duration) {
         let webhooks: [WebhookRecord]
         var names: [Int64: Topic] = [:]
@@ -206,7 +208,7 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Posts the events that a webhook has not received yet, until a post fails or the limit for one run is reached.
+    /// Sends the events that a webhook has not received yet, until a request fails or the limit for one run is reached.
     package func postEvents(to id: UUID) async -> RunEnd {
         // The run is registered before it reads the webhook, so that a change can interrupt it.
         let run = self.runs.withLock { runs in
@@ -222,8 +224,8 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Cancels the post in flight to a webhook that was changed, because the post has the old URL and signature. The
-    /// post is repeated.
+    /// Cancels the request in flight to a webhook that was changed, as it has the old URL and signature. It is
+    /// repeated.
     package func interrupt(_ id: UUID) async {
         guard let run = self.runs.withLock({ $0[id] }) else { return }
         run.cancel()
@@ -268,7 +270,7 @@ package final class WebhookDelivery: Service {
         return .more
     }
 
-    /// - Returns: The failure; `nil` if the post was accepted.
+    /// Sends a batch. Returns the failure; `nil` if the batch was accepted.
     private func post(
         _ batch: WebhookBatch,
         _ webhook: WebhookRecord,
@@ -291,7 +293,7 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Writes the outcome of a post. Changes that API requests made meanwhile, such as a replay, are kept.
+    /// Writes the outcome of a request. Changes that API requests made meanwhile, such as a replay, are kept.
     private func settle(
         _ failure: WebhookFailure?,
         _ batch: WebhookBatch,
@@ -331,8 +333,8 @@ package final class WebhookDelivery: Service {
         self.logger.debug("post not accepted", metadata: ["webhook": "\(webhook.id)", "reason": "\(failure)"])
     }
 
-    /// Returns the last block of a failed post that has to be repeated; `nil` if there is none, or a replay has moved
-    /// the cursor past it.
+    /// Returns the last block of a failed request that has to be repeated; `nil` if there is none, or a replay has
+    /// moved the cursor past it.
     private func failedEnd(_ webhook: WebhookRecord) -> Int64? {
         self.failedThrough.withLock { $0[webhook.id] }.flatMap { $0 > webhook.cursor ? $0 : nil }
     }
@@ -342,21 +344,21 @@ package final class WebhookDelivery: Service {
     }
 }
 
-/// The result of a test post to a webhook.
+/// The result of a test request to a webhook.
 package struct WebhookTestResult: Hashable, Sendable {
-    /// The id of the post and of its only event.
+    /// The id of the request and of its only event.
     package var id: String
     /// The HTTP status of the receiver; `nil` without a response.
     package var status: Int?
-    /// The failure, as ``WebhookRecord/lastError`` would show it; `nil` if the receiver accepted the post.
+    /// The failure, as ``WebhookRecord/lastError`` would show it; `nil` if the receiver accepted the request.
     package var error: String?
     /// The time from the start of the name resolution to the response.
     package var duration: Duration
 }
 
 extension WebhookDelivery {
-    /// Posts one event of type `test` to a webhook at once, even if the webhook is disabled. The post is signed and checked
-    /// like any other. The webhook's cursor and failures do not change.
+    /// Sends one event of type `test` to a webhook immediately, even if the webhook is disabled. The request is signed
+    /// and checked like any other. The webhook's cursor and failures do not change.
     package func test(_ webhook: WebhookRecord, app: Topic) async -> WebhookTestResult {
         let start = ContinuousClock.now
         let id = "test.\(UUID().uuidString.lowercased())"
@@ -371,7 +373,7 @@ extension WebhookDelivery {
         return result
     }
 
-    /// Posts a body over a separate connection, and returns the status of the response.
+    /// Sends a body over a separate connection, and returns the status of the response.
     private func post(_ body: Data, to webhook: WebhookRecord) async throws(WebhookFailure) -> Int {
         let deadline = self.limits.deadline
         let receiver = try await WebhookReceiver(webhook, self.addresses, self.resolver, deadline: deadline)
@@ -402,7 +404,7 @@ extension WebhookDelivery {
 
 /// The metrics of webhook delivery.
 ///
-/// `martlet_webhook_posts` counts posts by `outcome`, `martlet_webhook_disabled` counts webhooks that were disabled.
+/// `martlet_webhook_posts` counts requests by `outcome`, `martlet_webhook_disabled` counts webhooks that were disabled.
 private struct WebhookMetrics: Sendable {
     private let accepted: Counter
     private let failed: Counter

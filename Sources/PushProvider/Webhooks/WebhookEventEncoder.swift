@@ -16,7 +16,7 @@ struct WebhookEventEncoder {
     private(set) var count = 0
     private var json: JSONWriter
 
-    /// - Parameter expected: The number of events for which memory is reserved.
+    /// Creates an encoder of an empty block. `expected` is the number of events for which memory is reserved.
     init(expected: Int = 0) { self.json = JSONWriter(capacity: min(max(0, expected), Self.maximumCount) * 400) }
 
     var isEmpty: Bool { self.count == 0 }
@@ -83,7 +83,7 @@ struct WebhookEventEncoder {
     /// Appends the announcement of a certificate's expiry. The event's id is derived from certificate and stage.
     /// - Parameters:
     ///   - fingerprint: The SHA-256 of the certificate, in hexadecimal.
-    ///   - stage: The stage in days; 0 for a certificate that has expired.
+    ///   - stage: The number of days before expiry at which it is announced; 0 for a certificate that has expired.
     mutating func append(
         endOf fingerprint: String,
         in environment: PushEnvironment,

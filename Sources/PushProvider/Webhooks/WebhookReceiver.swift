@@ -6,7 +6,7 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// An HTTP client for the receiver of one webhook, used for the posts of one run.
+/// An HTTP client for the receiver of one webhook, used for the requests of one run.
 struct WebhookReceiver: Sendable {
     /// The maximum length of a response body that is read in order to reuse the connection, in bytes.
     private static let maximumResponseLength = 64 * 1024
@@ -15,7 +15,7 @@ struct WebhookReceiver: Sendable {
     private let client: PinnedClient
     private let deadline: Duration
 
-    /// - Throws: ``WebhookFailure``.
+    /// Checks the URL of a webhook and resolves its host. Throws ``WebhookFailure`` if no request can be sent there.
     init(
         _ webhook: WebhookRecord,
         _ policy: AddressPolicy,
@@ -38,10 +38,10 @@ struct WebhookReceiver: Sendable {
         }
     }
 
-    /// Closes the connection. Must be called after the last post.
+    /// Closes the connection. Must be called after the last request.
     func close() async { await self.client.close() }
 
-    /// Posts `body`, and returns the 2xx status of the response.
+    /// Sends `body` in a signed POST request, and returns the 2xx status of the response.
     /// - Throws: ``WebhookFailure``, also for any other status.
     @discardableResult
     func post(_ body: Data, secret: String, now: Timestamp) async throws(WebhookFailure) -> Int {

@@ -9,7 +9,7 @@ package struct WebhookReplay: Sendable {
     package enum Start: Hashable, Sendable {
         /// Starts at the first event at or after this time.
         case since(Timestamp)
-        /// Starts at the block with this id, which is the first number in a post's id.
+        /// Starts at the block with this id, which is the first number in the id of a request.
         case block(Int64)
     }
 
@@ -25,8 +25,8 @@ package struct WebhookReplay: Sendable {
         }
     }
 
-    /// Moves the webhook's cursor back or forward, and makes the webhook due at once. A post in flight no longer moves
-    /// the cursor.
+    /// Moves the webhook's cursor back or forward, and makes the webhook due immediately. A request in flight no longer
+    /// moves the cursor.
     /// - Returns: The changed record; `nil` if there is no such webhook.
     package func start(_ id: UUID, from start: Start) async throws -> WebhookRecord? {
         guard let webhook = try await self.store.webhook(id) else { return nil }

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import PushTypes
 
-/// The signature that proves to a receiver that a post comes from this provider, is unchanged, and is recent.
+/// The signature that proves to a receiver that a request comes from this provider, is unchanged, and is recent.
 ///
 /// The header is `martlet-signature: t=<seconds>,v1=<hex>`. `<hex>` is the HMAC-SHA256 of `<seconds>.<body>`, with the
 /// seconds since 1970. There is one `v1` per secret.

@@ -2,17 +2,17 @@ import ProviderModel
 package import PushSupport
 import PushTypes
 
-/// The failure of a post that the receiver did not accept.
+/// The failure of a request that the receiver of a webhook did not accept.
 enum WebhookFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A response with a status other than 2xx.
+    /// A response with a status other than 2xx. `retryAfter` is the delay that the receiver requested; `nil` if none.
     case status(Int, retryAfter: Duration?)
     /// There was no response, or no connection.
     case noResponse(reason: String)
-    /// Nothing was posted, for a reason within the provider. It says nothing about the receiver.
+    /// Nothing was sent, for a reason within the provider. It says nothing about the receiver.
     case notPosted(reason: String)
-    /// The policy does not allow the URL, or any address of its host name.
+    /// The policy does not allow the URL, or any address of its host name. Nothing was sent.
     case addressNotAllowed(reason: String)
-    /// The webhook has no secret, so that the post cannot be signed.
+    /// The webhook has no secret, so that the request cannot be signed.
     case unsignable
 
     var description: String {
@@ -26,16 +26,17 @@ enum WebhookFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The delays after failed posts, and the conditions under which a webhook is disabled.
+/// The delays after failed requests to a webhook, and the conditions under which it is disabled.
 package struct WebhookPolicy: Hashable, Sendable {
-    /// The back-off after a failed post. Default up to 1 s after the first failure, doubling to 15 min.
+    /// The back-off after a failed request. Default up to 1 s after the first failure, doubling to 15 min.
     package var backoff = Backoff(base: .seconds(1), maximum: .seconds(15 * 60))
-    /// The maximum `retry-after` delay that is obeyed. Default 1 h.
+    /// The maximum `retry-after` delay that is obeyed; a longer one is shortened to it. Default 1 h.
     package var maximumRetryAfter: Duration = .seconds(3600)
-    /// The time without an accepted post after which a webhook is disabled. Default 3 days.
+    /// The time without an accepted request after which a webhook is disabled, if ``leastFailures`` is reached as well.
+    /// Default 3 days.
     package var patience: Duration = .seconds(3 * 86_400)
-    /// The minimum number of consecutive failed posts before a webhook is disabled. It is about two days of attempts,
-    /// for webhooks that had no events for a long time. Default 400.
+    /// The minimum number of consecutive failed requests before a webhook is disabled. It is about two days of
+    /// attempts, for webhooks that had no events for a long time. Default 400.
     package var leastFailures = 400
 
     package init() {}
@@ -50,8 +51,8 @@ struct WebhookStateMachine: Hashable, Sendable {
         (self.record, self.policy) = (record, policy)
     }
 
-    /// Returns `true` if the webhook may post now. If the time of the next attempt is later than the longest back-off,
-    /// it was stored under a wrong clock and is ignored.
+    /// Returns `true` if a request may be sent to the webhook now. If the time of the next attempt is later than the
+    /// longest back-off, it was stored under a wrong clock and is ignored.
     /// - Parameter now: The current time by the steady clock.
     func isDue(at now: Timestamp) -> Bool {
         guard self.record.isActive, let next = self.record.nextTryAt else { return self.record.isActive }
@@ -66,7 +67,7 @@ struct WebhookStateMachine: Hashable, Sendable {
         self.forgetFailures()
     }
 
-    /// Records a failed post. The post is repeated later, or the webhook is disabled. A post that was not sent does not
+    /// Records a failed request. It is repeated later, or the webhook is disabled. A request that was not sent does not
     /// count as a failure.
     mutating func failed(
         _ failure: WebhookFailure,

@@ -428,7 +428,7 @@ extension BinarySender {
         return ConnectionFault(cause, host: self.connector.endpoint.host, port: self.connector.endpoint.port)
     }
 
-    /// Returns whether the server closed the connection because it rejects the client certificate.
+    /// Returns `true` if the server closed the connection because it rejects the client certificate.
     ///
     /// In TLS 1.3 the alert for that follows the handshake. Notifications may have been written by then, but the server
     /// has read none of them.
@@ -453,14 +453,16 @@ public struct BinaryConfiguration: Sendable {
     public var maximumWaiting = 1024
     /// The time after which a written notification without an error packet counts as accepted. Default 1 s.
     public var quietPeriod: Duration = .seconds(1)
-    /// The maximum time from the submission of a notification until it is written, including connecting. Default 30 s.
+    /// The maximum time from the submission of a notification until it is written, including connecting. After it, the
+    /// notification ends as not sent. Default 30 s.
     public var waitTimeout: Duration = .seconds(30)
     /// The maximum delay after the first failed connection. It doubles with each further failure. Default 500 ms.
     public var reconnectBase: Duration = .milliseconds(500)
     /// The maximum delay between two attempts to connect. Default 1 min.
     public var reconnectMaximum: Duration = .seconds(60)
 
-    /// `true` to fail the waiting notifications as soon as a connection cannot be opened. Default `false`.
+    /// `true` to fail the waiting notifications as soon as a connection cannot be opened; `false` to try again. Default
+    /// `false`.
     package var failsFast = false
 
     /// Creates a configuration with the default values.

@@ -55,12 +55,12 @@ final class BinaryTransport: NotificationSender {
     }
 }
 
-/// A call of which only some pushes were passed to the binary sender. The others were rejected at once.
+/// A call of which only some pushes were passed to the binary sender. The others were rejected immediately.
 private final class PartialCall: PushCall {
     private let call: any PushCall
     private let positions: [Int]
 
-    /// - Parameter positions: The positions in this call of the pushes that were passed to the sender.
+    /// Creates a call from the sender's `call`, whose pushes have these positions in the new one.
     init(_ call: any PushCall, at positions: [Int]) { (self.call, self.positions) = (call, positions) }
 
     func takeBack(where isRecalled: (Int) -> Bool) -> Int { self.call.takeBack { isRecalled(self.positions[$0]) } }

@@ -11,9 +11,9 @@ public struct FeedbackClient: Sendable {
     /// The port of the feedback service.
     public static let defaultPort = 2196
 
-    /// The maximum time without a byte from the service, including the TLS handshake. Default 30 s.
+    /// The maximum time without a byte from the service, TLS handshake included; then the stream fails. Default 30 s.
     public var idleTimeout: Duration = .seconds(30)
-    /// The maximum number of tuples that are read on one connection and buffered for the caller. Default 100,000.
+    /// The maximum number of tuples that are read on one connection; a longer list fails the stream. Default 100,000.
     public var maximumTuples = 100_000
     private let connector: LegacyConnector
 

@@ -9,6 +9,7 @@ package struct LegacyConnector: Sendable {
     package let endpoint: PushServiceEndpoint
     private let tls: NIOSSLContext
 
+    /// Creates a connector that authenticates with a client certificate.
     /// - Throws: ``CredentialError`` for a certificate that cannot be used with the endpoint now, and an error of the
     ///   TLS library if the endpoint's additional trust roots are not PEM certificates.
     init(to endpoint: PushServiceEndpoint, certificate: ClientCertificate) throws {

@@ -11,7 +11,7 @@ import PushWire
 /// Broadcasts themselves are sent with ``Sender/broadcast(_:)``. The service keeps one connection open while it is
 /// used. Every call returns within the time limits of its ``SenderConfiguration``, and may be made from any task.
 public final class ChannelService: Sendable {
-    /// The maximum size of a response, in bytes: enough for the 10,000 channels that Apple allows in an app's environment.
+    /// The maximum size of a response, in bytes: enough for the 10,000 channels that Apple allows per environment.
     private static let maximumResponse = 4 * 1024 * 1024
 
     private let client: ServiceClient
@@ -105,7 +105,8 @@ public final class ChannelService: Sendable {
         _ = try await self.response(to: request, isRepeatable: true, status: 204)
     }
 
-    /// Closes the connection after the outstanding responses have arrived. Further calls throw.
+    /// Closes the connection after the outstanding responses have arrived. Further calls throw
+    /// ``ChannelServiceError/notSent(_:)``.
     public func close() async { await self.client.close() }
 
     // MARK: Requests
@@ -116,7 +117,7 @@ public final class ChannelService: Sendable {
         [HeaderField(of: "apns-channel-id", channel.text)]
     }
 
-    /// - Parameter status: The HTTP status of a successful response.
+    /// Sends a request, and returns its response, which must have the given status; any other is thrown as an error.
     private func response(
         to request: ServiceRequest,
         isRepeatable: Bool,

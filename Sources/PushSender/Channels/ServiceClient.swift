@@ -19,7 +19,7 @@ actor ServiceClient {
 
         var takesRequests: Bool { !self.isRetired.isSet }
 
-        /// - Returns: The result; `nil` if the connection accepted no more requests.
+        /// Sends a request, and returns its result; `nil` if the connection accepts no more requests.
         func perform(_ request: ServiceRequest) async -> ServiceResult? {
             await withCheckedContinuation { continuation in
                 let handler = self.handler
@@ -56,7 +56,7 @@ actor ServiceClient {
     private var openings = 0
     private var isClosed = false
 
-    /// - Parameter maximumBody: The maximum size of a response body, in bytes.
+    /// Creates a client. `maximumBody` is the maximum size of a response body, in bytes.
     init(
         _ endpoint: PushServiceEndpoint,
         identity: SenderIdentity,

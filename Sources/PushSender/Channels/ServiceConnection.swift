@@ -28,7 +28,7 @@ final class ServiceConnection: ChannelInboundHandler {
     private let token: (any ProviderTokenSource)?
     private let time: any TimeSource
     private let logger: Logger
-    /// Called once the connection accepts no more requests.
+    /// Called when the connection stops accepting requests.
     private let retired: @Sendable () -> Void
 
     private var context: ChannelHandlerContext?
@@ -257,7 +257,7 @@ final class ServiceConnection: ChannelInboundHandler {
 /// The result of a request other than a push.
 enum ServiceResult: Sendable {
     case response(HTTP2Response)
-    /// The push service did not process the request.
+    /// The push service did not process the request. `mayRetry` is `false` if no other connection is to be tried.
     case notSent(Outcome.Failure, mayRetry: Bool)
     /// The request was sent, but its response did not arrive.
     case unknown(Outcome.Failure)

@@ -11,7 +11,7 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
     var description: String
     /// `true` if every further attempt fails in the same way until a setting, a certificate or the server is changed.
     var isLasting = false
-    /// The step at which opening the connection failed.
+    /// The reason why opening the connection failed.
     var cause: ConnectionFault.Cause
     /// `true` if the push service has another port to which connections have not failed yet.
     var hasAlternative = false
@@ -34,7 +34,8 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// - Parameter isEstablished: `true` if the service has sent its HTTP/2 settings.
+    /// Converts an error of the transport. `isEstablished` is `true` if the service has sent its HTTP/2 settings, in
+    /// which case a TLS error is temporary.
     init(_ error: any Error, isEstablished: Bool = false) {
         switch error {
         case let failure as ConnectionError: self = failure

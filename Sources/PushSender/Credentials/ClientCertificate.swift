@@ -12,7 +12,7 @@ public struct ClientCertificate: Sendable {
     public let commonName: String
     /// The UID attribute of the subject, which is the topic of requests without `apns-topic`; `nil` if there is none.
     public let defaultTopic: Topic?
-    /// The topics to which the certificate may push: those in its list, or its default topic.
+    /// The topics to which the certificate may push: those in its list, or its default topic; empty if it has neither.
     public let topics: [CertificateTopic]
     /// The environments to which the certificate may connect: both if it names none, like those for tests and MDM.
     public let environments: Set<PushEnvironment>
@@ -34,7 +34,7 @@ public struct ClientCertificate: Sendable {
     ///
     /// - Parameters:
     ///   - pem: The certificates and the key in any order, RSA or EC. Text between them is skipped.
-    ///   - key: The text of the key's file, if `pem` does not contain the key.
+    ///   - key: The text of the key's file; `nil` if `pem` contains the key.
     ///   - passphrase: The passphrase of an encrypted key; ignored otherwise.
     /// - Throws: ``CredentialError``.
     public init(pem: String, key: String? = nil, passphrase: String? = nil) throws(CredentialError) {

@@ -5,18 +5,18 @@ import PushSupport
 
 /// The files of a credential and their passphrase: a `.p8`, a `.p12`, a PEM file, or a certificate and its key.
 public struct CredentialFile: Sendable {
-    /// The maximum size of a file, in bytes: 1 MiB.
+    /// The maximum size of a file, in bytes: 1 MiB. A larger one is ``CredentialError/fileTooLarge(path:)``.
     public static let maximumSize = 1 << 20
 
     /// The path of the file with the credential.
     public var path: String
     /// The passphrase of a `.p12` or an encrypted key; `nil` if there is none.
     public var passphrase: String?
-    /// The identifier of the developer team for a `.p8`.
+    /// The identifier of the developer team for a `.p8`; `nil` for other formats.
     public var teamID: String?
     /// The key identifier for a `.p8`; `nil` to take it from a file name like `AuthKey_ABC123DEFG.p8`.
     public var keyID: String?
-    /// The path of the private key's file, if ``path`` contains only the certificate.
+    /// The path of the private key's file, if ``path`` contains only the certificate; otherwise `nil`.
     public var keyFile: String?
 
     /// Creates a description of the files, which are read by ``load()``.
@@ -63,7 +63,7 @@ public struct CredentialFile: Sendable {
         }
     }
 
-    /// Returns whether a single key is a signing key, which is P-256.
+    /// Returns `true` if a single key is a signing key, which is P-256.
     ///
     /// If the caller has set a team or the file has the extension `.p8`, any key counts as a signing key, so that an
     /// error describes what is wrong with the key.

@@ -44,7 +44,7 @@ public actor CredentialWatch: Service {
 
     /// Reads the files if they changed, and passes the credential to the handler.
     ///
-    /// - Returns: `true` if the handler was called.
+    /// - Returns: `true` if the handler was called; `false` if the files are unchanged or cannot be used.
     @discardableResult
     public func check() async -> Bool {
         // The state is taken before the files are read, so that a change in between is seen at the next check.

@@ -15,7 +15,7 @@ struct PKCS12Writer {
     let key: PKCS8Key
     let passphrase: String
 
-    /// - Throws: An error of swift-asn1 or swift-crypto, which does not occur for parsed keys and certificates.
+    /// Encodes the archive. Errors of swift-asn1 and swift-crypto do not occur for parsed keys and certificates.
     func archive() throws -> [UInt8] {
         let bags = try PKCS12DER.sequence { coder in
             for (index, certificate) in self.certificates.enumerated() {
@@ -67,7 +67,7 @@ struct PKCS12Writer {
         )
     }
 
-    /// Writes a bag.
+    /// Writes a bag, an item of the archive with its type.
     /// - Parameter isPaired: `true` for the key and for the certificate of the key.
     private static func bag(
         _ type: ASN1ObjectIdentifier,

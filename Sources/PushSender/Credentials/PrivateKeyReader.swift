@@ -6,9 +6,9 @@ import X509
 
 /// Parses private keys, which may be encrypted.
 enum PrivateKeyReader {
-    /// The maximum length of a passphrase in BoringSSL, in bytes.
+    /// The maximum length of a passphrase in BoringSSL, in bytes; a longer one is refused.
     static let maximumPassphraseLength = 1023
-    /// The maximum number of keys in a file.
+    /// The maximum number of keys in a file; more are ``CredentialError/tooManyKeys``.
     static let maximumKeys = 16
     /// The label of a key that is encrypted in PKCS#8.
     static let encryptedLabel = "ENCRYPTED PRIVATE KEY"
@@ -46,7 +46,8 @@ enum PrivateKeyReader {
     ) throws(CredentialError) -> String {
         if block.isEncrypted, passphrase == nil { throw .passphraseMissing }
         guard block.label == Self.encryptedLabel else {
-            // BoringSSL knows a block by the bytes of its label, and looks for a further one after a label that it does not know.
+            // BoringSSL knows a block by the bytes of its label, and looks for a further one after a label that it does
+            // not know.
             let isKnown = Self.plainLabels.contains { $0.utf8.elementsEqual(block.label.utf8) }
             guard isKnown else { throw .unsupportedPrivateKey }
             return block.text
@@ -151,9 +152,10 @@ enum KeyDerivation {
 ///
 /// BoringSSL performs up to 100,000,000 iterations for each key and cannot be interrupted, so they are added up before.
 struct KeyDerivationLimit {
-    /// The maximum number of iterations for one encryption, more than any tool uses.
+    /// The maximum number of iterations for one encryption, more than any tool uses; more are refused.
     static let maximumRounds = 1_000_000
-    /// The maximum number of iterations for a whole file, which usually encrypts a key and its certificates.
+    /// The maximum number of iterations for a whole file, which usually encrypts a key and its certificates; more are
+    /// refused.
     static let maximumTotal = 2_000_000
 
     private var total = 0
@@ -169,7 +171,7 @@ struct KeyDerivationLimit {
 struct PKCS8Key {
     let der: [UInt8]
 
-    /// - Throws: ``CredentialError/unsupportedPrivateKey`` for a key that is neither RSA nor EC.
+    /// Converts a key. Throws ``CredentialError/unsupportedPrivateKey`` for one that is neither RSA nor EC.
     init(_ key: NIOSSLPrivateKey) throws(CredentialError) {
         guard let bytes = try? key.derBytes, let der = Self.der(bytes) else { throw .unsupportedPrivateKey }
         self.der = der

@@ -12,7 +12,7 @@ public struct ProviderKey: Sendable {
     public let keyID: String
     let privateKey: P256.Signing.PrivateKey
 
-    /// An identifier without a secret, the same for the same key in every process. It is stored as each page reads it.
+    /// An identifier without a secret, the same for the key in every process. It is stored, because each page reads it.
     let identity: String
 
     /// The shared source of the key's provider tokens; `nil` if each sender signs its own.
@@ -38,7 +38,7 @@ public struct ProviderKey: Sendable {
         self.identity = "token-\(Hexadecimal.encode(SHA256.hash(data: text)))"
     }
 
-    /// Returns whether a text is a team or key identifier: 10 ASCII letters and digits.
+    /// Returns `true` if a text is a team or key identifier: 10 ASCII letters and digits.
     package static func isIdentifier(_ text: String) -> Bool {
         text.utf8.count == Self.identifierLength
             && text.unicodeScalars.allSatisfy {

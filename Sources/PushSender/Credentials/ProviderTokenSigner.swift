@@ -12,7 +12,8 @@ package struct ProviderTokenSigner: Sendable {
     package static let lifetime: Duration = .seconds(50 * 60)
     /// The minimum time between the issue of two tokens.
     package static let spacing: Duration = .seconds(20 * 60)
-    /// The maximum number of earlier tokens that are kept. Only a clock that steps back and forth requires more.
+    /// The maximum number of earlier tokens that are kept; the oldest is dropped. Only a clock that steps back and
+    /// forth requires more.
     private static let memory = 16
 
     private struct Issued {
@@ -21,13 +22,13 @@ package struct ProviderTokenSigner: Sendable {
         /// `true` if the push service rejected the token as expired.
         var isExpired = false
 
-        /// Returns whether `now` is too close to the issue of this token for another token.
+        /// Returns `true` if `now` is too close to the issue of this token for another token.
         func blocksAnother(at now: Timestamp) -> Bool {
             let distance = max(now.since(self.at), self.at.since(now))
             return distance < ProviderTokenSigner.spacing
         }
 
-        /// Returns whether the token has to be replaced at `now`.
+        /// Returns `true` if the token has to be replaced at `now`.
         func isDue(at now: Timestamp) -> Bool {
             guard !self.blocksAnother(at: now) else { return false }
             return self.isExpired || now < self.at || now.since(self.at) >= ProviderTokenSigner.lifetime
@@ -75,8 +76,8 @@ package struct ProviderTokenSigner: Sendable {
         self.current?.isExpired = true
     }
 
-    /// Returns a signed token: the header `alg` and `kid`, the claims `iss` and `iat` in seconds, and the signature as raw
-    /// r‖s, all in base64url without padding (RFC 7515).
+    /// Returns a signed token: the header `alg` and `kid`, the claims `iss` and `iat` in seconds, and the signature as
+    /// raw r‖s, all in base64url without padding (RFC 7515).
     package static func sign(key: ProviderKey, issuedAt: Timestamp) throws -> String {
         // Both identifiers are letters and digits, which JSON does not escape.
         let header = Base64URL.encode(#"{"alg":"ES256","kid":"\#(key.keyID)"}"#.utf8)

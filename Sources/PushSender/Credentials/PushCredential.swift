@@ -64,8 +64,8 @@ struct SenderIdentity: Sendable {
     /// The source of provider tokens; `nil` if the sender authenticates with a certificate.
     let token: (any ProviderTokenSource)?
 
-    /// - Throws: ``CredentialError`` for a certificate that cannot be used with the endpoint at `now`, and the TLS
-    ///   library's error for trust roots that are not PEM certificates.
+    /// Creates an identity. Throws ``CredentialError`` for a certificate that cannot be used with the endpoint at
+    /// `now`, and the TLS library's error for trust roots that are not PEM certificates.
     init(_ credential: PushCredential, endpoint: PushServiceEndpoint, now: Timestamp) throws {
         var tls = try endpoint.tlsConfiguration()
         switch credential {

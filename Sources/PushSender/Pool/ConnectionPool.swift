@@ -85,7 +85,7 @@ final class ConnectionPool: PushConnectionDelegate {
 
     // MARK: Called by the sender
 
-    /// Queues a batch, which receives its outcomes as they become known.
+    /// Queues a batch, which receives its outcomes as they become known. If the queue is full, they are all `notSent`.
     func send(_ batch: SendBatch) {
         let now = NIODeadline.now()
         let count = batch.pushes.count

@@ -62,6 +62,7 @@ struct PoolStateMachine {
 
     // MARK: Events
 
+    /// Handles queued pushes: wakes idle connections, or else opens one if it is needed.
     /// - Parameters:
     ///   - count: The number of pushes that were queued.
     ///   - waiting: The number of all waiting pushes, as in the other events.
@@ -81,7 +82,7 @@ struct PoolStateMachine {
         self.change(id, to: .ready(isConfirmed: false, isIdle: false))
     }
 
-    /// - Parameter isIdle: `true` if the connection could have taken more pushes.
+    /// Handles that a connection has taken work. `isIdle` is `true` if it could have taken more pushes.
     mutating func workTaken(_ id: Int, isIdle: Bool, waiting: Int, now: NIODeadline) -> [Action] {
         guard case .ready(let isConfirmed, _) = self.status(id) else { return [] }
         self.change(id, to: .ready(isConfirmed: isConfirmed, isIdle: isIdle))
@@ -132,6 +133,7 @@ struct PoolStateMachine {
 
     /// Handles the closing of a connection. The next attempt to connect is delayed if the connection failed before it
     /// was confirmed, or if several consecutive connections closed soon after their start.
+    /// - Parameter isOrderly: `true` if the connection closed without a failure.
     mutating func connectionClosed(
         _ id: Int,
         isOrderly: Bool,

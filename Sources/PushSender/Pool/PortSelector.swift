@@ -30,7 +30,7 @@ package final class PortSelector: Sendable {
     private let isOnFallback: Gauge
     private let state: Mutex<State>
 
-    /// Returns `nil` for a push service without a fallback port.
+    /// Creates a selector; `nil` for a push service without a fallback port.
     ///
     /// - Parameter delay: The back-off between probes of the first port.
     /// - Throws: An error of swift-nio-ssl if additional trust roots are not PEM certificates.

@@ -98,7 +98,7 @@ final class PushConnection: ChannelInboundHandler {
         self.isWorking = false
     }
 
-    /// Closes the connection after the outstanding responses have arrived, or at once if it is not established yet.
+    /// Closes the connection after the outstanding responses have arrived, or immediately if it is not established yet.
     func drain() {
         if self.stateMachine?.phase == nil {
             self.isAbandoned = true
@@ -340,7 +340,7 @@ protocol PushConnectionDelegate: AnyObject, Sendable {
     func providerTokenExpired(_ id: Int, _ token: String)
     /// Requeues pushes that the service did not process, to be sent on this connection or another.
     func returnWork(_ tickets: [PushTicket], _ failure: Outcome.Failure)
-    /// Called when the connection takes no more work.
+    /// Called when the connection takes no more work. `goAway` is `nil` if the service did not request that.
     func connectionIsDraining(_ id: Int, _ goAway: GoAway?)
     /// Called when the connection has closed. The failure is `nil` after an orderly close.
     func connectionClosed(_ id: Int, _ failure: ConnectionError?)

@@ -24,7 +24,7 @@ final class SendBatch: Sendable {
     }
 
     let pushes: [Push]
-    /// Receives each outcome at once. If there is an observer, no outcomes are kept.
+    /// Receives each outcome immediately. If there is an observer, no outcomes are kept.
     private let observer: (@Sendable ([SendResult]) -> Void)?
     /// The pool in which the pushes wait; `nil` if they cannot be taken back.
     private let pool: ConnectionPool?
@@ -130,9 +130,8 @@ struct ResultCollector {
     private var batch: SendBatch?
     private let connection: OpenedConnection?
 
-    /// - Parameters:
-    ///   - memory: An empty array whose memory is reused. ``finish()`` returns it.
-    ///   - connection: The connection that carried the pushes; `nil` if there was none.
+    /// Creates a collector. `memory` is an empty array whose memory is reused until ``finish()`` returns it.
+    /// `connection` has carried the pushes; `nil` if there was none.
     init(_ memory: inout [SendResult], over connection: OpenedConnection?) {
         (self.results, self.connection) = ([], connection)
         swap(&self.results, &memory)

@@ -4,9 +4,9 @@ import PushTypes
 
 /// The metrics of a sender, for the program's swift-metrics backend.
 ///
-/// `martlet_sender_outcomes` counts pushes by `outcome`. `martlet_sender_credential_expires` is a UNIX time in seconds for
-/// each `certificate`, by its common name. `martlet_sender_response` is the time from a request to its response. All have the
-/// dimension `service`, the push service's host, and the environment if it is known.
+/// `martlet_sender_outcomes` counts pushes by `outcome`. `martlet_sender_credential_expires` is a UNIX time in seconds
+/// for each `certificate`, by its common name. `martlet_sender_response` is the time from a request to its response.
+/// All have the dimension `service`, the push service's host, and the environment if it is known.
 struct SenderMetrics: Sendable {
     private let accepted: Counter
     private let rejected: Counter
@@ -48,7 +48,7 @@ struct SenderMetrics: Sendable {
         if unknown > 0 { self.unknown.increment(by: unknown) }
     }
 
-    /// Records the expiration time of a certificate.
+    /// Records the expiration time of a certificate. A signing key, which has none, is ignored.
     func credentialChanged(_ credential: PushCredential) {
         guard case .certificate(let certificate) = credential else { return }
         let dimensions = self.dimensions + [("certificate", certificate.commonName)]

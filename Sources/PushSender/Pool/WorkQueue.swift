@@ -21,7 +21,6 @@ struct PushTicket {
 struct WorkQueue {
     /// The waiting pushes of one call, or one push that a connection has returned.
     private struct Item {
-        /// The pushes of an item.
         enum Content {
             case range(Range<Int>)
             case returned(PushTicket)

@@ -74,7 +74,7 @@ package final class SenderPool: SenderSource, Service {
         (self.time, self.logger) = (time, logger)
     }
 
-    /// Returns the app's sender for the lane, which the first call creates.
+    /// Returns the app's sender for the lane, which the first call creates. Throws if the credential cannot be used.
     package func sender(
         for credential: PushCredential,
         app: Int64,
@@ -107,7 +107,7 @@ package final class SenderPool: SenderSource, Service {
         }
     }
 
-    /// - Throws: ``LegacyServiceMissing``, ``CredentialError``.
+    /// Creates the sender. Throws ``LegacyServiceMissing`` or ``CredentialError`` if the credential cannot be used.
     private func binaryTransport(
         _ certificate: ClientCertificate,
         _ environment: PushEnvironment,

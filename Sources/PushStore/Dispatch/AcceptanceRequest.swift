@@ -9,22 +9,24 @@ package struct AcceptanceRequest: Sendable {
         _read { yield self.sharedNotification.record }
         set { self.sharedNotification = SharedNotification(newValue) }
     }
-    /// The shards of the notification's audience. It is empty for a notification that is scheduled to be opened later.
+    /// The sections into which the notification's audience is divided; empty for a notification that is opened later.
     package var shards: [ShardPlan]
     package var idempotency: Idempotency?
     /// The version of the schedule that created the notification. The notification is accepted only if the schedule
     /// exists, is not paused and has this version. `nil` skips that check.
     package var scheduleVersion: Int64?
-    /// The issue that the notification announces. The notification is accepted only if the issue is published, and
-    /// becomes the issue's notification. `nil` for any other notification.
+    /// The issue that the notification announces; `nil` for any other notification. The notification is accepted only
+    /// if the issue is published, and its id is then stored with the issue.
     package var issue: UUID?
-    /// The chat session whose messages the notification announces. The notification is accepted only while the session
-    /// has a record. `nil` for any other notification.
+    /// The chat session whose messages the notification announces; `nil` for any other notification. If the session no
+    /// longer exists, the notification is refused.
     package var session: UUID?
-    /// Indicates whether the caller sends the notification immediately. If `true`, its shard is claimed in the
-    /// accepting transaction, provided that it is the only shard and has named tokens, and that the app is not stopped.
+    /// Indicates whether the caller sends the notification immediately. If `true`, the accepting transaction also
+    /// leases the shard to the caller, provided that it is the only shard, that the notification names tokens, and that
+    /// the app is not stopped.
     package var isClaimed: Bool
-    /// The opening time, by the later of both clocks, of a notification that is opened when it is accepted.
+    /// The time, by the later of the wall and steady clocks, at which the notification is opened, so that its shards
+    /// may be claimed. It is used only for a notification that is opened when it is accepted.
     package var openedAt: Timestamp
 
     package init(
@@ -48,7 +50,8 @@ package struct AcceptanceRequest: Sendable {
 /// The store's response to a request to accept a notification.
 package struct AcceptanceResult: Sendable {
     package var acceptance: Acceptance
-    /// The shard that was claimed for the caller. With `nil`, the caller has to claim the shards in a later call.
+    /// The shard that is leased to the caller, as ``AcceptanceRequest/isClaimed`` requests. If `nil`, the caller has to
+    /// claim the shards in a later call.
     package var claimed: ClaimedShard?
 
     package init(_ acceptance: Acceptance, claimed: ClaimedShard? = nil) {
@@ -65,7 +68,7 @@ package struct ClaimedShard: Hashable, Sendable {
     package init(_ claim: ShardClaim, _ page: RecipientPage) { (self.claim, self.page) = (claim, page) }
 }
 
-/// Acceptance requests and page results that are written in one transaction.
+/// Acceptance requests and page results that ``DispatchStore/write(_:now:leaseUntil:)`` writes in one transaction.
 package struct LedgerBatch: Sendable {
     package var requests: [AcceptanceRequest]
     package var pages: [PageResult]

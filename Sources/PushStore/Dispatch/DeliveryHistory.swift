@@ -5,14 +5,14 @@ package import PushTypes
 /// The stored history of one delivery: everything that a timeline shows except the record of its notification.
 package struct DeliveryHistory: Hashable, Sendable {
     package var beginning: NotificationBeginning
-    /// The delivery; `nil` while the ledger has no state for the recipient.
+    /// The delivery; `nil` while the ledger, the table of recipients' states, has no state for the recipient.
     package var delivery: DeliveryRecord?
     package var connection: OpenedConnection?
-    /// The time in milliseconds from the sending of the page to the outcome; `nil` if it is unknown.
+    /// The milliseconds from the start of sending the page to the push's outcome; `nil` if they are unknown.
     package var milliseconds: Int?
     package var page: PageRecord?
     package var attempts: [AttemptRecord]
-    /// The time of the next attempt, by the steady clock; `nil` if there is none.
+    /// The time of the next attempt, by the steady clock; `nil` if none is queued, or if its time is not known yet.
     package var nextTryAt: Timestamp?
     /// The paused environments that delay the next attempt; `nil` if no pause delays it.
     package var heldFor: HoldingEnvironments?
@@ -58,7 +58,7 @@ package struct AttemptRecord: Hashable, Sendable {
     package var wasSent: Bool
     package var reason: String?
     package var connection: OpenedConnection?
-    /// The time in milliseconds from the sending of the page to the outcome; `nil` if it is unknown.
+    /// The milliseconds from the start of sending the page to the push's outcome; `nil` if they are unknown.
     package var milliseconds: Int?
 }
 
@@ -82,7 +82,7 @@ package struct PageSummary: Hashable, Sendable {
     package var longest: Duration
 }
 
-/// The times of a page, by the later clock.
+/// The times of a page of recipients, by the later of the wall and steady clocks.
 package struct PageTimes: Hashable, Sendable {
     package var claimedAt: Timestamp?
     /// The time at which the sending of the page began. It determines the user to whom a device's delivery belongs.
@@ -95,16 +95,16 @@ package struct PageTimes: Hashable, Sendable {
     }
 }
 
-/// The webhook events of a page, and the posts that delivered them.
+/// The webhook events of a page, and the requests that delivered them to webhooks.
 package struct PageEvents: Hashable, Sendable {
     package var at: Timestamp
-    /// The first acknowledged post to each webhook.
+    /// The first acknowledged request to each webhook.
     package var posts: [WebhookPostRecord]
-    /// The URLs of active webhooks that want the events and have not acknowledged them.
+    /// The URLs of active webhooks that subscribe to the events and have not acknowledged them.
     package var waiting: [String]
 }
 
-/// An acknowledged post of events to a webhook.
+/// A request with events that a webhook's receiver has acknowledged.
 package struct WebhookPostRecord: Hashable, Sendable {
     package var webhook: UUID
     package var url: String

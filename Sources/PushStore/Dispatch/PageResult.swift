@@ -5,13 +5,14 @@ package import PushTypes
 /// The results of one page of recipients, committed in one transaction.
 package struct PageResult: Hashable, Sendable {
     package var notificationNumber: Int64
-    /// The fencing number of the lease under which the page was sent. With `nil`, only ``pauses`` is written.
+    /// The fencing number of the lease under which the page was sent. With `nil`, only ``pauses`` and
+    /// ``environmentPauses`` are written.
     package var fence: Int64?
     /// The recipients to which the page was sent; `nil` if it was sent to none.
     package var snapshot: PageSnapshot?
     package var deliveries: [DeliveryResult] = []
-    /// The recipients whose devices were removed before the page was sent. The commit skips them, or queues them for an
-    /// immediate attempt if the device has been registered again meanwhile.
+    /// The recipients whose devices were removed before the page was sent, with their final states. The commit writes
+    /// the state, or queues the recipient for an immediate attempt if the device has been registered again meanwhile.
     package var removed: [ReportedDelivery] = []
     /// The final states that are written before the page is sent to its other recipients. A recipient that already has
     /// a state keeps it. Used only under the guarantee `atMostOnce`.
@@ -25,19 +26,19 @@ package struct PageResult: Hashable, Sendable {
     package var forgetsContent = false
     /// The progress of the shard after the page; `nil` for a page of retries.
     package var step: ShardStep?
-    /// The earliest time at which any shard of the notification may send its next page.
+    /// The earliest time at which any shard of the notification may send its next page; `nil` leaves it unchanged.
     package var nextPageAt: Timestamp?
-    /// The progress of the current wave after this page.
+    /// The progress of the current wave, for a notification that is sent in waves; `nil` leaves the progress unchanged.
     package var wave: WaveProgress?
     /// The reason for which the commit pauses the notification; `nil` leaves its state as it is.
     package var pauses: String?
     /// The requests to pause environments whose configuration faults the page's outcomes have proven.
     package var environmentPauses: [EnvironmentPauseRequest] = []
-    /// The webhook events of the page: JSON values separated by commas.
+    /// The webhook events of the page: JSON values separated by commas; `nil` for none.
     package var events: Data?
     /// The times of the page, which timelines show; `nil` records nothing about the page.
     package var times: PageTimes?
-    /// The connections that carried the page's pushes.
+    /// The connections that carried the page's pushes. ``PushTrip/connection`` is an index in this array.
     package var connections: [OpenedConnection] = []
 
     package init(notificationNumber: Int64, fence: Int64? = nil) {
@@ -46,7 +47,7 @@ package struct PageResult: Hashable, Sendable {
 
     package init(_ claim: ShardClaim) { self.init(notificationNumber: claim.notificationNumber, fence: claim.fence) }
 
-    /// Creates the result of a page of retries, whose commit ends their lease.
+    /// Creates the result of a page of retries. Its commit ends the lease under which the retries were claimed.
     package init(_ claim: RetryClaim) { self.init(notificationNumber: claim.notificationNumber, fence: claim.fence) }
 }
 
@@ -90,15 +91,15 @@ package struct RetryResult: Hashable, Sendable {
     package var environment: PushEnvironment?
     package var attempts: Int
     package var dueAt: Timestamp
-    /// The environment whose pause delays the recipient until ``dueAt``. The recipient becomes due immediately when the
-    /// pause ends.
+    /// The environment whose pause delays the recipient until ``dueAt``; `nil` if no pause does. The recipient becomes
+    /// due immediately when the pause ends.
     package var heldFor: PushEnvironment?
     /// See ``Recipient/mayHaveArrived``.
     package var mayHaveArrived = false
     /// The attempt that led to the retry; `nil` if no attempt was made.
     package var attempt: AttemptResult?
 
-    /// Returns a recipient that waits until all shards have been read, or until its device returns.
+    /// Creates a retry that waits until all shards have been read, or until the removed device registers again.
     package static func held(_ recipient: Int64) -> RetryResult {
         RetryResult(recipient: recipient, attempts: 0, dueAt: .afterShards)
     }
@@ -129,20 +130,20 @@ package struct ReportedDelivery: Hashable, Sendable {
     package init(_ delivery: DeliveryResult, event: Data?) { (self.delivery, self.event) = (delivery, event) }
 }
 
-/// The progress of one page through its shard.
+/// The progress that one page makes in its shard.
 package struct ShardStep: Hashable, Sendable {
     package var shard: Int64
-    /// The shard's cursor when the page was read.
+    /// The shard's cursor when the page was read. The page is committed only if the shard still has this cursor.
     package var from: Int64
     package var cursor: Int64
     /// Indicates whether the page is the last one of the shard.
     package var isLast: Bool
     /// The new expiry time of the lease if the caller keeps the shard; `nil` releases the shard.
     package var leaseUntil: Timestamp?
-    /// The earliest time of the shard's next page.
+    /// The earliest time of the shard's next page; `nil` leaves it unchanged.
     package var notBefore: Timestamp?
-    /// The environments whose pause delays the shard until ``notBefore``. The shard becomes due immediately when the
-    /// pause ends.
+    /// The environments whose pause delays the shard until ``notBefore``; `nil` if no pause does. The shard becomes due
+    /// immediately when the pause ends.
     package var heldFor: HoldingEnvironments?
 
     package init(
@@ -162,7 +163,8 @@ package struct ShardStep: Hashable, Sendable {
 package enum CommitResult: Hashable, Sendable {
     /// The page was written, and the notification is still being sent.
     case inProgress
-    /// The page was written, and the notification is finished, paused or cancelled, so that no further page follows.
+    /// The page was written, and no further page follows, because the notification is finished, paused or cancelled, or
+    /// because its app is stopped.
     case stopped
     /// Nothing was written, because the lease was lost, or because another page of the shard was already written under
     /// the lease.
@@ -171,9 +173,9 @@ package enum CommitResult: Hashable, Sendable {
     package var isInProgress: Bool { self == .inProgress }
 }
 
-/// The store's reply to the commit of a page that is about to be sent.
+/// The store's reply to ``DispatchStore/begin(_:now:)``, which records that a page is about to be sent.
 package struct StartedPage: Hashable, Sendable {
     package var result: CommitResult
-    /// The recipients that the page may send to, because they had no state before.
+    /// The ids of the recipients whose states the call wrote, because they had none. The page may be sent to no others.
     package var started: Set<Int64>
 }

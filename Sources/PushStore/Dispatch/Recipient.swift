@@ -43,12 +43,12 @@ package struct Recipient: Hashable, Sendable {
 /// A page of a shard's recipients, in ascending order of their positions in the shard.
 package struct RecipientPage: Hashable, Sendable {
     package var recipients: [Recipient]
-    /// The recipients that get no push, because their devices cannot be read, or because their tokens are of another kind.
+    /// The recipients that get no push, because their devices cannot be read or their tokens are of another kind.
     package var ended: [EndedRetry] = []
-    /// The ids of recipients that wait until all shards have been read, because their device has left, or because
+    /// The ids of recipients that wait until all shards have been read, because their device was removed, or because
     /// another device may already have received the notification with the same token.
     package var held: [Int64] = []
-    /// The shard's cursor after this page.
+    /// The position in the shard after which the next page begins.
     package var cursor: Int64
     /// Indicates whether the page is the last one of the shard.
     package var isLast: Bool
@@ -59,11 +59,11 @@ package struct RecipientPage: Hashable, Sendable {
 /// The fields of one recipient's ``DeviceProfile`` that are read with a page and from which the payload is rendered.
 package struct RecipientProfile: Hashable, Sendable {
     package var user: String?
-    /// The locale as the device registered it, BCP 47 or POSIX.
+    /// The locale as the device registered it, BCP 47 or POSIX; `nil` if there is none or it is not read.
     package var locale: String?
     package var timeZone, appVersion: String?
-    /// The JSON text of a flat object of strings, numbers and booleans. It is not parsed, because parsing would take most of
-    /// the time of a large campaign.
+    /// The attributes, as the JSON text of a flat object; `nil` if there are none or they are not read. The text is not
+    /// parsed, because parsing would take most of the time of a large campaign.
     package var attributes: Data?
 
     package init(

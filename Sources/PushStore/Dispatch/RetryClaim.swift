@@ -12,7 +12,7 @@ package struct RetryClaim: Hashable, Sendable {
     package var readAt: Int64
     /// The earliest due time of the recipients, by the steady clock; `nil` if none of them had a due time.
     package var dueSince: Timestamp?
-    /// The time of the claim, by the later of both clocks.
+    /// The time of the claim, by the later of the wall and steady clocks; `nil` until the dispatcher sets it.
     package var claimedAt: Timestamp?
 }
 
@@ -51,7 +51,7 @@ package struct EndedRetry: Hashable, Sendable {
 }
 
 extension Recipient {
-    /// The final state that the recipient gets if no further attempt is made.
+    /// The final state without a further attempt: failed or, if an earlier push may have arrived, unknown.
     package var failure: DeliveryRecord.State { .failed.ending(mayHaveArrived: self.mayHaveArrived) }
 }
 

@@ -38,15 +38,16 @@ package struct ShardClaim: Hashable, Sendable {
     package var cursor: Int64
     /// The position of the last recipient in the shard, in the encoding of ``cursor``.
     package var end: Int64
-    /// Indicates whether the shard has so few recipients that an index finds them faster than a scan of the app's devices.
+    /// Indicates whether an index finds the shard's few recipients faster than a scan of the app's devices.
     package var isNarrow: Bool
     /// The fencing number that identifies the lease.
     package var fence: Int64
-    /// The value of the registration clock, a counter of device changes, when the notification was opened.
+    /// The value of the registration clock, a counter of device changes, when the notification was opened. Devices with
+    /// higher values have changed since and are checked again.
     package var openedAfter: Int64 = 0
     /// The time since which the shard has waited for its first page, by the wall clock; `nil` for later pages.
     package var waitsSince: Timestamp?
-    /// The time of the claim, by the later of both clocks.
+    /// The time of the claim, by the later of the wall and steady clocks; `nil` until the dispatcher sets it.
     package var claimedAt: Timestamp?
 
     init(
@@ -113,7 +114,7 @@ package struct DispatchTarget: Hashable, Sendable {
     }
 }
 
-/// A shared reference to a notification. Copying it retains one object, whereas copying a record retains all of its fields.
+/// A shared reference to a notification. Copying it retains one object, and not every field of the record.
 final class SharedNotification: Hashable, Sendable {
     let record: NotificationRecord
 

@@ -90,8 +90,8 @@ package final class SQLiteStore: ProviderStore {
         PRAGMA journal_size_limit = 67108864; PRAGMA secure_delete = ON
         """
 
-    /// Interrupts running long queries and rejects new ones. It is called after the service has stopped and before
-    /// ``close()``.
+    /// Interrupts running long queries and rejects new ones, with ``StoreError/ending``. It is called after the service
+    /// has stopped and before ``close()``.
     package func endQueries() { self.database.readers.end() }
 
     package func close() async throws { try await self.database.close() }

@@ -17,8 +17,8 @@ package struct MasterKey: Sendable {
         self.key = SymmetricKey(data: bytes)
     }
 
-    /// Reads the key from a file of 32 bytes. Without a file, it creates one with a new key, which only its owner can read.
-    /// - Throws: ``StoreError/badMasterKey(path:why:)``.
+    /// Reads a key of 32 bytes from a file. If there is no file, it creates one with a new key, readable by its owner.
+    /// - Throws: ``StoreError/badMasterKey(path:why:)`` if the file cannot be read or created, or has another length.
     package static func load(orCreateAt path: String) throws -> MasterKey {
         if !FileManager.default.fileExists(atPath: path) {
             let bytes = RandomBytes.make(Self.length)
@@ -42,20 +42,20 @@ package struct MasterKey: Sendable {
     /// Returns a new secret of 256 bits, as 43 characters of base64url.
     static func randomText() -> String { Base64URL.encode(SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }) }
 
-    /// Encrypts a secret and binds it to its context.
+    /// Encrypts a secret and binds it to its context, without which it cannot be opened.
     func seal(_ secret: String, for context: SecretContext) throws -> Data {
         let box = try AES.GCM.seal(Data(secret.utf8), using: self.key, authenticating: context.associatedData)
         guard let sealed = box.combined else { throw StoreError.wrongMasterKey }
         return sealed
     }
 
-    /// Derives a secret from the key and a name, as 43 characters of base64url. Only the holder of the key can derive it.
+    /// Derives a secret from the key and a name, as 43 characters of base64url. Only the key's holder can derive it.
     func derive(_ name: String) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Data("martlet/1/derived/\(name)".utf8), using: self.key)
         return Base64URL.encode(code)
     }
 
-    /// Returns 62 bits that identify an installation within one notification, and that cannot be linked across notifications.
+    /// Returns 62 bits that identify an installation in one notification and cannot be linked across notifications.
     func pseudonym(of installation: String, app: Int64, notification: Int64) -> Int64 {
         let text = "martlet/1/receipt/\(app)/\(notification)/\(installation)"
         let code = HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: self.key)
@@ -89,7 +89,7 @@ enum SecretContext: Hashable, Sendable {
     case providerToken(ProviderTokenKey)
     /// The key that signs the download URLs of files.
     case addressKey
-    /// A known text, by which a wrong master key is detected.
+    /// A known string, which only the right master key opens.
     case mark
 
     /// The associated data for AES-GCM, which differs between any two contexts.

@@ -10,24 +10,26 @@ package protocol APIKeyStore: Sendable {
     func addKey(_ key: APIKeyRecord, hash: [UInt8]) async throws
     /// Returns the key with this hash; `nil` if there is none.
     func key(hash: [UInt8]) async throws -> APIKeyRecord?
-    /// Returns the hashes of the stored keys, up to `limit`.
+    /// Returns the hashes of at most `limit` stored keys, in no particular order.
     func keyHashes(limit: Int) async throws -> [[UInt8]]
     /// Returns all keys, oldest first.
     func keys() async throws -> [APIKeyRecord]
     /// Changes the name, the scopes, the apps, the expiry or the rate of a key.
     ///
-    /// The change is refused if no lasting admin key (``APIKeyRecord/isLastingAdmin``) would remain. Of two concurrent
-    /// changes that together would have this effect, one is refused.
-    /// - Throws: ``StoreError/noSuchApp(_:)`` as ``addKey(_:hash:)``, for an app to which the key was not limited before.
+    /// The change is refused with ``KeyChangeResult/lastAdmin`` if no lasting admin key
+    /// (``APIKeyRecord/isLastingAdmin``) would remain. Of two concurrent changes that together would have this effect,
+    /// one is refused.
+    /// - Throws: ``StoreError/noSuchApp(_:)`` if the key is newly limited to an app that does not exist.
     func changeKey(_ id: UUID, _ change: @Sendable (inout APIKeyRecord) -> Void) async throws -> KeyChangeResult
     /// Deletes a key, unless no lasting admin key (``APIKeyRecord/isLastingAdmin``) would remain. If two keys delete
     /// each other concurrently, one of them stays.
     func deleteKey(_ id: UUID) async throws -> KeyDeletionResult
-    /// Stores the times of keys' last requests in one transaction. A time that is earlier than the stored one is ignored.
+    /// Stores the times of keys' last requests, by key id, in one transaction. Earlier times than stored are ignored.
     func setLastUses(_ uses: [UUID: Timestamp]) async throws
 }
 
-/// The store of the secrets with which apps sign user proofs. Registrations with a public key need such a proof.
+/// The store of the secrets with which apps' back ends sign user proofs, which state that an installation belongs to a
+/// user. Registrations with a public key need such a proof.
 package protocol UserSecretStore: Sendable {
     /// Adds a secret to an app, unless the app already has `limit` secrets.
     /// - Returns: `false` if the app already has `limit` secrets.
@@ -37,8 +39,8 @@ package protocol UserSecretStore: Sendable {
     /// Removes a secret. User proofs that were signed with the secret become invalid.
     /// - Returns: `false` if the app has no secret with this id.
     func deleteUserSecret(_ id: UUID, app: Int64) async throws -> Bool
-    /// Returns the secret of an installation, which is sent only in the first response to it. The secret is derived
-    /// from the master key and not stored.
+    /// Returns the secret with which a caller proves that an installation is its own. It is sent only in the first
+    /// response to the installation, and is derived from the master key instead of stored.
     func installationSecret(_ installation: String, of app: Topic) -> String
 }
 
@@ -51,29 +53,30 @@ package protocol PersonStore: Sendable {
     /// - Throws: ``StoreError/noSuchApp(_:)`` for a person who is limited to an app that does not exist.
     func addPerson(_ person: PersonRecord, link: LinkRecord) async throws -> PersonRecord?
     func person(_ id: UUID) async throws -> PersonRecord?
-    /// Returns people in the order in which they were added, beginning after the number `after`.
+    /// Returns people in the order of their addition, beginning after the number `after`, or (`nil`) with the first.
     func people(after: Int64?, limit: Int) async throws -> [PersonRecord]
     /// Changes the name, the role, the apps or the language of a person, or disables or enables the person.
     ///
-    /// The sessions and links of the person end if the role or the apps change, or if the person is disabled. The
-    /// change is refused if no lasting admin (``PersonRecord/isLastingAdmin``) would remain. Of two concurrent changes
-    /// that together would have this effect, one is refused.
-    /// - Throws: ``StoreError/noSuchApp(_:)`` for an app that does not exist and to which the person was not limited before.
+    /// The sessions end if the role or the apps change, or if the person is disabled, which also invalidates the link.
+    /// The change is refused if no lasting admin (``PersonRecord/isLastingAdmin``) would remain. Of two concurrent
+    /// changes that together would have this effect, one is refused.
+    /// - Throws: ``StoreError/noSuchApp(_:)`` if the person is newly limited to an app that does not exist.
     func changePerson(_ id: UUID, _ change: @Sendable (inout PersonRecord) -> Void) async throws -> PersonChangeResult
-    /// Deletes a person with all sessions and links, unless no lasting admin (``PersonRecord/isLastingAdmin``) would remain.
+    /// Deletes a person and all access, unless no lasting admin (``PersonRecord/isLastingAdmin``) would remain.
     func deletePerson(_ id: UUID) async throws -> PersonDeletionResult
     /// Replaces the password of a person, and ends all sessions and links of the person.
     /// - Parameter old: The stored, hashed password that the caller has checked.
     /// - Returns: `false` if the stored password has changed since the check, or if the person is disabled.
     func setPassword(_ new: String, of person: UUID, replacing old: String) async throws -> Bool
-    /// Returns the stored, hashed password of a person; `nil` if the person does not exist or is disabled.
+    /// Returns a person's stored, hashed password; `nil` if the person does not exist, is disabled, or has none yet.
     func password(of person: UUID) async throws -> String?
 
-    /// Stores a link. It replaces the earlier link of the same person, or of the first person if it names no person.
+    /// Stores a link, replacing the person's earlier one. A link without a person is for creating the first person.
     /// - Returns: `false` if the person does not exist or is disabled, or if the link is for the first person and there
     ///   is a person already.
     func setLink(_ link: LinkRecord) async throws -> Bool
-    /// Returns the link with this hash; `nil` if there is none, or if it cannot be redeemed.
+    /// Returns the purpose of the link with this hash; `nil` if there is none, if it has expired, if its person is
+    /// disabled, or if it is for the first person and there is a person already.
     /// - Parameter now: The current time by the steady clock, which decides whether the link has expired.
     func link(hash: [UInt8], now: Timestamp) async throws -> ValidLink?
     /// Redeems a link: it invalidates the link, sets the password, ends all earlier sessions of the person, and begins
@@ -82,6 +85,7 @@ package protocol PersonStore: Sendable {
     ///   - link: The hash of the link.
     ///   - person: The person for whom the link is, or the new person that the link creates.
     ///   - password: The hashed password to store.
+    ///   - signIn: The session to begin.
     /// - Returns: The stored person; `nil` if the link can no longer be redeemed.
     func redeem(
         link: [UInt8],
@@ -93,32 +97,35 @@ package protocol PersonStore: Sendable {
 
 /// The store of browsers' sessions, and of sign-in locks, which follow failed attempts to sign in.
 package protocol SessionStore: Sendable {
-    /// Returns the person with a name, and the facts on which a sign-in depends; `nil` if no person has the name.
+    /// Returns the person with a name, the hashed password, and whether the person has signed in from `network` before;
+    /// `nil` if no person has the name.
     /// - Parameter network: The network from which the client attempts to sign in.
     func signInCandidate(name: String, network: [UInt8]) async throws -> SignInCandidate?
-    /// Returns `true` if any person has signed in from a network.
+    /// Returns `true` if `network` is among the ten latest sign-in networks of any person.
     func isKnownNetwork(_ network: [UInt8]) async throws -> Bool
-    /// Changes the sign-in lock of a name in one transaction, whether or not a person has the name.
+    /// Changes the sign-in lock of a name, which delays attempts after failed ones, in one transaction, whether or not
+    /// a person has the name.
     ///
-    /// The store keeps only a keyed hash of the name, because people sometimes type their password into the wrong field.
+    /// The store keeps only a keyed hash of the name, because people sometimes type their password into its field.
     /// - Parameter now: The current time by the steady clock.
+    /// - Returns: The value that `change` returns.
     func changeSignInLock<Value: Sendable>(
         of name: String,
         now: Timestamp,
         _ change: @Sendable (inout SignInLock) -> Value
     ) async throws -> Value
-    /// Begins a session of a person, removes the sign-in lock of the person's name, and stores the network of the client.
+    /// Begins a session of a person, removes the sign-in lock of the person's name, and stores the client's network.
     /// - Parameters:
     ///   - person: The person as read when the password was checked.
     ///   - password: The stored, hashed password that the caller has checked.
-    ///   - renewed: The password hashed in a newer form, which replaces the stored ``password``; `nil` to keep that one.
+    ///   - renewed: The password hashed in a newer form, to replace the stored ``password``; `nil` to keep that one.
     /// - Returns: `false` if the stored password has changed since the check, or if the person was deleted or disabled.
     func signIn(_ signIn: SignInRecord, _ person: PersonRecord, password: String, renewed: String?) async throws -> Bool
     /// Begins a session for the holder of an API key.
     /// - Returns: `false` if the key no longer exists.
     func signIn(_ signIn: SignInRecord, key: UUID) async throws -> Bool
-    /// Returns the session whose token has this hash, with the current record of the session's holder; `nil` if there
-    /// is none.
+    /// Returns the session, even an expired one, whose token has this hash, with its holder's record; `nil` if none
+    /// has.
     func session(hash: [UInt8]) async throws -> StoredSession?
     /// Records the latest use of a session.
     /// - Parameters:
@@ -144,6 +151,7 @@ package protocol AuditStore: Sendable {
     func addAudit(_ entry: AuditRecord) async throws -> Int64
     /// Sets the number of equal requests that an entry represents.
     func setAuditCount(_ count: Int, of id: Int64) async throws
-    /// Returns a page of the entries that match a filter, newest first, beginning before the id `before`.
+    /// Returns a page of the entries that match a filter, newest first, with ids below `before`; `nil` for the first
+    /// page.
     func audit(_ filter: AuditFilter, before: Int64?, limit: Int) async throws -> ListPage<AuditRecord>
 }

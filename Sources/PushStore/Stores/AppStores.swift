@@ -6,8 +6,8 @@ package import PushTypes
 package protocol AppStore: Sendable {
     /// Adds an app, unless an app with this bundle id exists.
     /// - Parameter changes: The settings of the app if it is added. They are not applied to an existing app.
-    /// - Returns: The app as it is stored, and whether it was added.
-    /// - Throws: ``StoreError/beingErased(_:)``.
+    /// - Returns: The stored app. `isNew` is `true` if this call added it.
+    /// - Throws: ``StoreError/beingErased(_:)`` if an app with this bundle id is still being erased.
     func addApp(bundleID: Topic, _ changes: AppChanges, now: Timestamp) async throws -> (app: AppRecord, isNew: Bool)
     /// Returns all apps in the order of their bundle ids. Apps that cannot be read are left out.
     func apps() async throws -> [AppRecord]
@@ -20,7 +20,7 @@ package protocol AppStore: Sendable {
     /// Changes settings of an app in one transaction.
     /// - Returns: The app after the changes; `nil` if no app has this id.
     func changeApp(_ id: Int64, _ changes: AppChanges) async throws -> AppRecord?
-    /// Stores a credential, replacing the earlier one, and resets the health of the environment.
+    /// Stores a credential, replacing the earlier one, and resets the environment's health and circuit breaker.
     /// - Parameter transport: The protocol over which pushes with the credential are sent.
     func setCredential(
         _ credential: CredentialRecord,
@@ -57,16 +57,17 @@ extension AppStore {
     }
 }
 
-/// The store of pauses of environments, and of the work that they hold back (docs/decisions/0022).
+/// The store of paused environments, and of the recipients and shards whose sending they delay (docs/decisions/0022).
 package protocol EnvironmentStore: Sendable {
     /// Returns the pauses of all environments.
     func environmentPauses() async throws -> [EnvironmentPause]
     /// Returns a credential with its epoch, the number of its changes; `nil` if there is none.
     /// - Throws: ``StoreError/wrongMasterKey`` if its secret cannot be opened.
     func storedCredential(_ target: AppEnvironment) async throws -> StoredCredential?
-    /// Returns the epoch of an environment's credential, which is kept after removal; 0 if there never was a credential.
+    /// Returns the epoch of an environment's credential, which outlives the credential; 0 if there never was one.
     func credentialEpoch(_ target: AppEnvironment) async throws -> Int64
-    /// Pauses an environment, unless it is already paused or its credential has changed.
+    /// Pauses an environment, unless it is already paused or its credential has changed since the fault was observed. A
+    /// request that replaces a fault changes only the fault of an existing pause.
     /// - Returns: `true` if the pause was recorded.
     func pause(_ request: EnvironmentPauseRequest, now: Timestamp) async throws -> Bool
     /// Ends the pause of an environment.
@@ -75,10 +76,11 @@ package protocol EnvironmentStore: Sendable {
     ///   - event: The webhook event, as one JSON value; `nil` if no webhook subscribes to it.
     /// - Returns: `true` if there was such a pause.
     func endPause(of target: AppEnvironment, since: Timestamp?, event: Data?, now: Timestamp) async throws -> Bool
-    /// Makes recipients and shards due that an environment held back while it was paused.
-    /// - Returns: The number of recipients and shards. If it is less than `limit`, none are left.
+    /// Makes those recipients and shards due whose sending an environment delayed while it was paused.
+    /// - Returns: The number of recipients and shards; 0 while the environment is paused. If it is less than `limit`,
+    ///   none are left.
     func releaseHeld(by target: AppEnvironment, limit: Int) async throws -> Int
-    /// Returns the environments that hold recipients or shards back.
+    /// Returns the environments, paused or not, for which recipients or shards are still delayed.
     func holdingEnvironments() async throws -> [AppEnvironment]
 }
 
@@ -86,8 +88,8 @@ package protocol EnvironmentStore: Sendable {
 package protocol ProviderTokenStore: Sendable {
     /// Stores `offered` if its key has no stored token, or if the stored token is due for replacement. The check and
     /// the write are one transaction: of several concurrent callers, only one stores its token.
-    /// - Parameter rejected: The time of issue of a token that the push service has rejected as expired. If it is the
-    ///   stored token, that is first marked as rejected.
+    /// - Parameter rejected: The time of issue of a token that the push service has rejected as expired; `nil` for
+    ///   none. If it is the stored token, that is first marked as rejected.
     /// - Returns: The token that the caller has to use.
     func providerToken(
         offering offered: ProviderTokenRecord,
@@ -107,8 +109,8 @@ package protocol ChannelStore: Sendable {
     /// - Parameter environment: The environment of the channel; `nil` for any. With `nil`, a channel that is not
     ///   deleted is preferred to a deleted one, and sandbox to production.
     func channel(_ id: ChannelID, app: Int64, environment: PushEnvironment?) async throws -> ChannelRecord?
-    /// Returns the channels of an app that are not deleted: sandbox before production, and oldest first. Channels with
-    /// the same time are sorted by the bytes of their ids.
+    /// Returns the channels of an app, in one environment or (`nil`) in both, that are not deleted: sandbox before
+    /// production, and oldest first. Channels with the same time are sorted by the bytes of their ids.
     func channels(app: Int64, environment: PushEnvironment?) async throws -> [ChannelRecord]
     /// Marks a channel as deleted.
     /// - Returns: `false` if there is no channel with this id, or if it is already deleted.

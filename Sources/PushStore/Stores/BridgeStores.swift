@@ -13,13 +13,14 @@ package protocol BridgeStore: Sendable {
     /// Returns the bridges of an app, sorted by kind and name.
     func bridges(app: Int64) async throws -> [BridgeRecord]
     /// Returns the bridge of a kind with this name; `nil` if there is none.
-    /// - Throws: An error, also if the secret of the bridge cannot be opened.
+    /// - Throws: ``DamagedRow`` if the bridge cannot be read, or its secret cannot be opened.
     func bridge(_ kind: BridgeKind, name: String) async throws -> BridgeRecord?
-    /// Returns those bridges of some apps that bridges of other apps overrule: binary bridges first, then Matrix bridges.
+    /// Returns the bridges, among those of the given apps, that lose pushes to another app (``OverruledBridge``):
+    /// binary bridges first, then Matrix bridges.
     func overruledBridges(apps: [Int64], limit: Int) async throws -> [OverruledBridge]
     /// Adds or changes a bridge of an app. A new bridge must not exceed the app's maximum, and must not match Matrix
     /// app ids of another app. The name of a binary bridge must not be a topic of another app. A bridge for the app's
-    /// own topic replaces a bridge of another app.
+    /// own topic replaces a bridge of another app. Otherwise the result names the reason for the refusal.
     /// - Parameter keepsSecret: Whether the secret of the existing bridge is kept, if it can be opened.
     func setBridge(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeChangeResult
     /// Removes a bridge of an app.
@@ -33,26 +34,27 @@ package protocol BridgeStore: Sendable {
 /// The stores of the bridges that have state, one protocol for each kind of state.
 package protocol BridgeStateStore: LegacyTokenStore, ShadowStore, PushResourceStore, XMPPNodeStore, ChatSessionStore {}
 
-/// The store of invalid tokens of which old providers have yet to be told. A ``TokenState`` is the lasting state of a token.
+/// The store of the invalid tokens that have yet to be reported to providers that use the legacy protocol.
 package protocol LegacyTokenStore: Sendable {
     /// Returns those of the tokens to which nothing is sent: tokens of inactive devices, and tokens that the push
     /// service has rejected as invalid and of which the provider has not been told yet.
     func refusedTokens(_ tokens: [DeviceToken], of target: AppEnvironment) async throws -> Set<DeviceToken>
-    /// Records that the provider of a token has been told that the token is invalid. The next push to the token is sent.
+    /// Records that the provider of a token was told that the token is invalid. The next push to the token is sent.
     func takeRefusal(_ token: DeviceToken, of target: AppEnvironment) async throws
-    /// Returns a page of the feedback list, sorted by token. Tokens that have been registered since are left out.
+    /// Returns a page of the feedback list, which reports invalid tokens to a provider, sorted by token. Tokens that
+    /// have been registered since are left out.
     /// - Parameter token: The last token of the previous page; `nil` for the first page.
     func feedbackList(of target: AppEnvironment, after token: DeviceToken?, limit: Int) async throws -> [LegacyToken]
     /// Removes entries of the feedback list that a provider has read. An entry stays if its time has changed since.
     func clearFeedback(_ entries: [LegacyToken], of target: AppEnvironment) async throws
-    /// Returns the pushes that arrived over a bridge after a time, newest first.
+    /// Returns the pushes that arrived over the binary bridge with this name since a time, newest first.
     func legacyPushes(over bridge: String, app: Int64, since: Timestamp, limit: Int) async throws -> [LegacyPush]
 }
 
-/// The store of comparisons by bridges in shadow mode, which send nothing.
+/// The store of comparisons by bridges in shadow mode, which send nothing, with the pushes of an old server.
 package protocol ShadowStore: Sendable {
-    /// Counts a compared request, and stores its differences. The bridge's oldest differences are dropped if there are
-    /// too many.
+    /// Counts a compared request, and stores its differences. The bridge's oldest differences beyond
+    /// ``ShadowReport/maximumDifferences`` are dropped.
     func addShadow(
         _ comparison: ShadowComparison,
         of kind: BridgeKind,
@@ -66,7 +68,7 @@ package protocol ShadowStore: Sendable {
     func clearShadow(_ kind: BridgeKind, name: String, app: Int64) async throws
 }
 
-/// The store of XMPP nodes, which belong to push components.
+/// The store of the nodes of XMPP push components. A node belongs to an installation or a user of an app.
 package protocol XMPPNodeStore: Sendable {
     /// Adds a node, or replaces the node with the same name and owner. The oldest nodes of the owner beyond
     /// ``XMPPNodeRecord/maximumPerOwner`` are removed.
@@ -81,7 +83,7 @@ package protocol XMPPNodeStore: Sendable {
     /// - Parameter owner: The owner that the node must have; `nil` for any owner.
     /// - Returns: `false` if there is no such node.
     func removeXMPPNode(_ node: String, app: Int64, owner: XMPPNodeRecord.Owner?) async throws -> Bool
-    /// Returns the tokens of an owner's active devices of the kind alert, oldest devices first.
+    /// Returns the tokens for alerts of an owner's active devices, oldest devices first.
     /// - Parameter environment: The environment of the devices; `nil` for both.
     /// - Throws: ``DamagedRow`` if there are devices and none of them can be read.
     func xmppTokens(
@@ -98,7 +100,7 @@ package protocol XMPPNodeStore: Sendable {
 
 /// The store of the sessions that the provider maintains at chat servers on behalf of users.
 package protocol ChatSessionStore: Sendable {
-    /// Adds a session.
+    /// Adds a session, unless the user or the app already has the maximum number of sessions.
     /// - Parameters:
     ///   - perUser: The maximum number of sessions that a user may have.
     ///   - perApp: The maximum number of sessions that an app may have.
@@ -110,7 +112,7 @@ package protocol ChatSessionStore: Sendable {
     ///   - after: The number of the last session of the previous page; 0 for the first page.
     func chatSessions(app: Int64, user: String?, after: Int64, limit: Int) async throws -> [ChatSessionRecord]
     /// Returns a session with its password; `nil` if there is none.
-    /// - Throws: An error, also if the password of the session cannot be opened.
+    /// - Throws: ``DamagedRow`` if the session cannot be read, or its password cannot be opened.
     func chatSession(_ id: UUID) async throws -> ChatSessionRecord?
     /// Returns the keys of all active sessions: their ids and revisions.
     func activeChatSessions() async throws -> [ChatSessionKey]

@@ -2,11 +2,13 @@ package import ProviderModel
 package import PushSupport
 package import PushTypes
 
-/// The store of devices. Both the token and the triple of installation, kind and activity are unique per app and environment.
+/// The store of devices. Per app and environment, a token is unique, and so are installation, kind and activity
+/// together.
 package protocol DeviceStore: Sendable {
-    /// Registers devices in one transaction. Properties that a registration omits keep their stored values.
+    /// Registers devices in one transaction. Properties that a registration omits keep their stored values. The results
+    /// are in the order of the registrations.
     /// - Parameter clocks: The current time. A registration is dated by the wall clock, and its history by the later of
-    ///   both clocks.
+    ///   the wall and steady clocks.
     func register(
         _ registrations: [DeviceRegistration],
         app: Int64,
@@ -18,7 +20,7 @@ package protocol DeviceStore: Sendable {
     /// - Parameters:
     ///   - isProven: Whether the caller has proven that the installation is its own. If not, only a token that the
     ///     installation already has, in either environment, is accepted.
-    ///   - clocks: The current time. The registration is dated by the wall clock, and its history by the later of both.
+    ///   - clocks: The current time, used as in ``register(_:app:at:)``.
     /// - Returns: The result; `nil` if the installation has another token, in which case nothing is changed.
     func registerOwn(
         _ registration: DeviceRegistration,
@@ -43,18 +45,19 @@ package protocol DeviceStore: Sendable {
     /// Returns a page of the devices that match a search, in the given order. Devices that cannot be read are left out.
     ///
     /// A page ends before `limit` once the attributes and tags of its devices exceed one megabyte.
+    /// - Parameter after: The position at which the previous page ended; `nil` for the first page.
     func devices(
         _ search: DeviceSearch,
         sort: DeviceSort,
         after: ListPosition?,
         limit: Int
     ) async throws -> ListPage<DeviceRecord>
-    /// Counts the devices that match a search, up to the maximum ``ListTotal/maximum``.
+    /// Counts the devices that match a search. Above ``ListTotal/maximum``, the count is inexact.
     func totalDevices(_ search: DeviceSearch) async throws -> ListTotal
     /// Returns the devices with this token, at most one per environment.
     func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord]
-    /// Deletes the devices with this token.
-    /// - Parameter now: The current time, by the later of both clocks.
+    /// Deletes the devices with this token, in one environment or (`nil`) in both.
+    /// - Parameter now: The current time, by the later of the wall and steady clocks.
     /// - Returns: The ids of the deleted devices, including those that cannot be read.
     func deleteDevices(
         app: Int64,
@@ -63,24 +66,25 @@ package protocol DeviceStore: Sendable {
         now: Timestamp
     ) async throws -> [Int64]
     /// Deletes the devices of this installation, in both environments and of all kinds.
-    /// - Parameter now: The current time, by the later of both clocks.
+    /// - Parameter now: The current time, by the later of the wall and steady clocks.
     /// - Returns: The ids of the deleted devices, including those that cannot be read.
     func deleteDevices(app: Int64, installation: String, now: Timestamp) async throws -> [Int64]
-    /// Returns the number of active devices in an audience whose tokens are of one kind, or of any kind.
+    /// Returns the number of an audience's active devices with an environment and a kind of token; `nil` means any.
     func count(
         app: Int64,
         audience: AudienceExpression,
         environment: PushEnvironment?,
         kind: DeviceTokenKind?
     ) async throws -> Int
-    /// Returns the number of active devices in each time zone. The key `nil` stands for devices without a time zone.
+    /// Returns the number of active devices, with one kind of token or (`nil`) any, in each time zone. The key `nil`
+    /// stands for devices without a time zone.
     func timeZones(app: Int64, kind: DeviceTokenKind?) async throws -> [String?: Int]
     /// Returns the kinds of tokens that the active devices of an app have.
     func tokenKinds(app: Int64) async throws -> Set<DeviceTokenKind>
 }
 
 extension DeviceStore {
-    /// Registers devices at a time on which both clocks agree.
+    /// Registers devices at a time that both the wall clock and the steady clock show.
     package func register(
         _ registrations: [DeviceRegistration],
         app: Int64,
@@ -89,7 +93,7 @@ extension DeviceStore {
         try await self.register(registrations, app: app, at: ClockReading(now))
     }
 
-    /// Returns devices of both environments and of all kinds, like ``devices(app:audience:environment:kind:after:limit:)``.
+    /// Returns devices as ``devices(app:audience:environment:kind:after:limit:)`` does, of all environments and kinds.
     package func devices(
         app: Int64,
         audience: AudienceExpression,
@@ -114,12 +118,12 @@ package protocol UserStore: Sendable {
     ///
     /// A notification counts once for each user, at the time of its latest attempt, regardless of devices, retries and
     /// repetitions after a crash.
-    /// - Returns: For each reservation, the holders that have reached the cap.
+    /// - Returns: For each reservation, the holders, users or devices without a user, that have reached the cap.
     func reserve(_ reservations: [FrequencyCapReservation]) async throws -> [Set<BytewiseString>]
     /// Returns the number of an audience's recipients for each combination of facts that decides whether they are
     /// skipped. Recipients are active devices, and named tokens that are not registered.
     /// - Parameter now: The current time by the steady clock, for the frequency cap.
-    /// - Returns: The groups of recipients; `nil` if there are too many groups.
+    /// - Returns: The groups; empty if no recipient can be skipped, and `nil` if there are more than 10,000 groups.
     /// - Throws: ``StoreError/queryTooExpensive(budget:)``, `BudgetRefusal`.
     func consentGroups(
         app: AppRecord,
@@ -130,7 +134,7 @@ package protocol UserStore: Sendable {
         now: Timestamp
     ) async throws -> [ConsentGroup]?
     /// Changes the badge counts of a notification's holders, which are users or devices without a user. Repeated calls
-    /// for a notification change each count only once.
+    /// for a notification change each count only once. Counts stay from 0 to 99,999.
     /// - Returns: The badge count of each holder.
     func changeBadges(
         by increment: Int,

@@ -17,7 +17,8 @@ package protocol DispatchStore: Sendable {
     /// it would block the others.
     /// - Parameter excluded: The apps whose notifications are left out.
     func due(now: Timestamp, limit: Int, excluding excluded: Set<Int64>) async throws -> [NotificationRecord]
-    /// Opens a scheduled notification: it adds the shards, which can then be claimed.
+    /// Opens a scheduled notification: it adds the shards, which can then be claimed. Otherwise nothing changes.
+    /// - Parameter recipients: The number of devices in the audience. For named tokens, it is not used.
     func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws
     /// Claims shards that may be sent now, from different notifications if possible.
     /// - Parameter until: The expiry time of the leases, by the steady clock.
@@ -34,6 +35,7 @@ package protocol DispatchStore: Sendable {
     /// Releases claimed shards of which nothing was sent. The shards and their notifications stay otherwise unchanged.
     func release(_ claims: [ShardClaim]) async throws
     /// Reads the page of recipients that follows the cursor of a claimed shard.
+    /// - Parameter needs: The profile fields to read.
     func page(_ claim: ShardClaim, limit: Int, needs: RecipientProfileFields) async throws -> RecipientPage
     /// Claims recipients whose next attempt is due, of the one app whose retries have waited longest.
     ///
@@ -47,11 +49,12 @@ package protocol DispatchStore: Sendable {
         limit: Int,
         from filter: ClaimFilter
     ) async throws -> [RetryClaim]
-    /// Returns the earliest time after `after`, by the steady clock, at which a retry or an unclaimed shard becomes due.
+    /// Returns the earliest time after `after`, by the steady clock, at which a retry or an unclaimed shard becomes
+    /// due; `nil` if there is none.
     func nextDue(lane: NotificationRecord.Lane, after: Timestamp, at clocks: ClockReading) async throws -> Timestamp?
-    /// Returns the earliest opening time of any scheduled notification whose app is not excluded.
+    /// Returns the earliest opening time of the scheduled notifications of apps that are not excluded; `nil` if none.
     func nextOpening(excluding excluded: Set<Int64>) async throws -> Timestamp?
-    /// Records that a page is about to be sent. The lease of the page is kept.
+    /// Writes that a page is about to be sent under the guarantee `atMostOnce`, and keeps the page's lease.
     func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage
     /// Accepts requests and commits the results of pages in one transaction.
     ///

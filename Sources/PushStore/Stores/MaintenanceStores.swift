@@ -5,7 +5,7 @@ package import PushTypes
 /// The store's checks and statistics for operators.
 package protocol MaintenanceStore: Sendable {
     /// Checks that the store is writable, by inserting and deleting a row.
-    /// - Throws: ``StoreError/cannotWrite(why:)``.
+    /// - Throws: ``StoreError/cannotWrite(why:)`` if the disk is full or read-only, for example.
     func checkWritable() async throws
     /// Pauses all notifications that have not ended and all schedules, including those that cannot be read.
     /// - Returns: The numbers of paused notifications and schedules.
@@ -26,7 +26,7 @@ package struct StoreBacklog: Hashable, Sendable {
     package var notifications: [NotificationRecord.State: Int] = [:]
     /// The number of recipients that wait for another attempt.
     package var retries = 0
-    /// The earliest due time of a retry, which may be in the past; `nil` if there is none.
+    /// The earliest due time of a retry by the steady clock, which may be in the past; `nil` if there is none.
     package var oldestRetryDueAt: Timestamp?
     /// The number of shards that are leased for sending.
     package var shardsLeased = 0
@@ -39,7 +39,7 @@ package struct StoreBacklog: Hashable, Sendable {
     package var tokensWithheld = 0
     /// The number of event blocks that the webhook with the largest backlog has not acknowledged.
     package var webhookBacklog = 0
-    /// The time, by the wall clock, of the oldest event block that a webhook has not acknowledged; `nil` if there is none.
+    /// The time, by the wall clock, of the oldest event block not acknowledged by an active webhook; `nil` if none.
     package var oldestWebhookBlockAt: Timestamp?
 }
 
@@ -48,13 +48,14 @@ package protocol MonitoringStore: Sendable {
     /// Returns the certificates of all apps, but no signing keys. Certificates that cannot be read are left out.
     func certificates() async throws -> [StoredCertificate]
     /// Records that a certificate's expiry was announced, and adds the webhook event, unless the certificate was
-    /// replaced or a later stage was already announced.
+    /// replaced, or this stage or a later one was already announced.
     /// - Parameters:
-    ///   - stage: The stage of the announcement: the maximum number of days until the expiry.
+    ///   - stage: The stage of the announcement: the maximum number of days until the expiry. Later stages are lower.
     ///   - event: The webhook event, in the format of ``EventBlock/events``.
     /// - Returns: `true` if the announcement was recorded.
     func announceEnd(of certificate: StoredCertificate, stage: Int, event: Data, now: Timestamp) async throws -> Bool
-    /// Counts the token events with ids above `id`. If there are too many, it counts only the first of them.
+    /// Counts the token events among the 100,000 ids above `id`, by their properties. `last` is the highest of these
+    /// ids, to be passed to the next call.
     /// - Parameter id: The id of the last event that was already counted; `nil` to count none and return the last id.
     func tokenEvents(after id: Int64?) async throws -> (counts: [TokenEventCount], last: Int64)
     /// Returns the states of the campaigns with numbers above `newest`, and of the campaigns with numbers in `open`.
@@ -67,7 +68,7 @@ package protocol MonitoringStore: Sendable {
 /// The states of campaigns, all read in one snapshot.
 package struct CampaignReading: Hashable, Sendable {
     package var campaigns: [CampaignState]
-    /// The highest number of any notification, whether or not it is a campaign.
+    /// The highest notification number that was read, whether or not of a campaign, to be passed to the next call.
     package var newest: Int64
 
     package init(_ campaigns: [CampaignState], newest: Int64) { (self.campaigns, self.newest) = (campaigns, newest) }
@@ -94,7 +95,7 @@ package struct StoredCertificate: Hashable, Sendable {
     package var credential: CredentialRecord
     /// The sealed secret. It changes when the certificate is replaced.
     package var seal: Data
-    /// The stage of the certificate's expiry that was last announced; `nil` if none was.
+    /// The stage that was last announced, in days until the expiry; `nil` if none was.
     package var announcedStage: Int?
 }
 
@@ -110,7 +111,7 @@ package struct TokenEventCount: Hashable, Sendable {
 
 /// The deletion of records after the end of their retention period.
 package protocol RetentionStore: Sendable {
-    /// Deletes notifications that finished before a time, with their deliveries, and token events from before that time.
+    /// Deletes notifications that finished before a time, with their deliveries, and token events from before it.
     /// - Parameter limit: The maximum number of rows per call, so that other writers do not wait long.
     /// - Returns: The number of deleted rows; 0 if nothing is left to delete.
     func forget(before: Timestamp, limit: Int) async throws -> Int
@@ -124,11 +125,11 @@ package protocol RetentionStore: Sendable {
     /// Removes entries of feedback lists from before a time, which no provider has read meanwhile.
     /// - Returns: The number of removed entries.
     func forgetLegacyTokens(before: Timestamp, limit: Int) async throws -> Int
-    /// Rolls up the counters of charts that are too old for their step into those of the next step, and deletes the
-    /// oldest days.
+    /// Adds the chart counters that are too old for their interval, a minute or an hour, to those of the next longer
+    /// one, and deletes counters of days that are too old.
     /// - Returns: The number of rows processed in this transaction; 0 if nothing is left to do.
     func rollUpStatistics(now: Timestamp) async throws -> Int
-    /// Deletes up to `limit` uses of frequency caps that are too old to count.
+    /// Deletes up to `limit` records of notifications that are too old to count towards a frequency cap.
     /// - Parameter now: The current time by the steady clock.
     /// - Returns: The number of deleted rows.
     func forgetCapUses(now: Timestamp, limit: Int) async throws -> Int
@@ -143,7 +144,8 @@ package protocol RetentionStore: Sendable {
 /// size, which continue after a restart. Finally the database file is rewritten, because SQLite leaves copies of
 /// deleted rows in the free space of pages.
 package protocol ErasureStore: Sendable {
-    /// Marks an app for erasure. Its notifications are ended and its credentials deleted, and requests no longer find it.
+    /// Marks an app for erasure, cancels its notifications, and deletes its credentials. Requests no longer find it.
+    /// - Parameter steady: The time of the request by the steady clock; `now` is by the wall clock.
     /// - Returns: The erasure; `nil` if there is no such app.
     func eraseApp(_ app: Int64, now: Timestamp, steady: Timestamp) async throws -> ErasureRecord?
     /// Returns the erasure of the app with this bundle id; `nil` if the app is not being erased.
@@ -158,7 +160,7 @@ package protocol ErasureStore: Sendable {
     func noteAnswered(_ erasure: ErasureRecord) async throws
     /// Returns all erasures that have not finished, oldest first.
     func erasures() async throws -> [ErasureRecord]
-    /// Erases a bounded number of rows.
+    /// Erases a bounded number of rows of the app or user.
     /// - Returns: `true` if more rows remain.
     func continueErasure(_ erasure: ErasureRecord, now: Timestamp) async throws -> Bool
     /// Returns the present and former tokens of the user's devices, whether or not these have been erased; an empty set
@@ -178,7 +180,7 @@ package protocol ErasureStore: Sendable {
 
 /// The store of the steady clock, so that its time does not go back at a restart.
 package protocol ClockStore: Sendable {
-    /// Returns the stored mark; `nil` before the first one.
+    /// Returns the stored state of the steady clock; `nil` before it was first stored.
     func clockMark() async throws -> ClockMark?
     func setClockMark(_ mark: ClockMark) async throws
 }
@@ -187,7 +189,7 @@ package protocol ClockStore: Sendable {
 package struct ClockMark: Hashable, Sendable {
     /// The latest stored reading of the steady clock.
     package var steady: Timestamp
-    /// The reading of a wall clock that is so far ahead that it is not trusted yet; `nil` while both clocks agree.
+    /// The reading of a wall clock that is so far ahead that it is not trusted yet; `nil` while it is trusted.
     package var claim: Timestamp?
     /// The time for which the wall clock has been consistent with ``claim`` while a provider was running.
     package var agreed: Duration
@@ -199,7 +201,7 @@ package struct ClockMark: Hashable, Sendable {
 
 /// The maximum delays of work that waits for a time. A longer stored delay is the result of a wrong clock.
 package enum MaximumDelay {
-    /// The maximum delay by back-off: 15 min. Work with a longer stored delay becomes due after this time at the latest.
+    /// The maximum delay by back-off: 15 min. ``DispatchStore/settleWaiting(at:)`` shortens longer stored delays to it.
     package static let backoff: Duration = .seconds(15 * 60)
     /// The maximum delay of a recipient that waits for its send window: 26 h.
     package static let hours: Duration = .seconds(26 * 3600)

@@ -17,14 +17,15 @@ package protocol NotificationStore: Sendable {
     /// - Parameter limit: The maximum number of deliveries, and the maximum number of devices.
     /// - Throws: ``DamagedRow`` if the notification cannot be read.
     func outcomes(of notification: UUID, limit: Int) async throws -> NotificationOutcomes?
-    /// Returns a page of the notifications that match a filter, in the given order. Those that cannot be read are left out.
+    /// Returns a page of the notifications that match a filter, in the given order, without unreadable ones.
+    /// - Parameter after: The position at which the previous page ended; `nil` for the first page.
     func notifications(
         _ filter: NotificationFilter,
         sort: NotificationSort,
         after: ListPosition?,
         limit: Int
     ) async throws -> ListPage<NotificationRecord>
-    /// Counts the notifications that match a filter, up to ``ListTotal/maximum``.
+    /// Counts the notifications that match a filter. Above ``ListTotal/maximum``, the count is inexact.
     func totalNotifications(_ filter: NotificationFilter) async throws -> ListTotal
     /// Pauses, resumes or cancels a notification. The retries of a cancelled notification become due immediately, so
     /// that they get final states.
@@ -73,13 +74,14 @@ package protocol TimelineStore: Sendable {
     func notification(_ prefix: DeliveryPrefix) async throws -> NotificationRecord?
     /// Returns the delivery that the two parts of an `apns-id` identify; `nil` if there is none.
     func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord?
-    /// Returns the position of the oldest among the `campaigns` newest campaigns before `before`; `nil` if there are no
-    /// older campaigns.
+    /// Returns the position down to which a search for deliveries goes: the oldest of the `campaigns` newest campaigns
+    /// before `before`; `nil` if there are no older campaigns.
     func horizon(app: Int64, before: NotificationCursor?, campaigns: Int) async throws -> NotificationCursor?
     /// Returns the periods in which devices belonged to a user: current periods first, then the ones that ended most
     /// recently.
     func periods(app: Int64, user: String, limit: Int) async throws -> [UserPeriod]
-    /// Returns the deliveries of a device before `before` and not before `horizon`, newest notification first.
+    /// Returns a device's deliveries before `before` and not before `horizon` (`nil`: no bound), newest notification
+    /// first.
     /// - Parameter period: The device, and the period in which the deliveries must have been sent.
     func deliveries(
         app: Int64,
@@ -128,10 +130,11 @@ package protocol StatisticsStore: Sendable {
     /// Writes the counters that have accumulated in memory, so that charts include them. Counters that have not been
     /// written are lost if the process is killed.
     func writeStatistics() async throws
-    /// Returns the sums over the given apps for each interval of a range, in order. Intervals without counts are left out.
+    /// Returns the sums over the apps for each interval of a range, in order. Intervals without counts are left out.
     /// - Parameters:
     ///   - from: The start of the first interval.
     ///   - to: The end of the range, exclusive.
+    ///   - step: The length of an interval.
     func statistics(apps: [Int64], from: Timestamp, to: Timestamp, step: StatisticStep) async throws -> [StatisticPoint]
     /// Returns the most frequent reasons for which recipients in a range of times were not accepted.
     func topReasons(apps: [Int64], from: Timestamp, to: Timestamp, limit: Int) async throws -> [ReasonCount]

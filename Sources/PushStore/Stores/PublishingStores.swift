@@ -12,10 +12,10 @@ package protocol PublishingStore: Sendable {
     /// Changes a publication in one transaction.
     /// - Returns: The publication after the change; `nil` if no publication has this id.
     func changePublication(_ id: UUID, _ changes: PublicationChanges) async throws -> PublicationRecord?
-    /// Removes a publication that has no issues.
+    /// Removes a publication, unless it has issues.
     func deletePublication(_ id: UUID) async throws -> PublicationDeletionResult
 
-    /// Adds an issue as a draft to its publication.
+    /// Adds an issue as a draft, unless its app already has the product id or ``IssueRecord/maximumOfApp`` issues.
     func addIssue(_ issue: IssueRecord) async throws -> IssueChangeResult
     /// Returns the issues of a publication in the given order.
     /// - Parameter state: The state that the issues must have; `nil` for any state.
@@ -30,17 +30,18 @@ package protocol PublishingStore: Sendable {
     func issue(app: Int64, productID: String) async throws -> IssueRecord?
     /// Returns the issues of an app that have these product ids, in no particular order.
     func issues(app: Int64, productIDs: Set<String>) async throws -> [IssueRecord]
-    /// Changes an issue in one transaction.
+    /// Changes an issue in one transaction. The product id of a published issue cannot change. Withdrawing an issue
+    /// cancels its notification.
     func changeIssue(_ id: UUID, _ changes: IssueChanges, now: Timestamp) async throws -> IssueChangeResult
     /// Removes an issue, unless it is published.
     func deleteIssue(_ id: UUID, now: Timestamp) async throws -> IssueDeletionResult
-    /// Sets the file of an issue for a screen size, or removes it if `file` is `nil`.
+    /// Sets the file of an issue for a screen size, or removes it if `file` is `nil`. The app must have the file.
     func setRendition(_ size: ScreenSize, of issue: UUID, to file: ContentHash?, now: Timestamp) async throws
         -> IssueChangeResult
     /// Sets the cover of an issue, or removes it if `file` is `nil`. The cover gets the media type of its content.
     func setCover(of issue: UUID, to file: CoverFile?, now: Timestamp) async throws -> IssueChangeResult
 
-    /// Returns the version of an app's catalogue, which changes with each change of the catalogue.
+    /// Returns the version of an app's catalogue, which rises with each change of the catalogue; 0 before the first.
     func catalogueVersion(app: Int64) async throws -> Int64
     /// Returns published issues of an app, newest first, beginning after `after`.
     /// - Parameter account: The publisher's account whose publications are included in addition; `nil` for none.
@@ -60,7 +61,7 @@ package protocol FileStore: Sendable {
     /// Records how many bytes of an upload are on disk.
     /// - Returns: `false` if there is no such upload.
     func noteUpload(_ id: UUID, received: Int, now: Timestamp) async throws -> Bool
-    /// Completes an upload, and adds the file to the app.
+    /// Completes an upload, and adds the file to the app. If issues use the file already, its type and name stay.
     /// - Returns: The file; `nil` if there is no such upload.
     func completeUpload(_ id: UUID, now: Timestamp) async throws -> FileRecord?
     /// Removes an upload. The file of a complete upload stays.
@@ -76,13 +77,13 @@ package protocol FileStore: Sendable {
     func forgetUploads(before: Timestamp, limit: Int) async throws -> Int
 
     func file(_ hash: ContentHash, app: Int64) async throws -> FileRecord?
-    /// Returns the files of an app in the order of their hashes.
+    /// Returns the files of an app in the order of their hashes, beginning after `after`, or (`nil`) with the first.
     func files(app: Int64, after: ContentHash?, limit: Int) async throws -> [FileRecord]
     /// Returns `true` if any app has a file with this content.
     func hasFile(_ hash: ContentHash) async throws -> Bool
-    /// Returns the files in use by issues whose hashes begin with the given byte.
+    /// Returns the files of all apps that issues use and whose hashes begin with the given byte.
     func usedFiles(beginning byte: UInt8) async throws -> [UsedFile]
-    /// Returns the hashes of all files that begin with the given byte.
+    /// Returns the hashes, beginning with the given byte, of the files of all apps.
     func fileHashes(beginning byte: UInt8) async throws -> Set<ContentHash>
     /// Removes files that became unused before a time.
     /// - Returns: The number of removed files.
@@ -96,7 +97,7 @@ package protocol FileStore: Sendable {
 /// The store of publishers' servers that decide whether a reader is entitled to an issue, at most one per app.
 package protocol EntitlementServerStore: Sendable {
     /// Returns the entitlement server of an app; `nil` if it has none.
-    /// - Throws: An error, also if the secret of the server cannot be opened.
+    /// - Throws: ``DamagedRow`` if the server cannot be read, or its secret cannot be opened.
     func entitlementServer(app: Int64) async throws -> EntitlementServerRecord?
     /// Sets the entitlement server of an app.
     /// - Parameter keepsSecret: Whether the secret of the existing server is kept, if it can be opened.

@@ -1,12 +1,12 @@
 package import PushSupport
 
-/// The caller of a query, with its time budget. It is task-local, so that it applies to all queries of an API operation.
+/// The caller of a query, with its time budget. It is task-local, and thus applies to all queries of an API operation.
 package struct QueryCaller: Hashable, Sendable {
     /// The purpose of a query, which selects the queue in which it waits.
     package enum Purpose: Hashable, Sendable {
-        /// A request to the API.
+        /// A query of an API request, which waits in the queue of long queries.
         case request
-        /// A page of an export.
+        /// A query for a page of an export, which waits in a queue of its own.
         case export
         /// The count of a notification's recipients when it is accepted or opened. It does not wait for queries of API
         /// requests.
@@ -38,7 +38,7 @@ package struct QueryCaller: Hashable, Sendable {
     package var exporting: QueryCaller { QueryCaller(budget: self.budget, purpose: .export, account: self.account) }
 }
 
-/// The limits on queries, besides each ``QueryCaller``'s time budget and shared budgets such as `BudgetedResource.queries`.
+/// The limits on queries, besides the time budget of each ``QueryCaller`` and `BudgetedResource.queries`.
 package struct QueryLimits: Hashable, Sendable {
     /// The maximum time of the first attempt at a query, which does not wait. A query that takes longer is interrupted
     /// and runs again in the queue. Default 50 ms.

@@ -26,13 +26,15 @@ package protocol ScheduleStore: Sendable {
     ) async throws -> ScheduleChangeResult
     /// Records that the run at `from` is done. It has no effect if the schedule was changed meanwhile, so that its next
     /// run is another one.
-    /// - Parameter from: The expected time of the next run; `nil` to continue a schedule that has ended.
+    /// - Parameters:
+    ///   - from: The expected time of the next run; `nil` to continue a schedule that has ended.
+    ///   - next: The time of the run after it; `nil` if there is none.
     func advanceSchedule(_ id: UUID, from: Timestamp?, to next: Timestamp?, lastRunAt: Timestamp?) async throws
-    /// Records the problem of a schedule's latest runs. A text that is too long is truncated.
+    /// Records the problem of a schedule's latest runs. A text of more than 500 characters is truncated.
     func setProblem(_ problem: ScheduleProblem, ofSchedule id: UUID) async throws
     /// Removes the problem of a schedule, if it was recorded before the given time.
     func clearProblem(ofSchedule id: UUID, notedBefore time: Timestamp) async throws
-    /// Returns the schedules of the given apps that have a problem, latest problem first.
+    /// Returns the schedules with a problem, among those of the given apps, latest problem first.
     func schedulesWithProblems(apps: [Int64], limit: Int) async throws -> [ScheduleRecord]
     /// Deletes a schedule.
     /// - Returns: `true` if there was a schedule with this id.
@@ -87,11 +89,11 @@ package enum ScheduleChangeResult: Hashable, Sendable {
     case missing
     /// Nothing was changed, because the schedule does not have the expected version.
     case stale
-    /// The app already has the maximum number of schedules.
+    /// Nothing was added, because the app already has the maximum number of schedules.
     case tooMany
-    /// The total size of the requests of the app's schedules would exceed the maximum.
+    /// Nothing was changed, because the requests of the app's schedules would exceed the maximum total size.
     case tooLarge
-    /// A named audience or a template to which the request refers was deleted meanwhile.
+    /// Nothing was changed, because a named audience or a template to which the request refers was deleted.
     case missingUse
 }
 
@@ -121,7 +123,7 @@ package struct ScheduleList: Hashable, Sendable {
 package protocol LibraryStore: Sendable {
     /// Returns the item with this name; `nil` if there is none.
     func libraryItem(_ name: LibraryItemName, of kind: LibraryItem.Kind, app: Int64) async throws -> LibraryItem?
-    /// Returns a page of the items of a kind in the order in which they were added, beginning after the number `after`. Items
+    /// Returns a page of the items of a kind in the order of their addition, beginning after the number `after`. Items
     /// that cannot be read are left out.
     /// - Parameter bytes: The total size of bodies, in bytes, at which the page ends even before `limit`.
     func libraryItems(
@@ -139,7 +141,7 @@ package protocol LibraryStore: Sendable {
         of kind: LibraryItem.Kind,
         app: Int64
     ) async throws -> [LibraryItemName: LibraryItem]
-    /// Checks and applies a change in one transaction.
+    /// Applies a change in one transaction, or returns the reason for refusing it.
     func changeLibrary(_ change: LibraryChange, limits: LibraryLimits) async throws -> LibraryChangeResult
     /// Deletes an item and its versions, unless a schedule uses the item.
     /// - Parameter expected: The version that the item must have; `nil` for any version.

@@ -7,12 +7,12 @@ package protocol TokenStateStore: Sendable {
     func health(app: Int64, environment: PushEnvironment) async throws -> EnvironmentHealth
     /// Stores the state of an environment's circuit breaker, unless the environment's credential has changed since.
     func setHealth(_ health: EnvironmentHealth, app: Int64, environment: PushEnvironment) async throws
-    /// Records the first push accepted with a credential, unless the credential's epoch has changed since.
+    /// Records the time of the first push accepted with a credential, unless the credential's epoch has changed since.
     func setProven(app: Int64, environment: PushEnvironment, epoch: Int64, at: Timestamp) async throws
     /// Returns the id that separates the devices added before a time, which have lower ids, from those added later. Ids
     /// rise in the order in which devices were added.
     func firstDevice(addedSince: Timestamp) async throws -> Int64
-    /// Returns token events of an app, newest first, beginning before `before`.
+    /// Returns an app's token events, newest first, beginning before `before`. A `nil` parameter matches any event.
     func tokenEvents(
         app: Int64,
         token: DeviceToken?,
@@ -36,7 +36,7 @@ package protocol TokenStateStore: Sendable {
     func reactivate(_ filter: DeactivationFilter, app: Int64, limit: Int, now: Timestamp) async throws -> Reactivation
 }
 
-/// The store of the registrations and states of tokens that other systems name.
+/// The store of the registrations and states of tokens that requests and bridges name directly.
 package protocol NamedTokenStore: Sendable {
     /// Returns the registrations of tokens, at most one per environment. Unregistered tokens are left out.
     func registrations(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: [NamedTokenRegistration]]
@@ -67,19 +67,19 @@ package enum TagChangeResult: Hashable, Sendable {
     case changed
     /// Nothing was changed, because the device already had the tag or the tag was already absent.
     case unchanged
-    /// There is no active device with the token.
+    /// Nothing was changed, because there is no active device with the token.
     case noDevice
     /// Nothing was changed, because the device would exceed a limit.
     case excess(ExceededDeviceLimit)
 }
 
-/// The store of feedback service readings, of which there is at most one at a time for each app and environment.
+/// The store of readings of the legacy feedback service, at most one at a time for each app and environment.
 package protocol FeedbackStore: Sendable {
     /// Returns the last reading; `nil` before the first one.
     func feedbackRun(of target: AppEnvironment) async throws -> FeedbackRun?
     /// Returns the environments that have a certificate and whose next reading is due at a time, by the steady clock.
     func dueFeedback(at time: Timestamp) async throws -> [AppEnvironment]
-    /// Begins a reading, if it is due.
+    /// Begins a reading, if it is due; otherwise the result is ``FeedbackStartResult/notDue``.
     /// - Parameters:
     ///   - due: The time, by the steady clock, at which the reading must be due; `nil` begins it even if it is not due.
     ///   - nextAt: The time of the next reading in case this one does not finish.
@@ -89,7 +89,7 @@ package protocol FeedbackStore: Sendable {
         nextAt: Timestamp,
         now: Timestamp
     ) async throws -> FeedbackStartResult
-    /// Records the end of a reading.
+    /// Records the end of a reading, with its counts and the time of the next reading.
     func endFeedback(of target: AppEnvironment, _ run: FeedbackRun) async throws
     /// Returns the active devices of an environment that have any of these tokens.
     func activeDevices(of target: AppEnvironment, tokens: [DeviceToken]) async throws -> [DeviceRecord]

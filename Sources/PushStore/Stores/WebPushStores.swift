@@ -21,27 +21,29 @@ package protocol WebPushStore: Sendable {
     func subscriptions(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: SubscriptionRecord]
 }
 
-/// The store of the data for receiving Web Push messages: installations' push resources, and messages waiting to be fetched.
+/// The store for receiving Web Push messages: installations' push resources, and messages waiting to be fetched.
 package protocol PushResourceStore: Sendable {
-    /// Adds a push resource, if its installation has a device of the kind alert.
+    /// Adds a push resource, an address at which senders reach an installation, if the installation has an active
+    /// device with a token for alerts.
     func addPushResource(_ resource: PushResourceRecord) async throws -> PushResourceAdditionResult
     /// Returns the push resources of an installation, oldest first. Damaged push resources are left out.
     func pushResources(app: Int64, installation: String) async throws -> [PushResourceRecord]
     /// Removes a push resource of an installation, together with its messages.
     /// - Returns: `false` if the installation has no push resource with this id.
     func removePushResource(_ id: UUID, app: Int64, installation: String) async throws -> Bool
-    /// Returns the push resource whose secret has this hash, with the installation's active device of the kind alert;
-    /// `nil` if either does not exist.
+    /// Returns the push resource whose secret has this hash, with the installation's active device for alerts; `nil` if
+    /// either does not exist.
     func pushResourceTarget(hash: [UInt8]) async throws -> PushResourceTarget?
-    /// Sets the URL to call when the push resource ends.
+    /// Sets the URL that the provider calls when the push resource is removed for want of a device.
     func setUnsubscribeURL(_ url: String, of resource: PushResourceRecord) async throws
-    /// Returns push resources whose installations no longer have an active device of the kind alert: the oldest of each
-    /// app, with the apps in turn.
+    /// Returns push resources whose installations no longer have an active device for alerts: the oldest of each app,
+    /// with the apps in turn.
     /// - Parameter count: The maximum number of push resources per app.
     func endedPushResources(perApp count: Int) async throws -> [PushResourceRecord]
     /// Removes push resources without a device, unless their installations have an active device again.
     func removeEnded(_ resources: [PushResourceRecord]) async throws
-    /// Stores a message until it is fetched or expires. It replaces an earlier message with the same topic.
+    /// Stores a message until it is fetched or expires. It replaces an earlier message with the same topic. Of more
+    /// than ``PushMessageRecord/maximumCount`` messages for a push resource, the oldest are removed.
     func addPushMessage(_ message: PushMessageRecord) async throws
     /// Returns the message with this id; `nil` if there is none, or if it has expired.
     func pushMessage(_ id: UUID, now: Timestamp) async throws -> PushMessageRecord?
@@ -53,8 +55,8 @@ package protocol PushResourceStore: Sendable {
 /// The result of adding a push resource.
 package enum PushResourceAdditionResult: Hashable, Sendable {
     case added
-    /// The installation has no device of the kind alert.
+    /// Nothing was added, because the installation has no active device for alerts.
     case noDevice
-    /// The installation already has ``PushResourceRecord/maximumCount`` push resources.
+    /// Nothing was added, because the installation has ``PushResourceRecord/maximumCount`` push resources.
     case tooMany
 }

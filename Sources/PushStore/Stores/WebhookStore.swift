@@ -2,13 +2,14 @@ package import Foundation
 package import ProviderModel
 package import PushTypes
 
-/// The store of webhooks, and of the events to post to them.
+/// The store of webhooks, and of the events to be sent to them.
 package protocol WebhookStore: Sendable {
     /// Adds a webhook, unless its app already has `limit` webhooks.
     /// - Returns: `true` if the webhook was added.
     func addWebhook(_ webhook: WebhookRecord, limit: Int) async throws -> Bool
-    /// Returns the webhooks of an app; with `nil`, those of all apps.
+    /// Returns the webhooks of an app or (`nil`) of all apps, and the ids of those that cannot be read.
     func readWebhooks(app: Int64?) async throws -> WebhookList
+    /// Returns the webhook with this id; `nil` if there is none.
     /// - Throws: ``DamagedRow`` if the webhook cannot be read.
     func webhook(_ id: UUID) async throws -> WebhookRecord?
     /// Applies a person's change to a webhook in one transaction. Concurrent changes by others, and the progress of the
@@ -16,10 +17,10 @@ package protocol WebhookStore: Sendable {
     /// - Returns: The webhook after the change; `nil` if there is none with this id.
     /// - Throws: ``DamagedRow`` if the webhook cannot be read.
     func changeWebhook(_ id: UUID, _ change: WebhookChange) async throws -> WebhookRecord?
-    /// Stores the outcome of a post: only the progress of the delivery, and only if that has not changed since the post
-    /// began.
+    /// Stores the outcome of a request with events: only the progress of the delivery, and only if that has not changed
+    /// since the request began.
     /// - Returns: `true` if the outcome was stored. The outcome is not stored for a deleted webhook. A failure is not
-    ///   stored if the webhook was changed while the post was in flight.
+    ///   stored if the webhook was changed during the request.
     func settleWebhook(_ id: UUID, _ outcome: WebhookOutcome) async throws -> Bool
     /// Deletes a webhook.
     /// - Returns: `true` if there was a webhook with this id.
@@ -31,7 +32,7 @@ package protocol WebhookStore: Sendable {
     /// Returns the event blocks for a webhook and the state of their delivery, newest first, beginning before the
     /// position `before`.
     func deliveries(to webhook: WebhookRecord, before: Int64?, limit: Int) async throws -> [WebhookDeliveryRecord]
-    /// Returns the position of the last block from before a time; 0 if there is none.
+    /// Returns the position of an app's last event block from before a time; 0 if there is none.
     func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64
 }
 
@@ -44,7 +45,7 @@ extension WebhookStore {
 
 /// A change of a webhook, requested by a person. A property that is `nil` leaves its value unchanged.
 package struct WebhookChange: Hashable, Sendable {
-    /// A change of the secrets with which posts are signed.
+    /// A change of the secrets with which requests to the webhook are signed.
     package enum Signing: Hashable, Sendable {
         /// Adds a secret. Of the earlier secrets only the newest is kept.
         case add(String)
@@ -56,7 +57,7 @@ package struct WebhookChange: Hashable, Sendable {
     package var events: Set<WebhookRecord.Event>?
     package var isActive: Bool?
     package var signing: Signing?
-    /// The position after which the delivery continues immediately, for example for a replay.
+    /// The position after which the delivery continues immediately, for example for a replay; `nil` keeps the position.
     package var cursor: Int64?
     /// Indicates whether a webhook that was disabled because of failures is enabled again. The delivery continues from
     /// its cursor, and its failures are reset.
@@ -88,9 +89,9 @@ package struct WebhookChange: Hashable, Sendable {
     }
 }
 
-/// A post of events that the receiver has acknowledged.
+/// A request with events that a webhook's receiver has acknowledged.
 package struct AcknowledgedPost: Hashable, Sendable {
-    /// The positions of the first and the last block in the post.
+    /// The positions of the first and the last event block in the request.
     package var first, last: Int64
     package var postedAt, acknowledgedAt: Timestamp
 
@@ -100,16 +101,16 @@ package struct AcknowledgedPost: Hashable, Sendable {
     }
 }
 
-/// The outcome of a post to a webhook.
+/// The outcome of a request with events to a webhook.
 package struct WebhookOutcome: Hashable, Sendable {
-    /// The webhook when the post began.
+    /// The webhook when the request began.
     package var before: WebhookRecord
-    /// The webhook after the post. Only the fields that a post can change are used: cursor, failures, times, last error
-    /// and activity.
+    /// The webhook after the request. Only the fields that a request can change are used: cursor, failures, times, last
+    /// error and activity.
     package var after: WebhookRecord
-    /// Indicates whether the receiver has acknowledged the post.
+    /// Indicates whether the receiver has acknowledged the request.
     package var isAccepted: Bool
-    /// The acknowledged post; `nil` if the post failed, or if there was nothing to post.
+    /// The acknowledged request; `nil` if it failed, or if there were no events to send.
     package var post: AcknowledgedPost?
 
     package init(before: WebhookRecord, after: WebhookRecord, isAccepted: Bool, post: AcknowledgedPost? = nil) {
@@ -118,8 +119,8 @@ package struct WebhookOutcome: Hashable, Sendable {
 
     /// Returns the webhook to be stored after this outcome; `nil` if the outcome no longer applies to `stored`.
     ///
-    /// An acknowledged post advances the cursor only if it has not moved since the post began, so that a replay that
-    /// was started meanwhile continues. A failed post applies only to the version at which the post began.
+    /// An acknowledged request advances the cursor only if that has not moved since the request began, so that a replay
+    /// that was started meanwhile continues. A failed request applies only to the version at which it began.
     package func applied(to stored: WebhookRecord) -> WebhookRecord? {
         var stored = stored
         if self.isAccepted {

@@ -49,6 +49,7 @@ package final class Budget: Sendable {
     private let state: Mutex<State>
     private let clock: @Sendable () -> ContinuousClock.Instant
 
+    /// Creates the budget of a resource, of which nothing is in use.
     /// - Parameter limits: The limits; `nil` for the resource's default.
     package init(
         _ resource: BudgetedResource,
@@ -63,19 +64,21 @@ package final class Budget: Sendable {
 
     /// Takes an amount without waiting.
     /// - Returns: The permit, which releases the amount when it ends. For a rate, it releases nothing.
+    /// - Throws: ``BudgetRefusal`` if the amount is not available.
     package func take(_ amount: Int = 1, for caller: BudgetCaller) throws(BudgetRefusal) -> BudgetPermit {
         try self.request(amount, for: caller)
         return BudgetPermit(self, amount, caller)
     }
 
-    /// Takes an amount, without waiting, of a resource whose size changes, such as a disk.
+    /// Takes an amount, without waiting, of a resource whose size changes, such as a disk. Throws ``BudgetRefusal`` if
+    /// the amount is not available.
     /// - Parameter room: The present size of the resource, including the amounts in use.
     package func take(_ amount: Int, for caller: BudgetCaller, room: Int) throws(BudgetRefusal) -> BudgetPermit {
         try self.request(amount, for: caller, room: room)
         return BudgetPermit(self, amount, caller)
     }
 
-    /// Takes an amount of a rate, which only time replenishes.
+    /// Takes an amount of a rate, which only time replenishes. Throws ``BudgetRefusal`` if it is not available.
     package func spend(_ amount: Int = 1, for caller: BudgetCaller) throws(BudgetRefusal) {
         try self.request(amount, for: caller)
     }
@@ -92,13 +95,14 @@ package final class Budget: Sendable {
         if case .refused(let level, let delay) = decision { throw BudgetRefusal(self, level, caller, delay) }
     }
 
-    /// Returns an unused amount to a rate. A negative amount takes more.
+    /// Returns the unused part of an amount to a rate. A negative amount takes more, even into debt.
     package func giveBack(_ amount: Int, for caller: BudgetCaller) {
         let now = self.clock()
         self.state.withLock { $0.machine.giveBack(Double(amount), of: caller, now: now) }
     }
 
-    /// Checks that a rate is not exhausted, and takes nothing. Used for requests that are charged only if they fail.
+    /// Checks that a rate is not exhausted, and throws ``BudgetRefusal`` otherwise. Nothing is taken: the request is
+    /// charged only if it fails.
     package func check(for caller: BudgetCaller) throws(BudgetRefusal) {
         let now = self.clock()
         let refused = self.state.withLock { state in
@@ -109,8 +113,9 @@ package final class Budget: Sendable {
         if let refused { throw BudgetRefusal(self, refused.level, caller, refused.delay) }
     }
 
-    /// Takes an amount of a rate that may go into debt. The debt must be paid within ``BudgetLimits/patience``.
+    /// Takes an amount of a rate that may go into debt.
     /// - Returns: The time that the caller has to wait until the debt is paid.
+    /// - Throws: ``BudgetRefusal`` if that would take longer than ``BudgetLimits/patience``. Then nothing is taken.
     package func owe(_ amount: Int, for caller: BudgetCaller) throws(BudgetRefusal) -> Duration {
         let now = self.clock()
         let result = self.state.withLock { state in
@@ -243,7 +248,7 @@ package final class Budget: Sendable {
 
     // MARK: Usage
 
-    /// The amount in use, and the number of waiting requests.
+    /// The amount in use by all callers, and the number of their waiting requests.
     package var usage: (held: Int, waiting: Int) { self.state.withLock { $0.machine.usage } }
 
     /// Returns the amount that a caller uses, and the number of its waiting requests.
@@ -275,7 +280,7 @@ package struct BudgetRefusal: Error, Hashable {
     package let level: BudgetLevel
     /// The time after which the amount may be available.
     package let delay: Duration
-    /// The bound that was reached; `nil` if the level has none.
+    /// The bound that was reached, for the message; `nil` if the level has none.
     package let bound: BudgetBound?
 
     fileprivate init(_ budget: Budget, _ level: BudgetLevel, _ caller: BudgetCaller, _ delay: Duration?) {
@@ -303,6 +308,7 @@ package final class BudgetRegistry: Sendable {
     /// The budgets in the order of their resources.
     package let all: [Budget]
 
+    /// Creates a budget for every resource.
     /// - Parameters:
     ///   - limits: The limits of the resources for which the settings change the defaults.
     ///   - clock: The clock of the rates.

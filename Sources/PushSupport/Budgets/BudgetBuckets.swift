@@ -55,7 +55,8 @@ struct BudgetBuckets: Sendable {
         return nil
     }
 
-    /// Takes an amount that may go into debt. The debt must be paid within the limits' patience.
+    /// Takes an amount that may go into debt, and returns the time until the debt is paid. If that exceeds the limits'
+    /// patience, takes nothing and returns the level that refuses.
     mutating func owe(
         _ amount: Double,
         _ caller: BudgetCaller,

@@ -3,11 +3,11 @@ package import PushTypes
 
 /// A level at which the use of a resource is bounded.
 package enum BudgetLevel: String, CaseIterable, Hashable, Sendable {
-    /// All callers of all apps together.
+    /// The level of all callers of all apps together.
     case whole
-    /// All callers of one app.
+    /// The level of all callers of one app.
     case app
-    /// One caller of one app, such as a key, a person or an address.
+    /// The level of one caller of one app, such as a key, a person or an address.
     case caller
 }
 
@@ -48,15 +48,15 @@ package struct BudgetCaller: Hashable, Sendable {
     package var site: BudgetCaller { BudgetCaller(app: self.app, self.identity.site, rate: self.rate) }
 }
 
-/// A bound of one level.
+/// The bound on the use of a resource at one level. A request that would exceed it waits or is refused.
 package enum BudgetBound: Hashable, Sendable {
-    /// The maximum amount in use at a time.
+    /// A bound on the amount in use at a time.
     case held(Int)
-    /// The maximum amount in use, as a multiple of the amount of the resource that is free (the dynamic threshold of
+    /// A bound on the amount in use, as a multiple of the amount of the resource that is free (the dynamic threshold of
     /// shared buffers). A single account can use n / (n + 1) of the resource, in small amounts or a large one. However
     /// many accounts take all they can, some of the resource stays free for the next one.
     case timesFree(Int)
-    /// The amount per second, and the maximum amount in one burst. Time replenishes it.
+    /// A bound on the amount per second, and on the amount in one burst. Time replenishes it.
     case rate(perSecond: Double, burst: Double)
 }
 
@@ -73,7 +73,7 @@ extension BudgetLimits.Levels<BudgetBound> {
 
 /// The bounds of a budget. A level without a bound is limited only by the bounds of the levels above it.
 package struct BudgetLimits: Hashable, Sendable {
-    /// One value for each level.
+    /// One value for each level; `nil` for a level without one.
     package struct Levels<Value: Hashable & Sendable>: Hashable, Sendable {
         package var whole, app, caller: Value?
 
@@ -95,14 +95,14 @@ package struct BudgetLimits: Hashable, Sendable {
     /// queue one even if the whole queue is full. A caller without a waiting request may queue one even if its app's
     /// queue is full, until the app has twice its maximum.
     package var waiting: Levels<Int>?
-    /// The maximum time for which a request waits.
+    /// The maximum time for which a request waits for an amount, or for which a debt lasts. A longer one is refused.
     package var patience: Duration
 
     package init(_ bounds: Levels<BudgetBound>, waiting: Levels<Int>? = nil, patience: Duration = .zero) {
         (self.bounds, self.waiting, self.patience) = (bounds, waiting, patience)
     }
 
-    /// Indicates whether amounts are in use until they are released; `false` if all bounds are rates.
+    /// `true` if amounts are in use until they are released; `false` if all bounds are rates.
     package var holds: Bool {
         BudgetLevel.allCases.contains { level in
             switch self.bounds[level] {

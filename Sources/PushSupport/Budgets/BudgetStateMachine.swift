@@ -13,7 +13,8 @@ package struct BudgetStateMachine: Sendable {
         case granted
         /// The request waits until ``release(_:of:)`` grants it.
         case queued
-        /// The amount was not taken, because this level is full. For a rate, `delay` is the time until it has room.
+        /// The amount was not taken, because this level is full. For a rate, `delay` is the time until it has room;
+        /// otherwise `nil`.
         case refused(BudgetLevel, delay: Duration?)
     }
 
@@ -73,7 +74,7 @@ package struct BudgetStateMachine: Sendable {
 
     /// Takes an amount again that the caller released to let others have their turns. The request waits behind theirs,
     /// even if the queue is full.
-    /// - Returns: `true` if the amount was granted at once.
+    /// - Returns: `true` if the amount was granted immediately; `false` if the request waits.
     package mutating func retake(_ amount: Int, for caller: BudgetCaller, ticket: Ticket) -> Bool {
         guard self.fullLevel(amount, caller) != nil || self.isOvertaking(caller) else {
             self.add(amount, caller)
@@ -86,8 +87,9 @@ package struct BudgetStateMachine: Sendable {
     /// Sets the maximum amount of a resource whose size changes, such as a disk.
     package mutating func resize(to room: Int) { self.limits.bounds.whole = .held(max(0, room)) }
 
-    /// Takes an amount of a rate that may go into debt. The debt must be paid within the limits' patience.
-    /// - Returns: The time after which the debt is paid, or the level that refused the amount.
+    /// Takes an amount of a rate that may go into debt, if the debt can be paid within the limits' patience.
+    /// - Returns: The time after which the debt is paid, or the level that refused the amount, of which nothing is
+    ///   taken then.
     package mutating func owe(
         _ amount: Double,
         for caller: BudgetCaller,
@@ -108,7 +110,7 @@ package struct BudgetStateMachine: Sendable {
         package let delay: Duration
     }
 
-    /// Returns an unused amount to a rate. A negative amount takes more.
+    /// Returns the unused part of an amount to a rate. A negative amount takes more, even into debt.
     package mutating func giveBack(_ amount: Double, of caller: BudgetCaller, now: ContinuousClock.Instant) {
         self.buckets.giveBack(amount, caller, self.limits.bounds, now: now)
     }
@@ -121,8 +123,8 @@ package struct BudgetStateMachine: Sendable {
     }
 
     /// Moves an amount in use to the account of another caller. The total in use does not change.
-    /// - Returns: The level of the other account that has no room, in which case the amount is not moved, and the
-    ///   requests that are granted now.
+    /// - Returns: The level of the other account that has no room, in which case the amount is not moved, or `nil`; and
+    ///   the requests that are granted now.
     package mutating func move(
         _ amount: Int,
         from caller: BudgetCaller,

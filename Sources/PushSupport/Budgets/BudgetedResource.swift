@@ -74,6 +74,7 @@ package struct BudgetedResourceRow: Sendable {
     /// The consequence of a refusal, as the table describes it; `nil` if the refusal is an error response to a request.
     package var outcome: String?
 
+    /// Creates a row without bounds, which the other methods add.
     /// - Parameters:
     ///   - noun: The plural noun for the resource.
     ///   - caller: The noun for a caller.
@@ -103,7 +104,7 @@ package struct BudgetedResourceRow: Sendable {
         return row
     }
 
-    /// Returns the message of a refusal.
+    /// Returns the message of a refusal at a level: what the caller has in use, and ``remedy``.
     package func refusal(_ level: BudgetLevel, _ bound: BudgetBound?) -> String {
         let holder =
             switch level {

@@ -4,15 +4,15 @@ package import X509
 
 /// The fields of a provider's certificate that the push service evaluates (reference 2.2, table of OIDs).
 package struct CertificateDetails: Sendable {
-    /// The attribute CN of the subject.
+    /// The attribute CN of the subject; `nil` if it has none.
     package let commonName: String?
-    /// The attribute UID of the subject, which contains the default topic.
+    /// The attribute UID of the subject, which contains the default topic; `nil` if it has none.
     package let userID: String?
     /// The topics of the extension with a list of topics; `nil` if the extension is absent or malformed.
     package let topics: [CertificateTopic]?
     /// The environments for which the certificate is issued; both if it names none.
     package let environments: Set<PushEnvironment>
-    /// Indicates whether the certificate names environments.
+    /// `true` if the certificate names environments; `false` if ``environments`` are both for lack of a name.
     package let namesEnvironments: Bool
 
     /// Parses a certificate in DER; returns `nil` for other bytes.

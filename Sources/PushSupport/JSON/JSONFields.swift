@@ -58,7 +58,7 @@ package struct JSONFields: Sendable {
         }
     }
 
-    /// Returns an integer; `nil` if it is absent.
+    /// Returns an integer, which must be in `range`; `nil` if it is absent.
     package func integer(_ name: String, in range: ClosedRange<Int64>) throws(RequestError) -> Int64? {
         switch self.members[name] {
         case nil: return nil
@@ -132,7 +132,7 @@ package struct JSONFields: Sendable {
         RequestError(.invalid, code: code, message: message, path: self.place)
     }
 
-    /// Returns the error of a member whose type is not the wanted one.
+    /// Returns the error of a member whose type is not the wanted one, such as `a string`.
     package func wrongType(_ name: String, _ wanted: String) -> RequestError {
         self.error(name, "wrong_type", "it must be \(wanted)")
     }

@@ -2,14 +2,16 @@ import Foundation
 
 /// A parser for JSON text (RFC 8259) in UTF-8. Its time is linear in the length of the text.
 ///
-/// A byte order mark is skipped. Of members with the same name the first one counts, unless duplicates are refused. A whole
-/// number becomes an integer if it fits into 64 bits, even if it is written as `1.0` or `1e2`.
+/// A byte order mark is skipped. Of members with the same name the first one counts, unless duplicates are refused. A
+/// whole number becomes an integer if it fits into 64 bits, even if it is written as `1.0` or `1e2`.
 struct JSONParser {
-    /// The maximum depth of nesting. Reading or writing a value of 250 levels overflowed a stack of 512 kB.
+    /// The maximum depth of nesting; a deeper text is rejected. Reading or writing a value of 250 levels overflowed a
+    /// stack of 512 kB.
     static let maximumDepth = 64
-    /// The maximum number of values in one text, on all levels together.
+    /// The maximum number of values in one text, on all levels together. A text with more is rejected.
     static let maximumValues = 250_000
-    /// The maximum length of a number that is converted exactly by `Decimal`, in bytes.
+    /// The maximum length of a number that is converted exactly by `Decimal`, in bytes. A longer one becomes a
+    /// `Double`.
     private static let longestExact = 400
 
     private let bytes: [UInt8]
@@ -199,8 +201,8 @@ extension JSONParser {
         return true
     }
 
-    /// Returns the exact integer that a text denotes, which may be too large for a `Double` to be exact; `nil` if it is not
-    /// whole.
+    /// Returns the exact integer that a text denotes, which may be too large for a `Double` to be exact; `nil` if it is
+    /// not whole.
     private static func exactInteger(_ text: String) -> Int64? {
         guard text.utf8.count <= Self.longestExact, let decimal = Decimal(string: text) else { return nil }
         let integer = NSDecimalNumber(decimal: decimal).int64Value
@@ -257,7 +259,8 @@ extension JSONParser {
         }
     }
 
-    /// Reads a scalar from the `u` of an escape to its last digit. A scalar above U+FFFF has two escapes; one alone is invalid.
+    /// Reads a scalar from the `u` of an escape to its last digit. A scalar above U+FFFF has two escapes; one alone is
+    /// invalid.
     private mutating func scalar() throws(RequestError) -> Unicode.Scalar {
         let unit = try self.unit()
         guard unit & 0xfc00 == 0xd800 else {

@@ -13,8 +13,8 @@ package enum JSONValue: Hashable, Sendable {
 
     /// Parses a text.
     ///
-    /// - Parameter refusesDuplicates: `true` makes two members of an object with the same name an error. Default `false`: the
-    ///   first one counts.
+    /// - Parameter refusesDuplicates: `true` makes two members of an object with the same name an error. Default
+    ///   `false`: the first one counts.
     /// - Throws: ``RequestError`` of the kind ``RequestError/Kind/invalid`` for a text that is not JSON.
     package init(parsing data: Data, refusesDuplicates: Bool = false) throws(RequestError) {
         self = try JSONParser.parse(data, refusesDuplicates: refusesDuplicates)

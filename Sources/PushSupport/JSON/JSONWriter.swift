@@ -2,13 +2,15 @@ package import Foundation
 
 /// Writes JSON text without spaces (RFC 8259), in time that is linear in its length.
 ///
-/// The bytes of a value are those of Foundation's encoder with sorted keys, because stored texts and their hashes depend on
-/// them. That encoder is too slow for the events of a campaign and the lines of an export, which are written part by part.
+/// The bytes of a value are those of Foundation's encoder with sorted keys, because stored texts and their hashes
+/// depend on them. That encoder is too slow for the events of a campaign and the lines of an export, which are written
+/// part by part.
 package struct JSONWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
 
     private static let digits = Array("0123456789abcdef".utf8)
 
+    /// Creates a writer of an empty text.
     /// - Parameter capacity: The number of bytes to reserve.
     package init(capacity: Int = 0) { self.bytes.reserveCapacity(capacity) }
 

@@ -9,8 +9,8 @@
 /// private static let change = RequestObject(optional: [url, active])
 /// ```
 ///
-/// A member is read with its entry in the list, as in `fields.value(Self.url)`. Rules that concern several members are code
-/// after that.
+/// A member is read with its entry in the list, as in `fields.value(Self.url)`. Rules that concern several members are
+/// code after that.
 package struct RequestObject: Sendable {
     package let members: [any AnyRequestMember]
     /// The names of the members.
@@ -19,7 +19,10 @@ package struct RequestObject: Sendable {
     package let required: Set<String>
     package let schema: Schema
 
-    /// - Parameter refine: Adds a name, and the rules that concern several members, to the schema.
+    /// Creates the description of an object from its members.
+    /// - Parameters:
+    ///   - acceptsNull: `true` if the schema allows `null` for an optional member.
+    ///   - refine: Adds a name, and the rules that concern several members, to the schema.
     package init(
         required: [any AnyRequestMember] = [],
         optional lists: [any AnyRequestMember]...,
@@ -54,7 +57,7 @@ package struct RequestObject: Sendable {
     }
 }
 
-/// A ``RequestMember`` with a value of any type.
+/// A ``RequestMember`` whatever the type of its value, so that a list can contain members of several types.
 package protocol AnyRequestMember: Sendable {
     var name: String { get }
     var schema: Schema { get }
@@ -108,7 +111,8 @@ package struct RequestMember<Value>: AnyRequestMember {
         }
     }
 
-    /// Returns a member whose value `parse` creates from this value. A value for which `parse` returns `nil` is an error.
+    /// Returns a member whose value `parse` creates from this value. A value for which `parse` returns `nil` is rejected
+    /// with `code` and `message`.
     package func parsed<Other>(
         _ code: String,
         _ message: String,
@@ -120,7 +124,7 @@ package struct RequestMember<Value>: AnyRequestMember {
         }
     }
 
-    /// Returns this member with a condition. A value that does not meet it is an error.
+    /// Returns this member with a condition. A value that does not meet it is rejected with `code` and `message`.
     package func checked(
         _ code: String,
         _ message: String,

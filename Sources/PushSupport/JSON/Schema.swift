@@ -3,9 +3,9 @@ import PushTypes
 /// The shape of a JSON value, in the dialect of OpenAPI 3.1 (JSON Schema 2020-12).
 package struct Schema: Sendable {
     private var members: [String: JSONValue]
-    /// The named schemas that this one refers to.
+    /// The schemas that this one refers to, by the names under which they become components of the OpenAPI document.
     package private(set) var components: [String: JSONValue] = [:]
-    /// Indicates whether `null` is an error for an optional member with this schema.
+    /// A Boolean value that indicates whether `null` is an error for an optional member with this schema.
     private var refusesNull = false
 
     package var json: JSONValue { .object(self.members) }
@@ -20,24 +20,24 @@ package struct Schema: Sendable {
         self.members["type"] = .string(type)
     }
 
-    /// Any value.
+    /// The schema for any value.
     package static let any = Schema(members: [:])
     package static let bool = Schema("boolean")
     package static let onlyTrue = Schema("boolean", ["enum": .array([.bool(true)])])
     package static let number = Schema("number")
     package static let uuid = Schema("string", ["format": .string("uuid")])
-    /// An environment, by any of its names.
+    /// The schema for an environment, by any of its names.
     package static let environment = Schema.choice(["sandbox", "production", "development"])
         .described("development is another name for sandbox.")
     package static let bundleID = Schema.string(length: 1...Topic.maximumLength, pattern: "^[A-Za-z0-9._-]+$")
     /// The pattern of ``PushNotification/isHeaderValue(_:)``.
     package static let headerValuePattern = #"^[^\u0000-\u0020\u007F]([^\u0000-\u001F\u007F]*[^\u0000-\u0020\u007F])?$"#
-    /// The id of a broadcast channel.
+    /// The schema for the id of a broadcast channel.
     package static let channelID = Schema.string(length: 1...ChannelID.maximumLength, pattern: "^[A-Za-z0-9+/=_-]+$")
-    /// A time in milliseconds since 1970.
+    /// The schema for a time in milliseconds since 1970.
     package static let timestamp = Schema.integer().described("Milliseconds since 1970.")
 
-    /// A time in RFC 3339.
+    /// The schema for a time in RFC 3339.
     package static let dateTime = Schema("string", ["format": .string("date-time")])
 
     package static func string(length: ClosedRange<Int>? = nil, pattern: String? = nil) -> Schema {
@@ -54,7 +54,7 @@ package struct Schema: Sendable {
         Schema("number", ["minimum": .number(least), "maximum": .number(most)])
     }
 
-    /// One of these numbers.
+    /// Returns the schema for one of these numbers.
     package static func integer(of values: [Int64]) -> Schema {
         Schema("integer", ["enum": .array(values.map { .integer($0) })])
     }
@@ -84,6 +84,7 @@ package struct Schema: Sendable {
         return [lower: JSONValue.integer(least), upper: JSONValue.integer(most)]
     }
 
+    /// Returns the schema of an object.
     /// - Parameters:
     ///   - isOpen: Allows members besides these.
     ///   - acceptsNull: Allows `null` for optional members, which ``JSONFields`` treats as absent.
@@ -106,7 +107,7 @@ package struct Schema: Sendable {
         return Schema("object", members, components: components)
     }
 
-    /// An object with members of any names. All values have one schema, and so may the names.
+    /// Returns the schema for an object with members of any names. All values have one schema, and so may the names.
     package static func map(of value: Schema, names: Schema? = nil, maximum: Int? = nil) -> Schema {
         Schema(
             "object",
@@ -123,7 +124,7 @@ package struct Schema: Sendable {
         return Schema(members: ["anyOf": .array(schemas.map(\.json))], components: components)
     }
 
-    /// A reference to a named schema, for schemas that contain themselves.
+    /// Returns a reference to a named schema, for schemas that contain themselves.
     package static func reference(_ name: String) -> Schema {
         Schema(members: ["$ref": .string("#/components/schemas/\(name)")])
     }
@@ -164,8 +165,8 @@ package struct Schema: Sendable {
         self.with("anyOf", .array(names.map { Self.given($0) }))
     }
 
-    /// This object, in which each of the `others` is allowed only beside the member `name`. A member that is `null` counts as
-    /// absent.
+    /// This object, in which each of the `others` is allowed only beside the member `name`. A member that is `null`
+    /// counts as absent.
     package func requiring(_ name: String, beside others: [String]) -> Schema {
         self.adding(others.map { ["if": Self.given($0), "then": Self.given(name)] })
     }
@@ -213,13 +214,13 @@ extension Schema {
         self.value["enum"].elements.compactMap { $0.stringValue ?? $0.integerValue.map { "\($0)" } }
     }
 
-    /// The maximum length of a text, in characters; `nil` if it has none. For a value that may be a text or something else,
-    /// it is that of the text.
+    /// The maximum length of a text, in characters; `nil` if it has none. For a value that may be a text or something
+    /// else, it is that of the text.
     package var maximumLength: Int? {
         ([self.value] + self.value["anyOf"].elements).compactMap { $0["maxLength"].integerValue.map { Int($0) } }.max()
     }
 
-    /// The allowed values of an integer; `nil` for other values, and without bounds.
+    /// The allowed values of an integer; `nil` for other values, and for an integer without bounds.
     package var range: ClosedRange<Int64>? {
         guard let least = self.value["minimum"].integerValue, let most = self.value["maximum"].integerValue,
             least <= most
@@ -227,7 +228,7 @@ extension Schema {
         return least...most
     }
 
-    /// Indicates whether the value is a number, with or without a fraction.
+    /// A Boolean value that indicates whether the value is a number, with or without a fraction.
     package var isNumber: Bool {
         let type = self.value["type"]
         let types = type.stringValue.map { [$0] } ?? type.elements.compactMap(\.stringValue)
@@ -239,7 +240,7 @@ extension Schema {
 }
 
 extension Schema {
-    /// A page of a list, with the cursor of the next one.
+    /// Returns the schema for a page of a list, with the cursor of the next one.
     package static func page(_ name: String, of element: Schema) -> Schema {
         .object(
             required: [(name, .array(of: element))],
@@ -248,7 +249,7 @@ extension Schema {
         )
     }
 
-    /// A list without pages.
+    /// Returns the schema for a list without pages.
     package static func list(_ name: String, of element: Schema) -> Schema {
         .object(required: [(name, .array(of: element))])
     }

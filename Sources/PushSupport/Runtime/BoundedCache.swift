@@ -4,9 +4,8 @@ import Synchronization
 ///
 /// Its memory is bounded without tracking the order of use. Values that are used often are soon cached again.
 package struct BoundedCache<Key: Hashable, Value> {
-    /// The maximum number of values.
+    /// The maximum number of values. A further one empties the cache.
     package let maximum: Int
-    /// The values by their keys.
     package private(set) var values: [Key: Value] = [:]
 
     package init(maximum: Int) { self.maximum = maximum }
@@ -45,7 +44,7 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
         var generation = 0
     }
 
-    /// The maximum number of values.
+    /// The maximum number of values. A further one empties the cache.
     package let maximum: Int
     private let state: Mutex<State>
 
@@ -54,7 +53,6 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
         self.state = Mutex(State(cache: BoundedCache(maximum: maximum)))
     }
 
-    /// The values by their keys.
     package var values: [Key: Value] { self.state.withLock { $0.cache.values } }
 
     /// The cached value of a key; `nil` if there is none.

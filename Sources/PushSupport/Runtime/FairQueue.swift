@@ -2,7 +2,6 @@ import NIOCore
 
 /// A queue that serves owners in turn, and the elements of one owner in the order in which they were added.
 package struct FairQueue<Owner: Hashable, Element> {
-    /// The number of elements.
     package private(set) var count = 0
     /// The owners that have elements, in the order of their turns.
     private(set) var owners = CircularBuffer<Owner>()
@@ -29,7 +28,8 @@ package struct FairQueue<Owner: Hashable, Element> {
         return self.popFirst(of: owner)
     }
 
-    /// Removes and returns the first element of an owner, and moves the owner to the end of the order of turns.
+    /// Removes and returns the first element of an owner, and moves the owner to the end of the order; `nil` if there
+    /// is none.
     @discardableResult
     package mutating func popFirst(of owner: Owner) -> Element? {
         guard let element = self.lanes[owner]?.popFirst() else { return nil }
@@ -39,7 +39,8 @@ package struct FairQueue<Owner: Hashable, Element> {
         return element
     }
 
-    /// Removes and returns an owner's first element that meets a condition. The owner keeps its turn.
+    /// Removes and returns an owner's first element that meets a condition; `nil` if none does. The owner keeps its
+    /// turn.
     package mutating func removeFirst(of owner: Owner, where condition: (Element) -> Bool) -> Element? {
         // In place: a lane that is bound to a name would be copied.
         guard let index = self.lanes[owner]?.firstIndex(where: condition),

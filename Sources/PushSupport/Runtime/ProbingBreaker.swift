@@ -15,10 +15,13 @@ package struct ProbingBreaker: Hashable, Sendable {
     private let pause, longestPause: Duration
     private var state = State.closed
 
-    /// - Parameter pause: The length of the first pause.
+    /// Creates a closed breaker.
+    /// - Parameters:
+    ///   - pause: The length of the first pause, which each failed probe doubles.
+    ///   - longestPause: The maximum length of a pause.
     package init(pause: Duration, longestPause: Duration) { (self.pause, self.longestPause) = (pause, longestPause) }
 
-    /// `true` while no attempt is allowed, or only a probe.
+    /// `true` while the breaker allows no attempt, or only a probe.
     package var isOpen: Bool { self.state != .closed }
 
     /// The end of the current pause, which may have passed; `nil` if the breaker is closed or a probe is in progress.

@@ -2,7 +2,7 @@
 package struct XMLTag {
     package enum Kind {
         case start, end
-        /// `<name/>`.
+        /// An empty-element tag, such as `<name/>`.
         case empty
     }
 
@@ -11,12 +11,12 @@ package struct XMLTag {
     package private(set) var kind: Kind
     /// The attributes, including their namespace prefixes, in the order of the document. No two have the same name.
     package private(set) var attributes: [(name: String, value: String)] = []
-    /// Indicates whether the tag was parsed completely, with its whole name and all attributes.
+    /// `true` if the tag was parsed with its name and all attributes; `false` if its attributes were left out.
     package private(set) var isWhole = true
 
-    /// The maximum number of attributes, and also of namespace declarations.
+    /// The maximum number of attributes, and also of namespace declarations, of a tag. A tag with more is rejected.
     package static let maximumAttributes = 64
-    /// The maximum length of a name, in bytes.
+    /// The maximum length of a name, in bytes. A tag with a longer name is rejected.
     package static let maximumName = 256
 
     /// Parses a tag.
@@ -117,7 +117,7 @@ extension XMLTag {
                 || self.isLater(byte)
         }
 
-        /// Indicates whether a byte is allowed in a name, but not as its first byte.
+        /// A Boolean value that indicates whether a byte is allowed in a name, but not as its first byte.
         private static func isLater(_ byte: UInt8) -> Bool {
             byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

@@ -31,6 +31,7 @@ package struct XMLTokenScanner: Sendable {
 
     /// Returns the token at the start of `bytes` and the index of its end; `nil` until the whole token has arrived.
     /// - Parameter bytes: The bytes of the last call, and those that have arrived since.
+    /// - Throws: ``XMLFault`` for bytes that begin no token of the accepted subset of XML.
     package mutating func scan(_ bytes: ArraySlice<UInt8>) throws(XMLFault) -> (XMLToken, end: Int)? {
         let found = try self.find(bytes)
         if found != nil { self = XMLTokenScanner() }

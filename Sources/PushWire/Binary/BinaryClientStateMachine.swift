@@ -14,7 +14,8 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
         /// The maximum number of retained written notifications. Beyond it, the oldest counts as accepted. Default
         /// 8192.
         package var written = 8192
-        /// The maximum number of submitted notifications that wait to be written. Default 1024.
+        /// The maximum number of submitted notifications that wait to be written. Beyond it, ``submit(_:now:)`` fails
+        /// them. Default 1024.
         package var waiting = 1024
         /// The time after which a written notification without an error packet counts as accepted. Default 1 s.
         package var quiet: Duration = .seconds(1)
@@ -41,7 +42,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
         case timedOut
         /// The caller withdrew the notification.
         case withdrawn
-        /// ``Limits/waiting`` notifications were already waiting.
+        /// The notification was refused, because ``Limits/waiting`` notifications were already waiting.
         case queueFull
         /// The notification was discarded with all others: the server rejected the connection or its certificate.
         case connectionRejected(BinaryStatus)
@@ -71,7 +72,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     package enum CloseReason: Hashable, Sendable {
         case errorPacket(BinaryErrorResponse)
         case malformedPacket
-        /// The server reads no more bytes from the connection.
+        /// The server did not read a notification before the notification's deadline.
         case stalled
     }
 
@@ -94,10 +95,11 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     private var finishedCount = 0
     private var received = ByteBuffer()
     package private(set) var isConnected = false
-    /// The number of consecutive connections and connection attempts that led to no final state.
+    /// The number of consecutive connections and connection attempts that failed; 0 once a notification is accepted, or
+    /// rejected on its own.
     package private(set) var failures = 0
 
-    /// - Parameter lastIdentifier: The identifier that precedes the identifier of the first notification.
+    /// Creates a state machine whose first notification has the identifier after `lastIdentifier`.
     package init(command: BinaryCommand = .framed, limits: Limits = Limits(), lastIdentifier: UInt32 = 0) {
         (self.command, self.limits, self.lastIdentifier) = (command, limits, lastIdentifier)
     }

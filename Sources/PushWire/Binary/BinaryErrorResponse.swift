@@ -19,7 +19,8 @@ package struct BinaryErrorResponse: Error, Hashable, Sendable {
         package init(command: UInt8) { self.command = command }
     }
 
-    /// Consumes one packet from the front of `buffer`. Returns `nil` while the packet is incomplete.
+    /// Consumes one packet from the front of `buffer`. Returns `nil` while it is incomplete. Throws for another
+    /// command.
     package static func read(from buffer: inout ByteBuffer) throws(Malformed) -> BinaryErrorResponse? {
         guard let command = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self) else { return nil }
         guard command == Self.command else { throw Malformed(command: command) }
@@ -62,11 +63,11 @@ package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
     package enum Scope: Hashable, Sendable {
         /// No error: the identified notification was accepted.
         case none
-        /// The server failed.
+        /// The server failed, so the identified notification may be sent again.
         case server
         /// The certificate or the connection is at fault, so every other notification would be rejected as well.
         case connection
-        /// Only the identified notification is at fault.
+        /// Only the identified notification is at fault. The client writes the later ones again.
         case notification
     }
 

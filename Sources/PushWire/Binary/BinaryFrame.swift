@@ -120,7 +120,7 @@ extension BinaryFrame {
         return BinaryFrame(command: command, notification: notification)
     }
 
-    /// - Parameter limit: The command whose payload limit applies.
+    /// Reads the rest of a frame of command 1, with the maximum payload length of `limit`; `nil` if it is incomplete.
     private static func readEnhanced(
         _ limit: BinaryCommand,
         from buffer: inout ByteBuffer

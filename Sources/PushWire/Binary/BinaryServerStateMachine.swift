@@ -13,7 +13,8 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
     package struct Limits: Hashable, Sendable {
         /// The maximum number of notifications in flight. No bytes are read while it is reached. Default 500.
         package var inFlight = 500
-        /// The maximum number of received bytes that wait to be parsed. Default 8 MiB.
+        /// The maximum number of received bytes that wait while ``inFlight`` is reached. More bytes end the connection.
+        /// Default 8 MiB.
         package var waiting = 8 * 1024 * 1024
         /// The maximum time from the handshake to the first byte. Default 5 min, because clients connect before they
         /// have notifications to send.
@@ -23,11 +24,13 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         /// The maximum time between two notifications. Default 24 h, because a client does not notice that
         /// notifications written to a closed connection are lost (reference 5.3.8).
         package var idle: Duration = .seconds(24 * 3600)
-        /// The maximum time for which a notification may be in flight. Default 30 s.
+        /// The maximum time for which a notification may be in flight. Then it is rejected with a processing error.
+        /// Default 30 s.
         package var settlement: Duration = .seconds(30)
         /// The maximum time for which a notification may be in flight during a shutdown. Default 5 s.
         package var shutdown: Duration = .seconds(5)
-        /// The time for which the client's bytes are read and discarded after the error packet. Default 2 s.
+        /// The time for which the client's bytes are discarded after the error packet, before the connection is closed.
+        /// Default 2 s.
         package var drain: Duration = .seconds(2)
         /// Indicates whether commands 0 and 1 allow 2,048 bytes of payload, as command 2, instead of 256. Default
         /// false.
@@ -74,7 +77,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
     /// The way in which the connection ends once all earlier notifications are settled.
     private enum Ending: Hashable, Sendable {
         case packet(BinaryErrorResponse?, cause: MalformedNotification? = nil)
-        /// The server is shutting down. The error packet names the last accepted notification.
+        /// End with an error packet that names the last accepted notification, because the server is shutting down.
         case shutdown(deadline: Timestamp)
     }
 
@@ -122,7 +125,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         }
     }
 
-    /// Returns whether the notification is neither settled nor discarded.
+    /// Returns `true` if the notification is neither accepted, rejected nor discarded.
     package func isInFlight(_ ticket: UInt32) -> Bool { self.index(of: ticket) != nil }
 
     private var hasCapacity: Bool { self.entries.count < max(1, self.limits.inFlight) }
@@ -289,7 +292,7 @@ extension BinaryServerStateMachine {
         self.silenceDeadline = nil
     }
 
-    /// The first byte of the next notification.
+    /// The first byte of the next notification; `nil` if it has not arrived.
     private var command: UInt8? { self.received.getInteger(at: self.received.readerIndex, as: UInt8.self) }
 
     private func index(of ticket: UInt32) -> Int? {

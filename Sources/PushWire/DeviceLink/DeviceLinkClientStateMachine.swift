@@ -8,11 +8,11 @@ package import PushTypes
 /// ``nextDeadline``.
 package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
     package struct Limits: Sendable {
-        /// The maximum time from *Connect* to its response. Default 15 s.
+        /// The maximum time from *Connect* to its response; then the link is closed. Default 15 s.
         package var connect: Duration = .seconds(15)
         /// The interval between keep-alives. Default 30 s.
         package var keepAlive: Duration = .seconds(30)
-        /// The maximum time from a keep-alive to its acknowledgement. Default 15 s.
+        /// The maximum time from a keep-alive to its acknowledgement; then the link is closed. Default 15 s.
         package var keepAliveTimeout: Duration = .seconds(15)
 
         package init() {}
@@ -20,7 +20,8 @@ package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
 
     package enum Action: Hashable, Sendable {
         case send(DeviceLinkPacket)
-        /// The server has accepted the device. If `baseToken` is not `nil`, it is new and must be stored.
+        /// The server has accepted the device. If `baseToken` is not `nil`, it is new and must be stored for the next
+        /// *Connect*.
         case connected(baseToken: [UInt8]?)
         /// Process the message, then send its acknowledgement.
         case deliver(DeviceLinkMessage)

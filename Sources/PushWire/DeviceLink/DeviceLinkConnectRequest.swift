@@ -4,7 +4,7 @@ package import PushTypes
 /// Command 7, *Connect*, by which a device identifies itself (device link reference 3). It contains only the fields
 /// that the server uses.
 package struct DeviceLinkConnectRequest: Hashable, Sendable {
-    /// The base token from an earlier connection; `nil` on the first connection.
+    /// The base token, which the server assigned to the device on an earlier connection; `nil` on the first.
     package var baseToken: [UInt8]?
     package var state: DeviceLinkState
     /// The device's certificate in DER; `nil` if the packet contains none.
@@ -67,7 +67,7 @@ package struct DeviceLinkConnectResponse: Hashable, Sendable {
     package static let maximumBaseToken = 256
 
     package var status: Status
-    /// The device's base token if it is new or has changed; otherwise `nil`.
+    /// The base token that the server has assigned to the device; `nil` if the device already has it.
     package var baseToken: [UInt8]?
     /// The maximum size of a message, in bytes.
     package var maximumMessageSize: UInt16

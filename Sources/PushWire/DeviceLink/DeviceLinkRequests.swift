@@ -1,6 +1,6 @@
 /// Command 9, *Filter topics*: the topics that the device subscribes to, by mode (device link reference 3).
 package struct DeviceLinkFilter: Hashable, Sendable {
-    /// The maximum number of topics in one filter.
+    /// The maximum number of topics in one filter. A packet with more is invalid.
     package static let maximumTopics = 512
 
     package var baseToken: [UInt8]?
@@ -94,7 +94,7 @@ package struct DeviceLinkTokenResponse: Hashable, Sendable {
 /// The command is Apple's, and its fields are Martlet's (docs/decisions/0010). Only a device that has sent field 128 in
 /// *Connect* uses it.
 package struct DeviceLinkChannelRequest: Hashable, Sendable {
-    /// The maximum length of a channel id, in bytes of its base64 text.
+    /// The maximum length of a channel id, in bytes of its base64 text. A packet with a longer one is invalid.
     package static let maximumChannelLength = 128
 
     /// The hash of the app's bundle id.
@@ -127,9 +127,9 @@ package struct DeviceLinkChannelRequest: Hashable, Sendable {
 package struct DeviceLinkChannelResponse: Hashable, Sendable {
     package enum Status: UInt8, Hashable, Sendable {
         case ok = 0
-        /// The device already follows the maximum number of channels.
+        /// The request failed, because the device already follows the maximum number of channels.
         case tooMany = 1
-        /// The channel does not exist.
+        /// The request failed, because the channel does not exist.
         case unknownChannel = 2
     }
 

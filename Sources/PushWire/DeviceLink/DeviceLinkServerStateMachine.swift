@@ -10,11 +10,13 @@ package import PushTypes
 /// ``nextDeadline``.
 package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
     package struct Limits: Sendable {
-        /// The maximum time from the first byte to a complete *Connect*. Default 15 s.
+        /// The maximum time from the first byte to the end of authentication; then the link is closed. Default 15 s.
         package var connect: Duration = .seconds(15)
-        /// The maximum time without a packet from the device. Default 30 min; keep-alives arrive more often.
+        /// The maximum time without a packet from the device; then the link is closed. Keep-alives arrive more often.
+        /// Default 30 min.
         package var idle: Duration = .seconds(30 * 60)
-        /// The maximum number of packets that are queued during authentication. Default 32.
+        /// The maximum number of packets that are queued during authentication. More packets close the link. Default
+        /// 32.
         package var waiting = 32
 
         package init() {}
@@ -31,7 +33,7 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
         case mint(DeviceLinkTokenRequest)
         case acknowledged(DeviceLinkAcknowledgement)
         case stateChanged(DeviceLinkState)
-        /// Follow or unfollow a channel, and send the response.
+        /// Follow or unfollow a broadcast channel, and send the response.
         case channel(DeviceLinkChannelRequest)
         /// Close the connection once all output is written.
         case close(CloseReason)
@@ -100,6 +102,7 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
 
     /// Accepts the device, whose certificate and signature are valid.
     /// - Parameters:
+    ///   - baseToken: The token by which the server identifies the device.
     ///   - isNew: Whether the base token is new. If so, the response contains it.
     ///   - serverTime: The time of the wall clock, for the response.
     package mutating func authenticated(

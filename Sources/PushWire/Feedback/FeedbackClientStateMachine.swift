@@ -8,7 +8,7 @@ package import PushTypes
 package struct FeedbackClientStateMachine: ~Copyable, Sendable {
     package enum Action: Hashable, Sendable {
         case deliver(FeedbackTuple)
-        /// The list is complete.
+        /// Report that the list is complete: the server has closed the connection in order.
         case finish
         /// The list was cut off or is invalid. Close the connection.
         case fail(FeedbackError)
@@ -23,7 +23,7 @@ package struct FeedbackClientStateMachine: ~Copyable, Sendable {
     private var state = State.reading(count: 0)
     private var received = ByteBuffer()
 
-    /// - Parameter limit: The maximum number of tuples to read.
+    /// Creates a state machine that fails if the list has more than `limit` tuples.
     package init(limit: Int) { self.limit = limit }
 
     package mutating func receive(_ bytes: ByteBuffer) -> [Action] {
@@ -47,7 +47,7 @@ package struct FeedbackClientStateMachine: ~Copyable, Sendable {
     /// Fails, because the server has sent nothing for the idle timeout.
     package mutating func timedOut() -> [Action] { self.fail(.timedOut) }
 
-    /// Handles the end of the connection.
+    /// Handles the end of the connection, which completes the list only if it is clean and follows a complete tuple.
     /// - Parameter isClean: Whether the server closed TLS before TCP. If not, the list may be truncated.
     package mutating func connectionClosed(isClean: Bool) -> [Action] {
         guard isClean, self.received.readableBytes == 0 else { return self.fail(.truncated) }

@@ -18,7 +18,8 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         package var record = 4096
         /// The maximum number of tuples on one connection. The next connection gets the others. Default 50,000.
         package var tuples = 50_000
-        /// The maximum time for reading and writing a page, and for waiting for the connection's turn. Default 30 s.
+        /// The maximum time for reading and writing a page, and for waiting for the connection's turn. Then the
+        /// connection is aborted. Default 30 s.
         package var progress: Duration = .seconds(30)
         /// The pause between the last tuple and the closing of the write side. A client with Go's TLS library that
         /// reads both at once receives the tuple together with the end, and some such clients drop the tuple. There is
@@ -73,7 +74,7 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     /// The time at which ``tick(now:)`` must be called; `nil` once the connection is closed.
     package var nextDeadline: Timestamp? { self.state == .closed ? nil : self.deadline }
 
-    /// Starts to send the lists of `topics`, once it is the connection's turn.
+    /// Starts to send the feedback lists of `topics`, once it is the connection's turn.
     package mutating func start(_ topics: [Topic], now: Timestamp) -> [Action] {
         guard self.state == .waiting else { return [] }
         self.topics = topics[...]
@@ -123,7 +124,7 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         return [.abort]
     }
 
-    /// Handles the end of the connection.
+    /// Handles the end of the connection. If the client has read the tuples, they are to be cleared.
     /// - Parameter isClean: Whether the client closed the connection in order, and not by a reset.
     package mutating func connectionClosed(isClean: Bool) -> [Action] {
         let wasRead = self.state == .awaitingClose && isClean && self.tupleCount > 0

@@ -17,7 +17,8 @@ package struct ProxyTunnelStateMachine: Sendable {
         case failed(ProxyFailure.Cause)
     }
 
-    /// The maximum total length of the response's head and the preceding interim responses, in bytes.
+    /// The maximum total length, in bytes, of the response's head and interim responses; then it is
+    /// ``ProxyFailure/Cause/endless``.
     package static let maximumHead = 16 * 1024
     private static let version = Array("HTTP/1.".utf8)
     private static let lineFeed = UInt8(ascii: "\n")
@@ -121,6 +122,7 @@ package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
     private let hasUser: Bool
     private let target: String
 
+    /// Creates the failure of a tunnel.
     /// - Parameters:
     ///   - host: The host at the other end of the tunnel.
     ///   - port: The port at the other end of the tunnel.

@@ -7,8 +7,8 @@ package import PushTypes
 package struct VAPIDKey: Sendable {
     /// The maximum validity period of a token (RFC 8292 section 2).
     package static let longestValidity: Duration = .seconds(24 * 3600)
-    /// The maximum time by which a sender's clock may be ahead. It is needed because senders such as Mastodon always
-    /// use the maximum validity period.
+    /// The time by which a token may exceed ``longestValidity``, for senders whose clocks are ahead. Senders such as
+    /// Mastodon always use the maximum.
     package static let clockTolerance: Duration = .seconds(300)
 
     private let key: P256.Signing.PrivateKey
@@ -95,7 +95,7 @@ package struct VAPIDCredential: Hashable, Sendable {
         (self.token, self.publicKey) = (token, Array(bytes))
     }
 
-    /// Checks the signature, the audience and the validity period of the token.
+    /// Checks the signature, the audience and the validity period of the token. Throws the first fault found.
     /// - Parameters:
     ///   - key: The public key that the subscription accepts.
     ///   - origin: The origin of the push resource.

@@ -7,7 +7,7 @@ package import PushTypes
 package struct WebPushRequest: Hashable, Sendable {
     /// The maximum length of a body that every push service must accept, in bytes (RFC 8030 section 7.2).
     package static let maximumBody = 4096
-    /// The maximum length of a topic, in base64url characters.
+    /// The maximum length of a topic, in base64url characters. A longer one is rejected with ``Fault/topic``.
     package static let maximumTopic = 32
 
     /// The urgency of a message (RFC 8030 section 5.3).
@@ -112,7 +112,7 @@ package enum WebPushMessage {
     /// service accepts.
     package static let longestStorage: Int64 = 28 * 86_400
 
-    /// Returns the header fields, whose names are in lower case.
+    /// Returns the header fields, whose names are in lower case. Without a collapse id, there is no topic.
     package static func headers(
         priority: Priority,
         expiration: Expiration,

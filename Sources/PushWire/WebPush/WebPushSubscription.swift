@@ -3,11 +3,11 @@ import Foundation
 package import PushSupport
 package import PushTypes
 
-/// A browser's subscription: the URL to which messages are posted, and the keys with which they are encrypted.
+/// A browser's subscription: the URL to which messages are sent by POST, and the keys with which they are encrypted.
 ///
 /// All of it is secret, because anyone who knows the URL can send to the browser.
 package struct WebPushSubscription: Hashable, Sendable {
-    /// The maximum length of the URL, in bytes.
+    /// The maximum length of the URL, in bytes. A subscription with a longer one is rejected.
     package static let maximumEndpoint = 2048
 
     package let endpoint: String

@@ -1,16 +1,17 @@
 /// The exit statuses of the commands. `docs/commands.md`, help and manual pages show them as a table.
 enum ExitStatus: Int32, CaseIterable {
-    /// The command has succeeded.
+    /// The status of a command that has succeeded.
     case done = 0
-    /// The server rejected the request, or a push was not accepted.
+    /// The status after a rejection: the server rejected the request, or a push was not accepted.
     case failed = 1
-    /// A time limit passed before the work that the command waits for had finished. The work continues.
+    /// The status after a time limit passed before the work that the command waits for had finished. The work
+    /// continues.
     case unfinished = 2
-    /// A notification had no recipients, or all were skipped.
+    /// The status for a notification that had no recipients, or whose recipients were all skipped.
     case nobodyReached = 3
-    /// The command line or a setting is invalid, and nothing was done.
+    /// The status for an invalid command line or setting. Nothing was done.
     case usage = 64
-    /// No server has responded.
+    /// The status after no server has responded.
     case unavailable = 69
 
     /// The meaning of the status, as the documentation shows it.

@@ -59,16 +59,16 @@ private struct ShutdownDeadline: Service {
 struct ServiceManager: Sendable {
     /// A state of the process, as a message to the service manager.
     enum State: String {
-        /// The services accept requests.
+        /// The state in which the services accept requests.
         case ready = "READY=1"
-        /// The process is shutting down.
+        /// The state in which the process is shutting down.
         case stopping = "STOPPING=1"
     }
 
     /// The path of the service manager's socket. A leading `@` stands for the abstract namespace.
     private let socketPath: String
 
-    /// Returns `nil` if no service manager expects to be notified of the state (`NOTIFY_SOCKET` is not set).
+    /// Finds the service manager by the variable `NOTIFY_SOCKET`; `nil` if it is not set, because none expects reports.
     init?(environment: [String: String] = ProcessInfo.processInfo.environment) {
         guard let path = environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@") else { return nil }
         self.socketPath = path

@@ -137,7 +137,7 @@ private struct DirectChannels {
     private let service: ChannelService
     private let bundleID: Topic
 
-    /// - Throws: The errors of ``DirectDestination``.
+    /// Creates a client from the options. Throws the errors of ``DirectDestination``.
     init(_ options: ServiceCredentialOptions, _ access: AppOptions) async throws {
         let settings = try await access.settings([options.proxy, options.passphrase])
         let destination = try DirectDestination(options, settings: settings)

@@ -20,7 +20,7 @@ struct APIClient: Sendable {
     /// The value exceeds the time that a server needs for the last lines of an import and the 15 s between the comments
     /// of an event stream, and suffices for the longest list over a slow connection.
     @TaskLocal static var silence: TimeAmount = .seconds(300)
-    /// The maximum size of a response that does not stream, in bytes.
+    /// The maximum size of a response that does not stream, in bytes. A larger one is an error.
     static let maximumResponseLength = 4 * 1024 * 1024
 
     /// The settings by which clients share connections: the additional authority, the proxy and the idle timeout.
@@ -30,10 +30,10 @@ struct APIClient: Sendable {
         let silence: TimeAmount
     }
 
-    /// The HTTP clients, by their connection settings.
     private static let clients = Mutex<[Route: HTTPClient]>([:])
 
-    /// Returns the HTTP client for connection settings. A refused connection fails at once instead of being retried.
+    /// Returns the HTTP client for connection settings. A refused connection fails immediately instead of being
+    /// retried.
     private static func http(_ route: Route) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -68,6 +68,7 @@ struct APIClient: Sendable {
     let role: Role
     private let http: HTTPClient
 
+    /// Creates a client of the server at a URL.
     /// - Parameters:
     ///   - baseURL: The URL without a path; a trailing slash is dropped.
     ///   - authority: The PEM certificates that the client trusts in addition to the system's; `nil` for none.
@@ -161,7 +162,7 @@ struct APIClient: Sendable {
         return message
     }
 
-    /// Performs a request.
+    /// Performs a request, which must succeed before `deadline`.
     /// - Throws: ``APIErrorResponse`` for a status that is not 2xx, ``NoResponseError`` if there is no response.
     private func response(to message: HTTPClientRequest, deadline: NIODeadline) async throws -> HTTPClientResponse {
         let response: HTTPClientResponse
@@ -226,7 +227,6 @@ struct ForeignServerError: StatusError {
 
 /// A response with an error status.
 struct APIErrorResponse: Error, CustomStringConvertible {
-    /// The HTTP status.
     let status: UInt
     /// The body of the response.
     let text: String
@@ -237,10 +237,10 @@ struct APIErrorResponse: Error, CustomStringConvertible {
     /// The code of the API's error; `nil` if the server is not Martlet's.
     var code: String? { self.error["code"].stringValue }
 
-    /// Indicates that the response is from one of Martlet's APIs, rather than from another server at that address.
+    /// `true` if the response is from one of Martlet's APIs; `false` if it is from another server at that address.
     var isFromAPI: Bool { self.code != nil }
 
-    /// Indicates that the request may have been performed, because the server or a proxy failed. An API that refuses a
+    /// `true` if the request may have been performed, because the server or a proxy failed. An API that refuses a
     /// request because of overload has not begun to perform it.
     var mayBeDone: Bool {
         self.status >= 500 && !(self.status == 503 && self.isFromAPI && self.code != "storage_unavailable")
@@ -259,11 +259,11 @@ struct APIErrorResponse: Error, CustomStringConvertible {
 /// The error of a request that had no response.
 struct NoResponseError: StatusError {
     let description: String
-    /// Indicates that the server may have performed the request.
+    /// `true` if the server may have performed the request; `false` if the request certainly did not reach it.
     let mayHaveArrived: Bool
     let status = ExitStatus.unavailable
 
-    /// - Parameter url: The URL of the server.
+    /// Creates the error from an error of the HTTP client.
     init(_ error: any Error, from url: String) {
         let (isSecure, text) = (url.hasPrefix("https:"), "\(error)")
         let failure = error as? HTTPClientError

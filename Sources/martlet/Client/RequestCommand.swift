@@ -91,7 +91,7 @@ struct APIConnection {
 
 /// The options with which a command connects to a running server and prints its responses.
 protocol APIAccess: ParsableArguments {
-    /// Indicates that responses are printed as JSON.
+    /// A Boolean value that indicates whether responses are printed as JSON instead of text.
     var json: Bool { get }
     /// Returns the connection to the server that flags, environment variables or the settings file specify.
     /// - Throws: ``SettingsError``, or a validation error that names the missing option.

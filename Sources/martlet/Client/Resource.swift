@@ -19,7 +19,7 @@ protocol ListableResource: Resource {
     /// The options that filter the entries.
     associatedtype Filter: ListFilter = NoFilter
     static var columns: TextTable { get }
-    /// The name and the help of the command.
+    /// The name and the help of the command `list`.
     static var list: CommandConfiguration { get }
 }
 
@@ -39,7 +39,6 @@ struct NoFilter: ListFilter {
 
 /// A resource whose records have ids.
 protocol IdentifiedResource: Resource {
-    /// The type of an id.
     associatedtype ID: PathArgument = String
     /// The name and the help of the argument for the id.
     static var id: ArgumentHelp { get }
@@ -47,7 +46,7 @@ protocol IdentifiedResource: Resource {
 
 /// A resource with a command `show`.
 protocol ShowableResource: IdentifiedResource {
-    /// The name and the help of the command.
+    /// The name and the help of the command `show`.
     static var show: CommandConfiguration { get }
     /// Formats a record as human-readable text.
     static func details(_ response: JSONValue) -> String
@@ -59,7 +58,7 @@ extension ShowableResource where Self: ListableResource {
 
 /// A resource with a command `remove`.
 protocol RemovableResource: IdentifiedResource {
-    /// The name and the help of the command.
+    /// The name and the help of the command `remove`.
     static var remove: CommandConfiguration { get }
     /// Returns the message to print after a record was removed.
     static func removed(_ id: ID) -> String

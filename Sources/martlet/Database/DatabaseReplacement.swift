@@ -12,7 +12,6 @@ struct DatabaseReplacement {
     /// log without its database must be moved too, because SQLite would replay it over the new database.
     static let suffixes = ["", "-wal", "-shm", "-journal"]
 
-    /// The paths of the provider's data.
     let paths: ProviderConfiguration
 
     private var target: String { self.paths.databasePath }
@@ -20,7 +19,7 @@ struct DatabaseReplacement {
     private var marker: String { self.paths.replacementMarker }
     private var directory: String { self.paths.dataDirectory }
 
-    /// Indicates that at least one file of the old database exists.
+    /// `true` if at least one file of the old database exists.
     var hasOldFiles: Bool { Self.hasFiles(at: self.target) }
 
     /// Renames the files of the old database.
@@ -49,7 +48,6 @@ struct DatabaseReplacement {
         try self.syncDirectory()
     }
 
-    /// Writes the marker, and returns the name under which the old database is kept.
     private func reservedName() throws -> String {
         // An interrupted attempt has already moved the database, to which the remaining files belong.
         if !Self.exists(self.target), let name = self.interruptedName,
@@ -87,7 +85,6 @@ struct DatabaseReplacement {
         return number == 1 ? name : "\(name)-\(number)"
     }
 
-    /// Renames a file without replacing an existing one.
     private func move(_ path: String, to other: String) throws {
         // Unlike rename, this never replaces an existing file.
         do {

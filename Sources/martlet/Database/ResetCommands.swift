@@ -95,7 +95,6 @@ struct ResetSecretsCommand: AsyncParsableCommand {
         try StandardOutput.result("the previous database is \(kept)")
     }
 
-    /// Returns a name for the copy of the previous database that no file has.
     private static func freshName(beside path: String) throws -> String {
         let names = ["\(path).before-reset"] + (2..<1000).map { "\(path).before-reset-\($0)" }
         guard let name = names.first(where: { !FileManager.default.fileExists(atPath: $0) }) else {

@@ -66,14 +66,14 @@ struct DatabaseRestore {
     /// The reason that is shown for notifications that the restore paused.
     static let reason = "restored from a backup: what was sent since then is not known"
 
-    /// The path of the backup.
     let backup: String
-    /// The paths of the provider's data.
     let paths: ProviderConfiguration
-    /// Indicates that an existing database may be replaced.
+    /// `true` to replace an existing database; `false` to fail if there is one.
     let mayReplace: Bool
 
     /// Restores the backup.
+    /// - Parameter pausing: `true` to pause the notifications and schedules of the backup, so that nothing is sent
+    ///   twice.
     /// - Throws: ``SettingsError``, ``StoreError``. After an error, either nothing has been replaced, or no provider
     ///   starts until another attempt has succeeded.
     func run(pausing: Bool) async throws -> Summary {
@@ -108,7 +108,6 @@ struct DatabaseRestore {
         return result
     }
 
-    /// Removes a database and the files beside it.
     private static func remove(_ path: String) {
         for suffix in DatabaseReplacement.suffixes { try? FileManager.default.removeItem(atPath: path + suffix) }
     }

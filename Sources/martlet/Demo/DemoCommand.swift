@@ -56,7 +56,6 @@ struct DemoRoles: Service {
 
     func run() async throws { try await self.group.run() }
 
-    /// Starts a further service in the group.
     func start(_ service: any Service) async { await self.group.addServiceUnlessShutdown(service) }
 
     /// A service that does nothing, because the group needs a first service before the roles are added.
@@ -79,7 +78,7 @@ struct DemoRun: Service {
 
     let directory: String
     var story = Story.notification
-    /// Indicates that the demo stops after the first delivery.
+    /// `true` to stop the demo after the first delivery; `false` to keep it running for the user's commands.
     let endsAfterDelivery: Bool
     let roles: DemoRoles
     let log: LogConfiguration
@@ -115,7 +114,6 @@ struct DemoRun: Service {
         try await self.continue(simulator)
     }
 
-    /// Performs the steps of the publisher's scenario.
     private func publish(_ start: @escaping @Sendable (any Service) async -> Void) async throws {
         let (publisher, reader, others) = try await Self.within(self.deadline) {
             var loop = DemoLoop(directory: self.directory, environment: .production, log: self.log)

@@ -13,7 +13,7 @@ import ServiceLifecycle
 /// The gateway, the provider and the phone of the demo, connected over real sockets.
 struct DemoLoop: Sendable {
     static let bundleID = "com.example.MyApp", user = "alice", teamID = "DEMOTEAM01", keyID = "DEMOKEY001"
-    /// The rule file for the screens of the app.
+    /// The rule file that declares the screens of the app which notifications may open.
     static let routes = """
         {"version":1,"fallback":"home","screens":[
         {"name":"home"},
@@ -45,12 +45,10 @@ struct DemoLoop: Sendable {
 
     /// The path of the gateway's CA certificate, in PEM.
     var authorityFile: String { "\(self.directory)/gateway/authority.pem" }
-    /// A client of the gateway's admin API.
     var admin: APIClient {
         get throws { try APIClient(baseURL: "http://127.0.0.1:\(self.gatewayPorts.admin)", role: .gateway) }
     }
     var providerURL: String { "http://127.0.0.1:\(self.providerPort)" }
-    /// A client of the provider's API.
     var provider: APIClient { get throws { try APIClient(baseURL: self.providerURL, apiKey: self.apiKey) } }
 
     /// Starts a gateway, and registers the app and the key for provider tokens.
@@ -140,8 +138,7 @@ struct DemoLoop: Sendable {
         return simulator
     }
 
-    /// Executes a command on the phone.
-    /// - Throws: ``SettingsError`` for a command that fails or times out.
+    /// Executes a command on the phone. Throws ``SettingsError`` for a command that fails or times out.
     static func perform(_ command: PhoneCommand, _ simulator: Simulator) async throws {
         do {
             _ = try await simulator.perform(command)
@@ -153,7 +150,6 @@ struct DemoLoop: Sendable {
 
 /// Prints each step of the demo as one line: the seconds since the start, the role and its action.
 struct DemoNarrator: Sendable {
-    /// The roles whose steps are printed.
     enum Role: String {
         case gateway, provider, phone, app, publisher
         case backEnd = "back end"
@@ -163,7 +159,6 @@ struct DemoNarrator: Sendable {
     /// The output of the task that created the narrator, which tasks that report the phone's events use too.
     private let write = StandardOutput.write
 
-    /// Prints one line.
     func report(_ role: Role, _ text: String) {
         let milliseconds = (ContinuousClock.now - self.start) / .milliseconds(1)
         let time = String(format: "%7.3f s", milliseconds / 1000)

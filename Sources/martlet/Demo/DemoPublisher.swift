@@ -29,7 +29,6 @@ struct DemoPublisher: Sendable {
 
     // MARK: - The readers
 
-    /// The reader's configuration.
     private func configuration() throws -> ReaderConfiguration {
         guard let url = URL(string: self.loop.providerURL) else {
             throw SettingsError("\(self.loop.providerURL) is no URL")
@@ -180,8 +179,7 @@ struct DemoPublisher: Sendable {
         StandardOutput.line("\n\(lines.map { "    \($0)" }.joined(separator: "\n"))\n")
     }
 
-    /// Executes a command on readers.
-    /// - Throws: ``SettingsError`` for a command that fails or times out.
+    /// Executes a command on readers. Throws ``SettingsError`` for a command that fails or times out.
     private static func perform(_ command: LibraryCommand, _ phone: some PhoneCommandHandler<LibraryCommand>)
         async throws
     {

@@ -75,11 +75,10 @@ struct DeviceRunCommand: AsyncParsableCommand {
 
 /// The value of the option for a broadcast channel, in the form `APP:ID`.
 private struct ChannelOption {
-    /// The bundle id of the app.
     let app: String
     let id: String
 
-    /// - Throws: ``SettingsError`` for a value without a colon.
+    /// Parses the value of the option. Throws ``SettingsError`` for a value without a colon.
     init(_ text: String) throws {
         let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
         guard parts.count == 2 else {
@@ -99,7 +98,7 @@ private struct NotificationPrinter: Service {
     /// The file that stores the tokens and channels for the next run.
     let file: IdentityFile
     let asJSON: Bool
-    /// Indicates that only the tokens are printed.
+    /// `true` to print only the tokens and exit; `false` to print notifications as they arrive.
     let endsAfterTokens: Bool
 
     func run() async throws {

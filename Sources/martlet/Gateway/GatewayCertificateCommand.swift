@@ -73,7 +73,6 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
             }
         }
 
-        /// Returns the JSON members of the request.
         func members() throws -> [String: JSONValue?] {
             let all = PushEnvironment.allCases.map(\.rawValue)
             let environments = self.environment == .both ? all : [self.environment.rawValue]

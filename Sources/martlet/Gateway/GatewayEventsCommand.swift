@@ -56,7 +56,6 @@ struct EventFilterOptions: ParsableArguments {
     @Option(help: "sandbox or production.") var environment: PushEnvironment?
     @Option(help: "Only events after the one with this id, oldest first.") var after: Int64?
 
-    /// The query items of the request.
     var query: [(String, String?)] {
         [
             ("device", self.device), ("token", self.token), ("apnsId", self.apnsID), ("topic", self.topic),
@@ -106,12 +105,12 @@ struct GatewayFeedbackCommand: AsyncParsableCommand {
 
 /// Prints the events that a gateway streams, until the stream finishes or standard output is closed.
 private struct EventPrinter: Service {
-    /// The maximum length of a line in bytes.
+    /// The maximum length of a line of the stream, in bytes. A longer one fails the command.
     private static let maximumLine = 64 * 1024
 
     let client: APIClient
     let request: APIRequest
-    /// Indicates that events are printed in the gateway's JSON form.
+    /// `true` to print events in the gateway's JSON form; `false` to print them as text.
     let asJSON: Bool
 
     func run() async throws {

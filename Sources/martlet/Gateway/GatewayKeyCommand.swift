@@ -72,7 +72,6 @@ struct GatewayKeyCommand: AsyncParsableCommand {
             }
         }
 
-        /// Returns the JSON members of the request.
         func members() throws -> [String: JSONValue?] {
             var members = self.scope.members
             guard let file else {
@@ -106,7 +105,6 @@ struct KeyScopeOptions: ParsableArguments {
     @Option(help: "A topic of the scope topics; repeat it for several.") var topic: [String] = []
     @Option(help: "The id of an earlier key that this one, of the scope topics, replaces.") var related: String?
 
-    /// The JSON members of the request.
     var members: [String: JSONValue?] {
         [
             "teamId": self.team.json, "scope": self.scope.rawValue.json, "environment": self.environment?.rawValue.json,

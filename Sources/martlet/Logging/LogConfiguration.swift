@@ -7,6 +7,7 @@ struct LogConfiguration: Sendable {
     private let level: Logger.Level
     private let format: LogSettings.Format
 
+    /// Reads the level and the format from the settings.
     /// - Parameter defaultLevel: The log level that applies if the settings specify none.
     init(_ settings: SettingsReader, defaultLevel: Logger.Level = .info) {
         self.level = settings.choice(LogSettings.level, default: defaultLevel)

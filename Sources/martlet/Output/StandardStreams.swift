@@ -31,7 +31,7 @@ enum StandardOutput {
 struct OutputError: StatusError {
     let description: String
     let status = ExitStatus.failed
-    /// Indicates that the reading end of a pipe was closed, as by `| head`. Only the exit status reports this error.
+    /// `true` if the reading end of a pipe was closed, as by `| head`. Only the exit status reports this error.
     let isClosedPipe: Bool
 
     init(_ error: any Error) {

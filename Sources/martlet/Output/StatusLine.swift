@@ -6,9 +6,8 @@ final class StatusLine: Sendable {
     /// The minimum time between two updates, which keeps their cost negligible.
     private static let interval: Duration = .milliseconds(200)
 
-    /// Indicates that standard error is a terminal.
+    /// `true` if standard error is a terminal; otherwise nothing is shown.
     let isShown = isatty(STDERR_FILENO) == 1
-    /// The time of the last update; `nil` before the first.
     private let shownAt = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Replaces the contents of the line, unless the last update was too recent.
@@ -29,7 +28,6 @@ final class StatusLine: Sendable {
 
 /// Formats progress as a bar with numbers.
 enum ProgressText {
-    /// The width of the bar in characters.
     private static let width = 30
 
     /// Returns the bar with the counts, the rate and the remaining time.

@@ -9,7 +9,7 @@ struct TextTable: ExpressibleByArrayLiteral, Sendable {
         let title: String
         /// The name of the member; dots separate the names in a path to a nested member.
         let member: String
-        /// Indicates that the member is a time in milliseconds since 1970.
+        /// `true` for a member that is a time in milliseconds since 1970, which is shown in ISO 8601.
         var isTime = false
 
         init(_ title: String, _ member: String) { (self.title, self.member) = (title, member) }

@@ -44,7 +44,7 @@ struct AppOptions: APIAccess {
         try await self.provider.common.settings([self.provider.api, self.flags] + own)
     }
 
-    /// - Throws: ``SettingsError`` if the settings specify no app.
+    /// Returns a connection to the app's paths. Throws ``SettingsError`` if the settings specify no app.
     static func connection(_ settings: SettingsReader) throws -> APIConnection {
         guard let app = settings.string(AppSettings.app), !app.isEmpty else {
             throw SettingsError("name the app: --app, MARTLET_API_APP or api.app", status: .usage)

@@ -13,7 +13,8 @@ struct DirectDestination {
     let credential: PushCredential
     private(set) var configuration: SenderConfiguration
 
-    /// - Throws: ``CredentialError``, ``SettingsError`` or a validation error that names the option.
+    /// Reads the options of a send. Throws ``CredentialError``, ``SettingsError`` or a validation error that names the
+    /// option.
     init(_ options: DirectOptions, settings: SettingsReader) throws {
         try self.init(service: options, settings: settings)
         self.configuration.maximumConnections = options.connections
@@ -21,7 +22,8 @@ struct DirectDestination {
         self.configuration.waitTimeout = .seconds(options.patience)
     }
 
-    /// - Throws: The errors of ``init(_:settings:)-(DirectOptions,_)``.
+    /// Reads the options of a request about channels. Throws the same errors as
+    /// ``init(_:settings:)-(DirectOptions,_)``.
     init(_ options: ServiceCredentialOptions, settings: SettingsReader) throws {
         try self.init(service: options, settings: settings)
         self.configuration.waitTimeout = Self.timeout
@@ -94,7 +96,7 @@ struct ServiceCredentialOptions: ParsableArguments, PushServiceOptions {
     @OptionGroup var passphrase: SettingFlags<CredentialSettings>
     @OptionGroup var proxy: SettingFlags<SendSettings>
 
-    /// Indicates that the request is sent to the push service, without a provider.
+    /// `true` if the request is sent to the push service, without a provider.
     var isGiven: Bool { self.credential != nil }
 
     func validate() throws {

@@ -64,7 +64,6 @@ struct DirectOptions: ParsableArguments {
 struct DirectPush {
     /// The notification with an empty id, which each push replaces.
     private let notification: PushNotification
-    /// The additional header fields of the requests.
     private let headers: [HeaderField]
     private let id: String?
 

@@ -12,7 +12,7 @@ actor DirectSendService: Service {
     private let push: DirectPush
     private var tokens: TokenSource
     private let report: OutcomeReport
-    /// Indicates that all tokens have been processed.
+    /// `true` once all tokens have been processed.
     private var isComplete = false
 
     init(sender: Sender, push: DirectPush, tokens: TokenSource, report: sending OutcomeReport) {
@@ -66,7 +66,7 @@ struct TokenSource {
         var token: DeviceToken?
     }
 
-    /// The maximum length of a line in bytes.
+    /// The maximum length of a line in bytes. A longer one is reported as invalid.
     private static let maximumLine = 4096
     /// The number of bytes that are read at a time.
     private static let chunk = 1 << 16
@@ -75,7 +75,6 @@ struct TokenSource {
     private var file: FileHandle?
     /// The bytes that were read but not yet split into lines.
     private var rest: [UInt8] = []
-    /// The number of the last line that was read.
     private var line = 0
 
     /// Creates a source of tokens from the command line.

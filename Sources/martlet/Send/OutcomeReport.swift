@@ -9,15 +9,13 @@ final class OutcomeReport {
     /// The expected number of outcomes; `nil` if it is not known.
     private let total: Int?
     private let start = ContinuousClock.now
-    /// The number of outcomes of each kind.
     private var counts: [String: Int] = [:]
-    /// The number of outcomes so far.
     private var done = 0
     private let status = StatusLine()
-    /// Indicates that standard output is still open.
+    /// `true` while standard output is open; `false` once its reader has closed it.
     private(set) var isOpen = true
 
-    /// - Parameter total: The expected number of outcomes; `nil` if it is not known.
+    /// Creates a report. `total` is the expected number of outcomes; `nil` if it is not known.
     init(asJSON: Bool, total: Int?) {
         // The previous version printed JSON wherever standard output was not a terminal.
         let isPiped = !asJSON && isatty(STDOUT_FILENO) == 0
@@ -25,10 +23,9 @@ final class OutcomeReport {
         (self.asJSON, self.total) = (asJSON || isPiped, total)
     }
 
-    /// Indicates that there are no outcomes so far.
     var isEmpty: Bool { self.done == 0 }
 
-    /// Indicates that there are outcomes and all pushes were accepted.
+    /// `true` if there are outcomes and all pushes were accepted.
     var allAccepted: Bool { self.done > 0 && self.counts["accepted"] == self.done }
 
     /// Adds the outcome of a push to one token.

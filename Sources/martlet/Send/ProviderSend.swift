@@ -14,7 +14,7 @@ struct ProviderSendOptions: ParsableArguments {
     @Flag(help: "Wait until every recipient has its outcome. The key needs the scope read for that.") var wait = false
     @Option(help: "The maximum number of seconds to wait.") var waitSeconds = Self.standardWait
 
-    /// Indicates that at least one of these options was given.
+    /// `true` if at least one of these options was given.
     var isGiven: Bool { self.wait || self.waitSeconds != Self.standardWait || self.idempotencyKey != nil }
 
     func validate() throws {
@@ -40,6 +40,7 @@ struct ProviderSend {
     private let path: String
     private let json: Bool
 
+    /// Prepares a send with the options.
     /// - Parameter path: The path component, after the app's, to which the request is posted.
     init(
         _ connection: APIConnection,

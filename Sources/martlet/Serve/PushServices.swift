@@ -19,7 +19,8 @@ struct PushServices {
     /// A warning about settings that have no effect; `nil` if there is none.
     let warning: String?
 
-    /// - Throws: ``SettingsError`` for a malformed address, or a file that cannot be read.
+    /// Reads the push services from the settings. Throws ``SettingsError`` for a malformed address, or an unreadable
+    /// file.
     init(_ settings: SettingsReader) throws {
         self.proxy = try settings.proxy(General.proxy, passwordFile: General.proxyPasswordFile)
         let setting = General.serviceAuthority

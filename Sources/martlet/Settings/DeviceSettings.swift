@@ -46,6 +46,7 @@ enum DeviceSettings: ConfigurationSection {
 struct PhoneSettings: Sendable {
     let provider, publicKey, gateway, directory, environment, proxy: Setting
 
+    /// Creates the settings with keys of their own.
     /// - Parameter section: The first component of the settings' keys.
     init(_ section: String) {
         self.provider = Setting("\(section).provider", flag: "provider", default: "http://127.0.0.1:8080")

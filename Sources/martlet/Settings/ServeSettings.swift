@@ -240,7 +240,7 @@ enum ServeSettings {
                 .detail("At least `serve.breaker.minimum`."),
         ]
 
-        /// - Throws: ``SettingsError`` for limits at which the breaker could never open.
+        /// Checks the percentages. Throws ``SettingsError`` for limits at which the breaker could never open.
         static func check(_ limits: CircuitBreaker.Limits) throws {
             guard limits.memory >= limits.minimum else {
                 let fault = "\(limits.memory) is less than serve.breaker.minimum, \(limits.minimum)"

@@ -9,7 +9,7 @@ struct ServiceAddress {
     /// The port; `nil` if the option contains none.
     let port: Int?
 
-    /// Returns `nil` for an empty host, a URL, or a port that is not a number from 1 to 65,535.
+    /// Parses an address; `nil` for an empty host, a URL, or a port that is not a number from 1 to 65,535.
     init?(_ text: String) {
         guard !text.contains(where: { $0 == "/" || $0 == "@" || $0.isWhitespace }) else { return nil }
         guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else {
@@ -23,7 +23,6 @@ struct ServiceAddress {
         self.port = port
     }
 
-    /// Returns an IPv6 address without its brackets.
     private static func withoutBrackets(_ host: Substring) -> String {
         String(host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host)
     }

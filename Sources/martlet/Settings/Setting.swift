@@ -48,12 +48,12 @@ struct Setting: Sendable {
     private(set) var discussion: String?
     /// The keys that the setting had in the previous version. They still work, with a warning.
     private(set) var formerKeys: [String] = []
-    /// Indicates that the values are secrets.
+    /// `true` for values that are never printed or logged.
     private(set) var isSecret: Bool
     /// The character between the elements of a list in an environment variable.
     private(set) var separator: Character = ","
 
-    /// - Parameter defaultText: The default value as help shows it; `nil` if there is none.
+    /// Creates a setting. `defaultText` is the default value as help shows it; `nil` if there is none.
     init(_ key: String, flag: String? = nil, kind: Kind = .text, default defaultText: String? = nil) {
         (self.key, self.flag, self.kind) = (key, flag, kind)
         self.isSecret = kind == .secret

@@ -10,7 +10,6 @@ protocol SettingSection {
 
 /// A section of the table whose settings are applied to a configuration.
 protocol ConfigurationSection: SettingSection {
-    /// The type of the configuration.
     associatedtype Target: SettingTarget
     /// The settings, each with the code that copies its value to the configuration.
     static var rows: [SettingRow<Target>] { get }

@@ -12,7 +12,7 @@ struct SettingRow<Target: SettingTarget>: Sendable {
     /// The closure that copies the value to the configuration, if a value is given.
     let apply: @Sendable (SettingsReader, inout Target) -> Void
 
-    /// - Parameter apply: The closure that copies the value. By default it does nothing: the command reads the setting.
+    /// Creates a row. `apply` copies the value; by default it does nothing, because the command reads the setting.
     init(_ setting: Setting, apply: @escaping @Sendable (SettingsReader, inout Target) -> Void = { _, _ in }) {
         (self.setting, self.apply) = (setting, apply)
     }

@@ -4,10 +4,9 @@ import PushSupport
 
 /// The settings in a JSON file.
 struct SettingsFile {
-    /// The maximum size of the file in bytes.
+    /// The maximum size of the file in bytes. A larger one is rejected.
     private static let maximumSize = 1 << 20
 
-    /// The path of the file, for error messages.
     private let path: String
     private let names: SettingNames
     /// The values by the current keys of their settings.
@@ -49,7 +48,6 @@ struct SettingsFile {
         }
     }
 
-    /// Adds the value of a setting.
     private mutating func add(_ value: JSONValue, _ key: String, _ setting: Setting) {
         guard let content = Self.content(value) else {
             self.reject("\(key): this must be \(setting.kind.form)")

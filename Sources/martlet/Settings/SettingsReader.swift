@@ -101,10 +101,10 @@ struct SettingsReader: Sendable {
     /// Records an error, which ``check()`` throws, about a value or a combination of values.
     func reject(_ setting: Setting, _ message: String) { self.errors.add("\(setting.key): \(message)") }
 
-    /// Indicates that ``check()`` will throw for the values that were read so far.
+    /// `true` if ``check()`` will throw for the values that were read so far.
     var hasErrors: Bool { !self.errors.all.isEmpty }
 
-    /// - Throws: ``SettingsError`` that names every value that could not be read.
+    /// Checks the values that were read so far. Throws ``SettingsError`` that names every value that could not be read.
     func check() throws {
         let errors = self.errors.all
         if !errors.isEmpty { throw SettingsError(errors.joined(separator: "\n"), status: .usage) }

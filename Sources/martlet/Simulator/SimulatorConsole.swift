@@ -85,7 +85,6 @@ struct ConsoleOptions: ParsableArguments {
     @Flag(help: "One line of JSON per event.") var json = false
     @Argument(parsing: .postTerminator, help: "Commands, after --; each is one argument.") var commands: [String] = []
 
-    /// The printer of events and responses.
     var printer: SimulatorPrinter { SimulatorPrinter(asJSON: self.json) }
 
     /// Returns the commands in the script or the arguments; `nil` to read them from standard input.
@@ -150,7 +149,7 @@ struct SimulatorPrinter: Sendable {
     /// The width, in characters, of the column with the names of events.
     private static let width = 12
 
-    /// Indicates that one line of JSON is printed per event.
+    /// `true` to print one line of JSON per event; `false` to print text.
     let asJSON: Bool
 
     /// Prints an event: its name, followed by its lines.

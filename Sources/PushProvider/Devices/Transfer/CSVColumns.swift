@@ -26,8 +26,9 @@ struct CSVColumns: Equatable {
 
     private let columns: [Column]
 
-    /// - Throws: ``RequestError`` that names the column by its number. It shows only the beginning of the name, because a file
-    ///   without a header has tokens there.
+    /// Reads the header row.
+    /// - Throws: ``RequestError`` for an unknown or repeated column, named by its number, and if `token` is missing. It
+    ///   shows only the beginning of a column's name, because a file without a header has tokens there.
     init(header: [String]) throws(RequestError) {
         var columns: [Column] = []
         for (index, cell) in header.enumerated() {
@@ -65,7 +66,8 @@ struct CSVColumns: Equatable {
         RequestError(.invalid, code: code, message: message, path: "column \(index + 1)")
     }
 
-    /// Returns the members of a registration from the cells of a row.
+    /// Returns the members of a registration from the non-empty cells of a row, whose number must be that of the
+    /// columns.
     func members(_ cells: [String]) throws(RequestError) -> [String: JSONValue] {
         guard cells.count == self.columns.count else {
             let message = "the header has \(self.columns.count) columns, this row has \(cells.count)"
@@ -91,7 +93,7 @@ struct CSVColumns: Equatable {
 struct ForeignColumns: Equatable {
     private let names: [String]
 
-    /// - Throws: ``RequestError`` that names a column by its number.
+    /// Reads the header row. A name that occurs twice is an error, which names the column by its number.
     init(header: [String]) throws(RequestError) {
         let names = header.map { $0.trimmingCharacters(in: .whitespaces) }
         var known: Set<String> = []

@@ -61,7 +61,7 @@ struct CSVReader {
         return rows
     }
 
-    /// Returns the last row, if it has no line end.
+    /// Returns the last row, if it has no line end; otherwise `nil`.
     mutating func finish() -> Row? {
         if case .quoted = self.state { self.state = .skipping(.unclosedQuote) }
         return self.length == 0 ? nil : self.endRow()
@@ -71,7 +71,7 @@ struct CSVReader {
     private mutating func isByteOrderMark(_ byte: UInt8) -> Bool {
         guard self.bytesSeen < 3 else { return false }
         let isMark = byte == Self.byteOrderMark[self.bytesSeen]
-        // Any other byte ends the search. The bytes that were skipped are no loss, as a partial mark is not valid UTF-8.
+        // Any other byte ends the search. The bytes that were skipped are no loss: a partial mark is not valid UTF-8.
         self.bytesSeen = isMark ? self.bytesSeen + 1 : 3
         return isMark
     }

@@ -4,11 +4,11 @@ import PushSupport
 
 /// The devices of an app as a file that ``DeviceImport`` reads.
 ///
-/// Each record has the members of a registration, without the state and the times of the device. If devices register during
-/// the export, the file has the devices that existed when their page was read.
+/// Each record has the members of a registration, without the state and the times of the device. If devices register
+/// during the export, the file has the devices that existed when their page was read.
 package typealias DeviceExport = PagedExport<Int64>
 
-/// The states of the devices that are exported.
+/// The selection of the devices to export: those that are sent to, those that were deactivated, or all.
 package enum ExportedDevices: String, CaseIterable, Hashable, Sendable {
     case active, inactive, all
 }

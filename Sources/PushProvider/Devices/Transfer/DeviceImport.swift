@@ -3,7 +3,7 @@ import ProviderModel
 package import PushStore
 package import PushSupport
 
-/// Registers the devices of a file in batches, each in one transaction. Importing the same file again adds no device twice.
+/// Registers the devices of a file in batches, each in one transaction. Importing a file again adds no device twice.
 package struct DeviceImport: Sendable {
     /// The maximum number of bytes that are parsed at once. A larger buffer is split.
     private static let slice = 64 * 1024
@@ -15,9 +15,9 @@ package struct DeviceImport: Sendable {
     private let defaults: ImportDefaults
     private let time: any TimeSource
 
+    /// Creates an import.
     /// - Parameters:
-    ///   - direct: The notifications in memory, whose pushes to devices that opt out are taken back; `nil` if there is
-    ///     no dispatcher.
+    ///   - direct: Takes back pushes to devices that opt out; `nil` if there is no dispatcher.
     ///   - defaults: The values that another server's list does not contain.
     package init(
         store: any DeviceStore,
@@ -31,11 +31,11 @@ package struct DeviceImport: Sendable {
         (self.source, self.defaults) = (source, defaults)
     }
 
-    /// Imports a file.
+    /// Imports a file, and returns the report about its records, of which invalid ones are skipped.
     /// - Parameters:
     ///   - bytes: The file, in buffers of any size.
-    ///   - progress: Called after each batch.
-    /// - Throws: ``ImportInterruption``.
+    ///   - progress: Called after each batch, and at the end.
+    /// - Throws: ``ImportInterruption`` if the file or its header row cannot be read, or a batch cannot be stored.
     package func run<Bytes: AsyncSequence>(
         _ bytes: Bytes,
         progress: @Sendable (ImportProgress) -> Void = { _ in }

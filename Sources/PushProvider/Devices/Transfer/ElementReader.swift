@@ -60,7 +60,6 @@ struct ElementReader {
         return isMark
     }
 
-    /// Processes a byte between two objects.
     private mutating func between(_ byte: UInt8) -> Element? {
         switch byte {
         case UInt8(ascii: "{"):
@@ -77,7 +76,6 @@ struct ElementReader {
         return nil
     }
 
-    /// Processes a byte of an object.
     private mutating func within(_ byte: UInt8) -> Element? {
         if self.bytes.count < TransferLimits.maximumRecord { self.bytes.append(byte) } else { self.isTooLong = true }
         if self.isInText {

@@ -20,14 +20,14 @@ struct ForeignDevice {
     private let members: [String: JSONValue]
     private let defaults: ImportDefaults
 
-    /// - Parameter members: The members. For a CSV row they are strings, and empty cells are absent.
+    /// Creates a record from its members. Those of a CSV row are strings, without the empty cells.
     init(_ members: [String: JSONValue], _ defaults: ImportDefaults) {
         (self.members, self.defaults) = (members, defaults)
     }
 
-    /// Returns the members of a registration.
+    /// Returns the members of a Martlet registration.
     ///
-    /// - Throws: ``RequestError`` for a record of another platform, and for a token that is missing or inactive.
+    /// - Throws: ``RequestError`` for a record of another platform or app, and for a token that is missing or inactive.
     func registration(_ list: ForeignDeviceList) throws(RequestError) -> [String: JSONValue] {
         var registration: [String: JSONValue]
         switch list {

@@ -29,7 +29,7 @@ struct LineReader {
         return lines
     }
 
-    /// Returns the last line, if it has no line end.
+    /// Returns the last line, if it has no line end; otherwise `nil`.
     mutating func finish() -> Line? { self.pending.isEmpty && !self.isSkipping ? nil : self.line() }
 
     private mutating func take(_ bytes: ByteBufferView) {

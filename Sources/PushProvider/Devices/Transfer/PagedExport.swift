@@ -18,9 +18,8 @@ package struct PagedExport<Position: Sendable>: AsyncSequence, Sendable {
     /// ended.
     private let caller = QueryCaller.current?.exporting
 
-    /// - Parameters:
-    ///   - header: The header row of the file with its line end; `nil` for a file without one.
-    ///   - page: Reads the page at a position, which is `nil` for the first.
+    /// Creates a file. `header` is its header row with the line end, `nil` for none. `page` returns the text of the
+    /// page at a position (`nil` for the first one), and the position of the next page (`nil` after the last one).
     init(header: String?, _ page: @escaping @Sendable (Position?) async throws -> (text: [UInt8], next: Position?)) {
         (self.header, self.page) = (header, page)
     }

@@ -36,7 +36,7 @@ struct RegistrationReader {
     private let list: ForeignDeviceList?
     private let defaults: ImportDefaults
 
-    /// - Parameter defaults: The values that another server's list does not contain.
+    /// Creates a reader. `defaults` are the values that another server's list does not contain.
     init(_ source: ImportSource, _ defaults: ImportDefaults = ImportDefaults()) {
         (self.list, self.defaults) = (source.list, defaults)
         self.source =
@@ -66,7 +66,7 @@ struct RegistrationReader {
         }
     }
 
-    /// Returns the last record, if it has no line end.
+    /// Returns the last record, if it has no line end; otherwise an empty array.
     /// - Throws: The errors of ``feed(_:)``.
     mutating func finish() throws(RequestError) -> [Record] {
         switch self.source {

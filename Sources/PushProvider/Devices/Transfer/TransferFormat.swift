@@ -27,9 +27,10 @@ package enum TransferFormat: String, CaseIterable, Hashable, Sendable {
 
 /// The limits on a file of devices.
 package enum TransferLimits {
-    /// The maximum length of a record, in bytes, including its line end.
+    /// The maximum length of a record, in bytes, including its line end. A longer record is skipped and reported.
     package static let maximumRecord = 64 * 1024
-    /// The maximum number of columns of a CSV file: those of the members, and 100 attributes.
+    /// The maximum number of columns of a CSV file: those of the members, and 100 attributes. A row with more is an
+    /// error.
     package static let maximumColumns = 128
     /// The maximum number of registrations in one transaction, and of devices in one page of an export.
     package static let batch = 1000
@@ -65,7 +66,7 @@ package struct ImportSource: Hashable, Sendable {
         }
     }
 
-    /// Creates the source from a request's `content-type`; `nil` for a type that is not supported.
+    /// Creates the source from a request's `content-type`; `nil` for an unsupported type. JSON needs a `list`.
     package init?(contentType: String, list: ForeignDeviceList?) {
         if let format = TransferFormat(contentType: contentType) {
             self.init(format)
@@ -82,9 +83,9 @@ package struct ImportSource: Hashable, Sendable {
     }
 }
 
-/// The values of devices that another server's list does not contain.
+/// The values that are used for devices of another server's list, which does not contain them.
 package struct ImportDefaults: Hashable, Sendable {
-    /// The app into which the list is imported. Records of another app are rejected.
+    /// The app into which the list is imported. Records of another app are rejected; `nil` accepts all.
     package var bundleID: Topic?
     /// The environment of records that do not name one. Default production.
     package var environment: PushEnvironment

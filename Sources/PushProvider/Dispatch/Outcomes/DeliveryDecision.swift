@@ -12,19 +12,19 @@ struct DeliveryDecision: Hashable, Sendable {
         /// Another attempt.
         /// - Parameters:
         ///   - at: The time of the attempt, by the steady clock.
-        ///   - attempts: The number of attempts that count so far.
+        ///   - attempts: The number of attempts so far that count towards the maximum.
         case retry(at: Timestamp, attempts: Int)
     }
 
     var next: Next
     /// The change of the token that the response suggests: ``TokenStateChange/Kind/deactivated(since:)`` if the push
-    /// service reports the token as permanently invalid, ``TokenStateChange/Kind/suspected`` if it reports a bad token.
-    /// The token invalidation policy decides whether to apply it.
+    /// service reports the token as permanently invalid, ``TokenStateChange/Kind/suspected`` if it reports a bad token,
+    /// else `nil`. The token invalidation policy decides whether to apply it.
     var token: TokenStateChange.Kind?
     var reason: String?
     /// `true` if the response to this attempt or an earlier one was lost.
     var mayHaveArrived = false
-    /// `true` if the push was sent.
+    /// `true` if the push was handed to the push service, with or without a response.
     var wasSent = true
 
     /// Decides the consequence of an outcome.

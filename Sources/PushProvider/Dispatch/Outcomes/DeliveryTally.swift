@@ -4,7 +4,7 @@ import PushTypes
 
 /// The results of one page, counted for ``DispatchMetrics``.
 struct DeliveryTally: Hashable, Sendable {
-    /// The result of an attempt.
+    /// The result for a recipient: its final state, or a retry.
     enum Result: String, Hashable, Sendable {
         case accepted, rejected, failed, skipped, unknown
         /// Another attempt is scheduled for the recipient.
@@ -50,7 +50,7 @@ struct DeliveryTally: Hashable, Sendable {
         }
     }
 
-    /// The properties that results have in common when they are counted together.
+    /// The key under which results are counted.
     struct Kind: Hashable, Sendable {
         /// The environment; `nil` if the recipient no longer exists.
         var environment: PushEnvironment?
@@ -67,7 +67,6 @@ struct DeliveryTally: Hashable, Sendable {
 }
 
 extension DeliveryTally.Result {
-    /// Creates the result for a final state; `nil` for a state that is not final.
     init?(_ state: DeliveryRecord.State) {
         switch state {
         case .sending: return nil
@@ -81,7 +80,6 @@ extension DeliveryTally.Result {
 }
 
 extension SkipReason {
-    /// The value of the metric label `reason`.
     fileprivate var label: String {
         switch self {
         case .optedOut: "opted_out"
@@ -94,7 +92,6 @@ extension SkipReason {
 }
 
 extension EndingCause {
-    /// The value of the metric label `reason`.
     fileprivate var label: String {
         switch self {
         case .deviceRemoved: "device_removed"

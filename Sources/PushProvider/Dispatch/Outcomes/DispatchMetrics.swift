@@ -56,7 +56,7 @@ package final class DispatchMetrics: Sendable {
         }
     }
 
-    /// Records the start of a shard. Only the delay of the notification's first page is measured.
+    /// Records the start of a shard, and measures the time that the notification has waited, if it is the first shard.
     func noteStart(of claim: inout ShardClaim, at clocks: ClockReading) {
         guard let since = claim.waitsSince else { return }
         claim.waitsSince = nil

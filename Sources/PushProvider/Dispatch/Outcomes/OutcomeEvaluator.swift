@@ -47,7 +47,7 @@ struct OutcomeEvaluator {
         PageTimes(claimedAt: claimedAt, sentAt: self.sentAt.later, answeredAt: self.now)
     }
 
-    /// Adds the outcomes of one batch, in the order of its recipients.
+    /// Evaluates the outcomes of one batch, in the order of its recipients, and adds them to the result.
     mutating func add(_ batch: PageDraft.PushBatch, _ sent: SentPushes) async {
         let firstConnection = Int32(clamping: self.result.connections.count)
         self.result.connections += sent.connections
@@ -350,7 +350,7 @@ struct OutcomeEvaluator {
 /// The outcomes of recipients to which no push is sent, and of proven configuration faults.
 extension OutcomeEvaluator {
     /// Adds the final state of a recipient for which no attempt, or no further one, is made.
-    /// - Parameter isWritten: `true` if the ledger already contains the state, since the page was begun.
+    /// - Parameter isWritten: `true` if the ledger already contains the state, which is then only counted.
     mutating func end(_ retry: EndedRetry, isWritten: Bool) {
         if let result = DeliveryTally.Result(retry.state) {
             self.tally.add(result, .ended(retry.cause), in: retry.recipient?.environment)
@@ -369,7 +369,7 @@ extension OutcomeEvaluator {
     }
 
     /// Adds the final state of a skipped recipient.
-    /// - Parameter isWritten: `true` if the ledger already contains the state, since the page was begun.
+    /// - Parameter isWritten: `true` if the ledger already contains the state, which is then only counted.
     mutating func skip(_ recipient: Recipient, _ reason: SkipReason, isWritten: Bool) {
         let delivery = self.notification.skipped(recipient, reason, at: self.now)
         self.tally.add(.init(delivery.state) ?? .skipped, .skipped(reason), in: recipient.environment)
@@ -420,8 +420,7 @@ extension OutcomeEvaluator {
         }
     }
 
-    /// Records proofs of a fault.
-    /// - Returns: `true` if the environment is paused.
+    /// Records proofs of a fault. Returns `true` if the environment is paused.
     private mutating func record(
         _ fault: ConfigurationFault,
         count: Int,
@@ -439,8 +438,8 @@ extension OutcomeEvaluator {
         return recorded != nil
     }
 
-    /// Indicates whether the push was requested without any credential. Only Matrix homeservers do so: the clients of
-    /// all other bridges have a certificate, a secret, a session or an API key.
+    /// A Boolean value that indicates whether the push was requested without a credential. Only Matrix homeservers do
+    /// so: the clients of all other bridges have a certificate, a secret, a session or an API key.
     private var isOfStranger: Bool { self.notification.record.acceptance.origin?.kind == .matrix }
 
     /// Returns `true` for an unregistered token that was named by a request without a credential. The client may have

@@ -19,7 +19,7 @@ package final class OutcomeSignals: Sendable {
         for continuation in waiting.values { continuation.yield() }
     }
 
-    /// Ends all waits. Called at shutdown.
+    /// Finishes all streams of ``observe(_:atMost:_:)``, which ends the requests' waits. Called at shutdown.
     package func end() {
         let waiting = self.state.withLock { state in
             state.isEnded = true
@@ -28,7 +28,7 @@ package final class OutcomeSignals: Sendable {
         for continuation in waiting { continuation.finish() }
     }
 
-    /// Runs `body` with a stream of the signals for a notification. The stream finishes after `limit`.
+    /// Runs `body` with a stream of the signals for a notification. The stream finishes after `limit` or at shutdown.
     package func observe<Value: Sendable>(
         _ notification: UUID,
         atMost limit: Duration,

@@ -67,7 +67,8 @@ struct ResultWriter: Sendable {
         return results.map { _ in .stopped }
     }
 
-    /// Counts lost leases after a commit, and wakes webhook delivery if the results may have added events.
+    /// Counts the commits that were refused for a lost lease, and wakes webhook delivery if `results` may have added
+    /// events.
     func note(_ results: [PageResult], _ commits: [CommitResult]) {
         self.countLost(commits)
         if results.contains(where: \.mayHaveEvents) { self.events.signal() }

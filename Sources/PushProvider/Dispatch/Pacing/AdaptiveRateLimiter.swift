@@ -9,21 +9,25 @@ import PushSupport
 struct AdaptiveRateLimiter: Sendable {
     /// The sizes of pages, and the limits of delays.
     struct Settings: Hashable, Sendable {
-        /// The maximum number of recipients of a page, and the minimum to which strain reduces it. Defaults 500 and 20.
+        /// The maximum number of recipients of a page, and (`minimumPage`) the minimum to which strain reduces it.
+        /// Defaults 500 and 20.
         var page = 500
         var minimumPage = 20
         /// The back-off of pages under strain: the maximum delay after the first such page, doubling to 60 s.
         var backoff = Backoff(base: .milliseconds(500), maximum: .seconds(60))
-        /// The maximum `retry-after` delay that is obeyed. Default 15 min (reference 1.10).
+        /// The maximum `retry-after` delay that is obeyed; a longer one is shortened to it. Default 15 min (reference
+        /// 1.10).
         var longestRetryAfter: Duration = .seconds(15 * 60)
-        /// The minimum number of recipients over which strain is evaluated. Default 20.
+        /// The minimum number of recipients over which strain is evaluated. Reports are added up until then. Default
+        /// 20.
         var sample = 20
     }
 
     /// The numbers of recipients of one page by kind of outcome.
     struct Report: Hashable, Sendable {
         var accepted = 0
-        /// The number of rejected recipients, which do not indicate strain.
+        /// The number of recipients whose push was rejected for other reasons than overload, which do not indicate
+        /// strain.
         var rejected = 0
         /// The number of responses with status 429.
         var throttled = 0
@@ -31,7 +35,7 @@ struct AdaptiveRateLimiter: Sendable {
         var unavailable = 0
         /// The number of pushes that were not sent, or that got no response.
         var unreachable = 0
-        /// The maximum `retry-after` in the push service's responses.
+        /// The maximum `retry-after` in the push service's responses; `nil` if none had one.
         var retryAfter: Duration?
 
         var total: Int { self.accepted + self.rejected + self.strained }
@@ -67,7 +71,7 @@ struct AdaptiveRateLimiter: Sendable {
         self.pageSize = max(1, settings.page)
     }
 
-    /// Evaluates the report of a page.
+    /// Evaluates the report of a page, and adapts the size of the next one.
     /// - Returns: The time to wait before the next page; zero without strain.
     mutating func record(_ report: Report, using generator: inout some RandomNumberGenerator) -> Duration {
         self.pending.add(report)

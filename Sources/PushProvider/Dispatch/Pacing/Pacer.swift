@@ -80,8 +80,8 @@ struct Pacer: Sendable {
     }
 
     private func allowance(ofRate rate: Int, now: Timestamp) -> Allowance {
-        // Credit is given out a tenth of a second's worth at a time, so that a page, which is a transaction, is not a single
-        // recipient.
+        // Credit is given out a tenth of a second's worth at a time, so that a page, which is a transaction, is not a
+        // single recipient.
         let grain = Int64(max(1, rate / 10)) * 1000
         guard self.credit < grain else { return Allowance(count: Int(self.credit / 1000), next: now) }
         let wait = (grain - self.credit + Int64(rate) - 1) / Int64(max(1, rate))

@@ -24,6 +24,7 @@ final class PacingController: Sendable {
     private let waits: HeldWaveRegistry
     private let state = Mutex(State())
 
+    /// Creates a controller.
     /// - Parameters:
     ///   - page: The number of recipients of a full page.
     ///   - figures: Returns the download figures of an app; `nil` if they are not known.
@@ -38,8 +39,8 @@ final class PacingController: Sendable {
         (self.settings, self.figures, self.waits) = (settings, figures, waits)
     }
 
-    /// Returns the allowance for the next page. It is charged to the app's rate at once, because campaigns of an app
-    /// are sent in parallel.
+    /// Returns the allowance for the next page, and charges it to the app's rate immediately, because campaigns of an
+    /// app are sent in parallel.
     func allowance(for notification: PreparedNotification, now: Timestamp) -> Pacer.Allowance {
         self.state.withLock { state in
             let record = notification.record
@@ -110,7 +111,7 @@ final class PacingController: Sendable {
     }
 
     /// Evaluates the report of a page for strain.
-    /// - Returns: The time to wait before the next page of any campaign to this service.
+    /// - Returns: The time to wait before the next page of any campaign to this service; zero without strain.
     func record(_ report: AdaptiveRateLimiter.Report, of service: DispatchTarget, now: Timestamp) -> Duration {
         var generator = SystemRandomNumberGenerator()
         return self.state.withLock { state in

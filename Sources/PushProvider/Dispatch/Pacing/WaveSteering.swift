@@ -21,9 +21,9 @@ struct WaveSteering: Sendable {
 
     /// The time between two decisions about a waiting wave.
     static let interval: Duration = .seconds(2)
-    /// The maximum time for which a wave waits while the download figures are not known.
+    /// The maximum time for which a wave waits while the download figures are not known; then it begins.
     static let patience: Duration = .seconds(60)
-    /// The maximum time for which a wave waits for any cause.
+    /// The maximum time for which a wave waits for any cause; then it begins.
     static let longest: Duration = .seconds(1800)
 
     private let limits: SteeringLimits
@@ -70,15 +70,15 @@ struct WaveSteering: Sendable {
     }
 }
 
-/// A wave that waits for downloads.
+/// A wave of a notification that does not begin until the app's downloads decrease.
 package struct HeldWave: Hashable, Sendable {
     /// The reason why a wave waits.
     package enum Cause: String, CaseIterable, Hashable, Sendable {
-        /// The number of open downloads is at its limit.
+        /// The wave waits because the number of open downloads is at its limit.
         case downloads
-        /// The bytes per second of the downloads are at their limit.
+        /// The wave waits because the bytes per second of the downloads are at their limit.
         case bandwidth
-        /// The download figures are not known yet.
+        /// The wave waits because the download figures are not known yet.
         case figures
     }
 
@@ -113,7 +113,7 @@ package final class HeldWaveRegistry: Sendable {
 
     package init() {}
 
-    /// Returns the waiting wave of a notification; `nil` if none waits.
+    /// Returns the waiting wave of a notification; `nil` if none waits, or if its latest decision is 30 seconds old.
     /// - Parameter now: The current time by the steady clock.
     package func wait(of notification: UUID, now: Timestamp) -> HeldWave? {
         self.entries.withLock { entries in

@@ -13,7 +13,7 @@ struct ConsentDecision {
     /// The times of day, keyed by time zone and computed once each. A page has few time zones.
     private var times: [String: LocalTime] = [:]
 
-    /// - Parameter now: The current time by the wall clock.
+    /// Creates a decision for the current time by the wall clock.
     init(at now: Timestamp) { self.now = now }
 
     /// Returns the reason why a recipient is skipped; `nil` if it is not skipped.

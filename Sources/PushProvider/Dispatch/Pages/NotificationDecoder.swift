@@ -9,7 +9,8 @@ struct DecodedNotification: Sendable {
     let ids: DeliveryID
     /// The renderer of the payloads; `nil` if the stored content is damaged.
     let renderer: ContentRenderer?
-    /// The push that all recipients share. Its id is empty, and so is its payload if that depends on the recipient.
+    /// The common part of all recipients' pushes. Its id is empty, and so is its payload if that depends on the
+    /// recipient.
     let base: PushNotification
 
     init(_ record: NotificationRecord) {
@@ -35,9 +36,9 @@ struct DecodedNotification: Sendable {
 /// The content of a notification does not change once it is accepted. Only templates are cached: others need no
 /// decoding.
 final class NotificationDecoder: Sendable {
-    /// The maximum number of notifications that are cached.
+    /// The maximum number of notifications that are cached. A full cache is emptied.
     private static let maximumCount = 1024
-    /// The maximum total size of the stored contents of all cached notifications, in bytes.
+    /// The maximum total size of the stored contents of all cached notifications, in bytes. A full cache is emptied.
     private static let maximumSize = 32 * 1024 * 1024
 
     private struct State {

@@ -24,13 +24,13 @@ struct PageDraft {
     /// The recipients for which the attempt in the other environment is given up, because nothing can be sent there
     /// now.
     private(set) var abandoned: [Recipient] = []
-    /// The faults of environments that are not paused yet.
+    /// The faults of environments that are not paused yet, which will pause them.
     private(set) var faults: [PushEnvironment: ConfigurationFault] = [:]
 
-    /// The recipients of the page that get a final state or an outcome.
+    /// The recipients of the page that get a final state or an outcome; those that are held back do not.
     var recipients: [Recipient] { self.batches.flatMap(\.recipients) + self.failures.map(\.recipient) + self.abandoned }
 
-    /// - Parameter isRetry: `true` if the recipients come from the queue of retries.
+    /// Creates the pushes of a page. `isRetry` is `true` if the recipients come from the queue of retries.
     init(
         _ recipients: [Recipient],
         of notification: PreparedNotification,

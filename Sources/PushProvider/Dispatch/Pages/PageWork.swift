@@ -16,8 +16,7 @@ struct PageWork: Sendable {
     /// The value of the store's registration clock when the recipients were read.
     let readAt: Int64
 
-    /// Creates the work on a page of a shard.
-    /// - Parameter recipients: The recipients of the page to which pushes are sent now.
+    /// Creates the work on a page of a shard. `recipients` are those to which pushes are sent now.
     init(_ page: RecipientPage, recipients: [Recipient]) {
         self.recipients = recipients
         self.readAt = page.readAt
@@ -41,7 +40,7 @@ struct PageWork: Sendable {
         self.skipUnwanted(notification, at: clocks)
     }
 
-    /// Adds a recipient to which a push may be sent from `start` by the wall clock.
+    /// Adds a recipient to which a push may be sent from `start` by the wall clock; a later start postpones it.
     mutating func add(_ recipient: Recipient, at start: Timestamp, _ clocks: ClockReading) {
         if start > clocks.wall {
             self.postponed.append(RetryResult(recipient, dueAt: clocks.steady(atWall: start)))
@@ -55,7 +54,7 @@ extension PageWork {
     /// The recipients to which pushes are sent, as they were read from the store.
     var snapshot: PageSnapshot { PageSnapshot(self.recipients, clock: self.readAt) }
 
-    /// The maximum time for which recipients are postponed because the clocks disagree.
+    /// The maximum time for which recipients are postponed because the clocks disagree about their expiration.
     private static let longestPostponement: Duration = .seconds(3600)
 
     /// Postpones the recipients that have expired by the wall clock only, because that clock may be ahead.

@@ -4,7 +4,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// A notification with the data that all its pages share. It is a class because it is passed to many functions and tasks.
+/// A notification with the data that all its pages share. It is a class because many functions and tasks receive it.
 final class PreparedNotification: Sendable {
     let record: NotificationRecord
     let decoded: DecodedNotification
@@ -31,7 +31,7 @@ final class PreparedNotification: Sendable {
     /// `true` if a webhook subscribes to deliveries.
     let reportsDeliveries: Bool
 
-    /// - Parameter zone: The time zone of the shard's devices; `nil` for retries.
+    /// Creates a notification for sending. `zone` is the time zone of the shard's devices; `nil` for retries.
     init(
         _ record: NotificationRecord,
         _ decoded: DecodedNotification,
@@ -85,8 +85,8 @@ final class PreparedNotification: Sendable {
             .union(zone == .remainder ? [.timeZone] : []).union(self.cap == nil ? [] : [.user])
     }
 
-    /// The maximum number of recipients of a page. It is small for encrypted content, because encryption takes a tenth of a
-    /// millisecond for each recipient, and a page must not block a thread for long.
+    /// The maximum number of recipients of a page. It is small for encrypted content, because encryption takes a tenth
+    /// of a millisecond for each recipient, and a page must not block a thread for long.
     var maximumPage: Int { self.envelope == nil && !self.isWeb ? .max : 200 }
 
     /// `true` if the notification goes to browsers.
@@ -109,7 +109,7 @@ extension NotificationContent {
 }
 
 extension PreparedNotification {
-    /// Encodes a final state as an event for webhooks.
+    /// Encodes a final state as an event for webhooks, and appends it to `events`.
     func append(_ delivery: DeliveryResult, of recipient: Recipient?, to events: inout WebhookEventEncoder) {
         events.append(
             delivery,

@@ -14,7 +14,8 @@ struct RecipientExpiry: Sendable {
     let common: Expiration?
     let record: NotificationRecord
 
-    /// - Parameter zone: The time zone of the shard's devices; `nil` for retries, whose devices may be in any zone.
+    /// Creates the expirations. `zone` is that of the shard's devices; `nil` for retries, whose devices may be in any
+    /// zone.
     init(_ record: NotificationRecord, in zone: ShardPlan.Zone?) {
         self.record = record
         self.common =

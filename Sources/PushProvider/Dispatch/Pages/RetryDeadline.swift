@@ -4,12 +4,13 @@ import PushSupport
 import PushTypes
 
 extension RecipientExpiry {
-    /// Returns the time after which there is no further retry. A notification that is not to be stored has one retry,
-    /// within a minute of its first attempt.
+    /// Returns the time after which there is no further retry. A notification that is not to be stored (expiration 0)
+    /// has one retry, within a minute of its first attempt.
     func lastRetry(of recipient: Recipient, sentAt: Timestamp) -> Timestamp {
         self.lastRetry(of: recipient, sentAt: sentAt, isRetry: recipient.attempts > 0)
     }
 
+    /// Returns the time after which there is no further retry.
     /// - Parameter isRetry: `true` if there was an attempt before, or the recipient was held back.
     func lastRetry(of recipient: Recipient, sentAt: Timestamp, isRetry: Bool) -> Timestamp {
         guard self.record.content.expiration == .immediate else { return self.end(of: recipient) }

@@ -29,8 +29,8 @@ struct SendingHours {
         return self.delivery?.opening(onOrAfter: start, for: zone) ?? start
     }
 
-    /// Returns the work on a page. If the request says so, it omits recipients whose local time had passed at
-    /// acceptance.
+    /// Returns the work on a page: recipients to send to, to postpone and to skip. If the request says so, it omits
+    /// those whose local time had passed at acceptance.
     func work(_ page: RecipientPage, at clocks: ClockReading) -> PageWork {
         guard self.zone == .remainder, let delivery = self.delivery else {
             var work = PageWork(page, recipients: page.recipients)

@@ -32,7 +32,7 @@ struct BandwidthLimiter: Sendable {
     }
 
     /// Reserves bandwidth for a piece.
-    /// - Returns: The time to wait before the piece may be sent.
+    /// - Returns: The time to wait before the piece may be sent; zero without a limit.
     mutating func reserve(_ bytes: Int, now: Timestamp) -> Duration {
         guard self.rate > 0 else { return .zero }
         let now = Duration.milliseconds(now.milliseconds)

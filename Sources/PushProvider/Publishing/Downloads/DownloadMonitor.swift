@@ -51,6 +51,7 @@ package final class DownloadMonitor: Sendable {
     /// Begins a download.
     /// - Parameter caller: The app, and the address of the client.
     /// - Returns: The download, which is open until ``OpenDownload/end()`` or its deinitialization.
+    /// - Throws: `BudgetRefusal` if too many downloads are open.
     package func begin(app: Int64, for caller: BudgetCaller) throws(BudgetRefusal) -> OpenDownload {
         let place: BudgetPermit
         do throws(BudgetRefusal) {
@@ -113,7 +114,7 @@ package final class DownloadMonitor: Sendable {
         self.bytes.increment(by: bytes)
     }
 
-    /// - Parameter unsent: The number of bytes that were reserved and not sent.
+    /// Records the end of a download. The bandwidth of `unsent` bytes, which were reserved and not sent, is released.
     fileprivate func ended(app: Int64, isComplete: Bool, unsent: Int) {
         let now = self.time.steady
         self.state.withLock { state in

@@ -38,7 +38,7 @@ package final class FileAddresses: Sendable {
         (self.store, self.lifetime, self.time) = (store, settings.addressLifetime, time)
     }
 
-    /// Returns the signed URL of a rendition.
+    /// Returns the signed URL of a rendition, which is valid for ``PublishingSettings/addressLifetime``.
     package func download(_ file: ContentHash, issue: UUID) async throws -> Address {
         let end = self.time.now.advanced(by: self.lifetime).seconds
         return try await self.address(file, issue: issue, end: end)

@@ -7,6 +7,7 @@ package struct FileReader: Sendable {
     /// The range of bytes that remain to be read.
     private(set) package var rest: Range<Int>
 
+    /// Opens a file to read its bytes in `part`.
     /// - Throws: ``OpenFile/Failure``; ``TruncatedFileError`` if the length of the file is not `size`.
     package init(path: String, size: Int, part: Range<Int>) async throws {
         self.file = try await FileFolder.blocking {

@@ -20,6 +20,7 @@ package struct EntitlementChecker: Sendable {
     private let time: any TimeSource
     private let log: RateLimitedLog
 
+    /// Creates a checker.
     /// - Parameters:
     ///   - addresses: The policy for the addresses of publishers' servers.
     ///   - questions: The budget of requests to publishers' servers.
@@ -145,11 +146,11 @@ extension EntitlementChecker {
     // MARK: Transactions
 
     private func decideByTransactions(_ question: EntitlementRequest) async throws -> [EntitlementDecision] {
-        // Forged certificates are charged to the site of the client. Behind a proxy the clients cannot be told apart, and the
-        // app is charged.
+        // Forged certificates are charged to the site of the client. Behind a proxy the clients cannot be told apart,
+        // and the app is charged.
         let site = question.client.map { BudgetCaller($0.site) } ?? BudgetCaller(app: question.app.bundleID)
         var transactions: [StoreTransaction] = []
-        // The first fault is reported if nothing else decides, because the other transactions are likely to have it too.
+        // The first fault is reported if nothing else decides, as the other transactions are likely to have it too.
         var fault: (index: Int, TransactionFault)?
         var unchecked: BudgetRefusal?
         for (index, text) in question.proof.transactions.prefix(EntitlementProof.maximumTransactions).enumerated() {
@@ -234,7 +235,7 @@ extension EntitlementChecker {
         return decisions
     }
 
-    /// - Parameter former: The decision based on the transactions.
+    /// Returns the publisher's decision; `former`, which the transactions decided, stands if the publisher refuses.
     private static func decision(
         _ decision: DirectEntitlement.Decision,
         otherwise former: EntitlementDecision

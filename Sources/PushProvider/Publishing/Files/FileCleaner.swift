@@ -79,7 +79,7 @@ package final class FileCleaner: Sendable {
         return removed
     }
 
-    /// Removes a file if it has no row and was last modified before `oldest`.
+    /// Removes a file if it has no row and was last modified before `oldest`. Returns `true` if it was removed.
     private func removeIfUnknown(_ content: ContentHash, before oldest: Timestamp) async throws -> Bool {
         let folder = self.folder
         return try await folder.whileUnchanged {

@@ -13,10 +13,10 @@ package struct FileFolder: Sendable {
     /// Allows one task at a time to add or remove files.
     private let changes = CountingSemaphore(count: 1)
     private let receiving = ReceivedParts()
-    /// Returns the number of free bytes of the disk beyond the reserve; `nil` if it is not known.
     private let freeBytes: @Sendable (_ path: String) -> Int?
 
-    /// - Parameter freeBytes: Returns the number of free bytes of the disk beyond the reserve.
+    /// Creates a folder. `freeBytes` returns the free bytes of the disk beyond the reserve; `nil` if they are not
+    /// known.
     package init(path: String, freeBytes: @escaping @Sendable (_ path: String) -> Int? = FileFolder.room(at:)) {
         (self.path, self.freeBytes) = (path, freeBytes)
     }

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Finds files that issues use but that are missing on disk, such as after a restore without the folder of files.
 package final class FileMonitor: Service {
-    /// The time between two checks of all files. A file that a download finds missing is recorded at once.
+    /// The time between two checks of all files. A file that a download finds missing is recorded immediately.
     private static let interval: Duration = .seconds(3600)
 
     package let folder: FileFolder
@@ -51,7 +51,7 @@ package final class FileMonitor: Service {
         )
     }
 
-    /// Records a file that could not be read.
+    /// Records as missing a file that could not be read.
     package func noteMissing(_ file: UsedFile) { self.known.withLock { $0.note(file) } }
 
     /// Returns the files that are still missing, sorted by name.
@@ -70,7 +70,7 @@ package final class FileMonitor: Service {
 /// It is a value type without I/O.
 struct LostFiles {
     private(set) var files: Set<UsedFile> = []
-    /// The number of times that a file was recorded as missing.
+    /// The number of times that a file was recorded as missing, by which a search detects later records.
     private(set) var notes = 0
     /// The files recorded since the last check of all files began. The check may have seen them before they were lost.
     private var noted: Set<UsedFile> = []
@@ -85,7 +85,8 @@ struct LostFiles {
 
     mutating func endCheck(_ missing: [UsedFile]) { self.files = self.noted.union(missing) }
 
-    /// Removes files that were found again, unless another file was recorded as missing since the search began.
+    /// Removes files that were found again. Does nothing if a file was recorded as missing since the search read
+    /// `notes`.
     mutating func remove(_ found: Set<UsedFile>, unlessNotedAfter notes: Int) {
         guard self.notes == notes else { return }
         self.files.subtract(found)
@@ -95,7 +96,7 @@ struct LostFiles {
 
 /// Describes the missing files that issues use, in a sentence.
 package enum MissingFilesText {
-    /// The maximum number of files that are listed by name.
+    /// The maximum number of files that are listed by name; the others are only counted.
     private static let maximumNamed = 5
 
     package static let remedy = """

@@ -26,15 +26,15 @@ final class UploadDiskSpace: Sendable {
     ///   - wanted: The number of bytes to reserve. It is limited to a quarter of the free space, so that a nearly full
     ///     disk is reserved in small amounts.
     /// - Returns: The number of reserved bytes, and their permit; no permit if the free space is not known.
-    /// - Throws: ``UploadFailure/full(_:)``, ``RetryLaterError``.
+    /// - Throws: ``UploadFailure/full(_:)``; ``RetryLaterError`` if only the app has reserved too much for now.
     func take(
         _ needed: Int,
         wanted: Int,
         for caller: BudgetCaller
     ) async throws -> (amount: Int, permit: BudgetPermit?) {
         try await self.take(for: caller) { left in
-            // One app gets at most two thirds of the space. If half of the free space does not suffice, the disk counts as
-            // full.
+            // One app gets at most two thirds of the space. If half of the free space does not suffice, the disk counts
+            // as full.
             needed <= left / 2 ? max(needed, min(wanted, left / 4)) : nil
         } ?? (wanted, nil)
     }
@@ -45,8 +45,8 @@ final class UploadDiskSpace: Sendable {
         try await self.take(for: caller) { left in size <= left ? size : nil }?.permit?.end()
     }
 
-    /// - Parameter amount: Returns how many of the `left` bytes to reserve; `nil` if they do not suffice.
-    /// - Returns: `nil` if the free space is not known.
+    /// Reserves the number of bytes that `amount` returns for the `left` ones; `nil` means that they do not suffice.
+    /// Returns `nil` if the free space is not known.
     private func take(
         for caller: BudgetCaller,
         _ amount: (_ left: Int) -> Int?
@@ -122,7 +122,7 @@ struct UploadReservation: Sendable {
     /// The number of bytes already written to disk that are still charged to the reserved space.
     private var kept = 0
 
-    /// - Parameter position: The position in the file of the first byte that arrives.
+    /// Creates a reservation without space yet, for bytes that arrive from `position` in the file on.
     init(_ room: UploadDiskSpace, app: Int64, for caller: BudgetCaller, from position: Int = 0, size: Int?) {
         (self.room, self.app, self.caller) = (room, app, caller)
         (self.position, self.end, self.size) = (position, position, size)

@@ -39,9 +39,7 @@ final class UploadHashCache: Sendable {
     private let step: Int
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - maximum: The maximum number of hashes that are cached.
-    ///   - step: The number of hashed bytes after which another app has its turn.
+    /// Creates an empty cache of at most `maximum` hashes. After `step` hashed bytes, another app has its turn.
     init(maximum: Int = 256, step: Int = UploadService.step) {
         (self.maximum, self.step) = (maximum, step)
         let turns = BudgetLimits(.init(whole: .held(1)), waiting: .init(), patience: .seconds(3600))

@@ -17,9 +17,9 @@ package final class UploadService: Sendable {
     private let store: any AppStore & FileStore
     private let folder: FileFolder
     private let maximum: Int
-    /// The maximum total size of an app's files, in bytes; `nil` for no limit.
+    /// The maximum total size of an app's files and incomplete uploads, in bytes; `nil` for no limit.
     private let quota: Int?
-    /// The maximum number of an app's files.
+    /// The maximum number of an app's files and incomplete uploads; further uploads are refused.
     private let maximumFiles: Int
     /// The budget of uploads that are begun or received at the same time.
     private let places: Budget
@@ -44,15 +44,16 @@ package final class UploadService: Sendable {
         (self.time, self.logger) = (time, logger)
     }
 
-    /// Begins an upload. The upload of a file that the app already has is complete at once.
-    /// - Throws: ``RequestError``, ``RetryLaterError``; ``UploadFailure/full(_:)`` if the disk has no space.
+    /// Begins an upload. The upload of a file that the app already has is complete immediately.
+    /// - Throws: ``RequestError`` if the file is too large or exceeds a quota; ``RetryLaterError`` if too many uploads
+    ///   are in progress; ``UploadFailure/full(_:)`` if the disk has no space.
     package func begin(_ upload: UploadRecord) async throws -> UploadRecord {
         guard upload.size <= self.maximum else {
             throw self.tooLarge(at: "size")
         }
         let hash = upload.hash
         let folder = self.folder
-        // The upload of a known file waits while others place their contents, one at a time, so that it needs a place too.
+        // The upload of a known file waits while others place their contents one at a time, so it needs a place too.
         return try await self.withPlace(app: upload.app) { _ in
             let isKnown = try await self.store.file(hash, app: upload.app)?.size == upload.size
             let isWhole = try await FileFolder.blocking { folder.hasContent(hash, size: upload.size) }
@@ -65,7 +66,6 @@ package final class UploadService: Sendable {
         }
     }
 
-    /// Adds the row of an upload.
     private func add(_ upload: UploadRecord) async throws {
         switch try await self.store.addUpload(upload, quota: self.quota, files: self.maximumFiles) {
         case .added: return
@@ -165,7 +165,8 @@ package final class UploadService: Sendable {
     }
 
     /// Removes an upload and its part. The file of a completed upload is kept.
-    /// - Returns: `false` if there is no such upload.
+    /// - Returns: `true` if it was removed; `false` if there is no such upload.
+    /// - Throws: ``UploadFailure/busy`` while bytes of the upload are received.
     package func remove(_ id: UUID) async throws -> Bool {
         guard self.receiving.withLock({ $0.insert(id).inserted }) else { throw UploadFailure.busy }
         defer {
@@ -276,7 +277,7 @@ extension UploadService {
         return hash.count
     }
 
-    /// Completes the upload if its part has all bytes and the announced hash.
+    /// Completes the upload if its part has all bytes and the announced hash; returns an incomplete one unchanged.
     private func finish(
         _ part: OpenPart,
         of upload: UploadRecord,
@@ -305,7 +306,7 @@ extension UploadService {
         return changed
     }
 
-    /// Adds the file of an upload to its app.
+    /// Adds the file of an upload to its app, and returns it; `nil` if the file or the upload no longer exists.
     /// - Parameter placing: `true` to rename the part to the file first; `false` if the app already has the file.
     private func complete(_ upload: UploadRecord, placing: Bool) async throws -> FileRecord? {
         let folder = self.folder
@@ -450,7 +451,7 @@ package enum UploadFailure: Error, Hashable, Sendable {
     case missing
     /// Another request is sending bytes of the upload.
     case busy
-    /// The offset is wrong. The associated value is the position of the next byte.
+    /// The offset is wrong. The associated value is the position of the next byte to send.
     case wrongOffset(Int)
     /// The hash of the received file differs from the announced hash. The upload starts from the beginning.
     case wrongHash

@@ -5,7 +5,7 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Notifies devices of a published issue, with one notification for the issue whatever renditions it has (reference 10.1).
+/// Notifies devices of a published issue, with one notification whatever renditions it has (reference 10.1).
 ///
 /// There is one notification per issue. Concurrent requests, and a request that is repeated after a crash, create only
 /// one, because the idempotency key stays the same until the issue has another notification.
@@ -17,7 +17,7 @@ package struct IssueNotifier: Sendable {
         case repeated(NotificationRecord)
     }
 
-    /// The plan of the operation *Notify* for an issue.
+    /// What the operation *Notify* would do for an issue now: to whom it would send, and in which waves.
     package struct Plan: Hashable, Sendable {
         package let environment: PushEnvironment
         package let audience: AudienceExpression
@@ -49,12 +49,12 @@ package struct IssueNotifier: Sendable {
     /// Accepts the notification of an issue, or returns the notification of an earlier call.
     ///
     /// - Parameters:
-    ///   - again: `true` to create another notification if the earlier one has ended.
+    ///   - again: `true` to create another notification if the earlier one has ended; `false` returns the earlier one.
     ///   - repetition: The caller's idempotency key of a call with `again`; `nil` to create another notification each
     ///     time.
     ///   - changes: Changes to the publication's waves for this notification.
     ///   - messageID: The message id of the push; `nil` for the current time in milliseconds.
-    /// - Throws: ``RequestError`` if the notification is refused.
+    /// - Throws: ``RequestError`` if the notification is refused, for example for a draft.
     package func notify(
         _ issue: IssueRecord,
         app: AppRecord,
@@ -129,7 +129,7 @@ package struct IssueNotifier: Sendable {
         }
     }
 
-    /// Checks that users can download the issue.
+    /// Checks that users can download the issue, and throws ``RequestError`` otherwise.
     private func check(_ issue: IssueRecord, app: AppRecord) async throws {
         switch issue.state {
         case .draft: throw Self.refusal("issue_is_draft", "it is a draft, which no app sees: publish it first")
@@ -232,7 +232,7 @@ package struct IssueNotifier: Sendable {
         return .and([newsstand, .attribute(name: DeviceRequest.accountAttribute, .equal, .string(account))])
     }
 
-    /// Returns the environment of a product: sandbox for product ids with the prefix `dev_test.`, production for all others.
+    /// Returns the environment of a product: sandbox for ids with the prefix `dev_test.`, production for all others.
     package static func environment(of productID: String) -> PushEnvironment {
         productID.hasPrefix("dev_test.") ? .sandbox : .production
     }

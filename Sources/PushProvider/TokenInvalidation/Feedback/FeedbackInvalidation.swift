@@ -19,7 +19,7 @@ package struct FeedbackInvalidation: Sendable {
     /// The progress of a feedback list that is applied in batches.
     package struct Reading: Sendable {
         package let target: AppEnvironment
-        /// The numbers of deactivated and other devices so far.
+        /// The numbers so far: of listed tokens, and of devices that were deactivated, kept or withheld.
         package internal(set) var counts = FeedbackCounts()
         /// The number of active devices of the environment before the first change; `nil` while nothing has changed.
         var active: Int?
@@ -31,7 +31,8 @@ package struct FeedbackInvalidation: Sendable {
 
     /// Applies a batch of a list, and returns when the changes are on disk.
     ///
-    /// A device that registered at the time of its entry or later stays active.
+    /// A device that registered at the time of its entry or later stays active. While the breaker is open, all devices
+    /// do.
     package func apply(_ tuples: [FeedbackTuple], to reading: inout Reading) async throws {
         let target = reading.target
         // If a token is listed more than once, the latest entry counts.

@@ -21,7 +21,7 @@ package final class FeedbackService: Service {
 
     /// The maximum number of tuples that are applied in one transaction.
     private static let batch = 500
-    /// The maximum number of lists that are read at the same time.
+    /// The maximum number of lists that are read at the same time; the others wait.
     private static let concurrency = 4
     /// The maximum time between two checks for lists that are due.
     private static let sleep: Duration = .seconds(60)
@@ -38,6 +38,7 @@ package final class FeedbackService: Service {
     private let logger: Logger
     private let running = Mutex<Set<AppEnvironment>>([])
 
+    /// Creates the service.
     /// - Parameters:
     ///   - endpoints: The feedback service of each environment that has one.
     ///   - events: The signal that wakes webhook delivery when there may be events.
@@ -257,7 +258,7 @@ package struct FeedbackSchedule: Hashable, Sendable {
     package var interval: Duration = .seconds(3600)
     /// The back-off after a failed reading. Default up to 1 min after the first failure, doubling to 1 h.
     package var backoff = Backoff(base: .seconds(60), maximum: .seconds(3600))
-    /// The maximum duration of a reading. Default 10 min.
+    /// The maximum duration of a reading, after which it has failed; tuples that were read are applied. Default 10 min.
     package var deadline: Duration = .seconds(600)
 
     package init() {}

@@ -27,6 +27,8 @@ struct PersonRows {
         return try self.database.hasRow(sql: sql, [id.uuidString])
     }
 
+    /// Inserts a person.
+    /// - Parameter password: The hashed password; `nil` if the person has to choose one.
     /// - Returns: The assigned number of the person.
     func insert(_ person: PersonRecord, password: String?) throws -> Int64 {
         var columns: ColumnValues = [
@@ -41,7 +43,7 @@ struct PersonRows {
         try self.database.update("person", person.columns, id: person.id.uuidString)
     }
 
-    /// Stores a link. It replaces the earlier link of the same person, or of the first person if it names no person.
+    /// Stores a link, replacing the person's earlier one. A link without a person is for creating the first person.
     func insert(_ link: LinkRecord) throws {
         try self.database.run(sql: "DELETE FROM personLink WHERE person IS ?", [link.person?.uuidString])
         try self.database.insert(
@@ -50,7 +52,7 @@ struct PersonRows {
         )
     }
 
-    /// Returns the purpose of the link with this hash; `nil` if the link cannot be redeemed.
+    /// Returns the purpose of the link with this hash; `nil` if there is none, or if it cannot be redeemed.
     func link(_ hash: [UInt8], now: Timestamp) throws -> ValidLink? {
         let sql = "SELECT person FROM personLink WHERE hash = ? AND expiresAt > ?"
         guard let row = try self.database.row(sql: sql, [Data(hash), now.milliseconds]) else { return nil }
@@ -66,7 +68,7 @@ struct PersonRows {
         if links { try self.database.run(sql: "DELETE FROM personLink WHERE person = ?", [person.uuidString]) }
     }
 
-    /// Begins a session of a person, removes the sign-in lock of the person's name, and stores the client's network.
+    /// Begins a session. For a person, it also removes the lock under the name `lock`, and stores the client's network.
     func begin(_ signIn: SignInRecord, lock: String) throws {
         try self.insert(signIn)
         guard case .person(let person) = signIn.session.holder else { return }

@@ -120,10 +120,10 @@ extension SQLiteStore {
     /// Returns the keyed hash of a person's name, under which the name's sign-in lock is stored.
     func lockName(of name: String) -> String { self.masterKey.derive("signInLock/\(PersonRecord.key(of: name))") }
 
-    /// The maximum number of sign-in locks that are stored.
+    /// The number of sign-in locks above which the oldest 1,000 are deleted.
     private static let maximumLocks = 50_000
 
-    /// Deletes locks that have expired, and the oldest locks beyond ``maximumLocks``.
+    /// Deletes the locks that have expired and, above ``maximumLocks``, the oldest ones.
     private static func forgetLocks(now: Timestamp, in database: Database) throws {
         let end = now.advanced(by: .zero - SignInLock.memory).milliseconds
         try database.run(sql: "DELETE FROM signInLock WHERE at <= ?", [end])

@@ -29,7 +29,7 @@ struct AppRows {
         try self.database.row(sql: "SELECT bundleID FROM app WHERE id = ?", [app])?.topic("bundleID")
     }
 
-    /// Returns `true` if the app exists and is not being erased. Each write for an app must call it in its own transaction.
+    /// Returns `true` if the app exists and is not being erased. Each transaction that writes for an app must check it.
     ///
     /// A request looks up its app before it reads its body, which may take long. If the app is erased meanwhile, a row
     /// that is written afterwards would never be deleted from a table without a reference to `app`.
@@ -37,6 +37,7 @@ struct AppRows {
         try self.database.hasRow(sql: "SELECT 1 FROM app WHERE id = ? AND isErased = 0", [id])
     }
 
+    /// Checks that the apps exist.
     /// - Throws: ``StoreError/noSuchApp(_:)`` for an app that does not exist, or is being erased.
     func check(_ apps: Set<Topic>) throws {
         for app in apps.sorted(by: { $0.name < $1.name }) {

@@ -47,8 +47,8 @@ enum EnvironmentPauseTable {
         return true
     }
 
-    /// Ends a pause.
-    /// - Returns: `true` if the environment was paused, since the time `since` if it is given.
+    /// Ends a pause and, if there was one, adds the webhook event `event`; `nil` adds none.
+    /// - Returns: `true` if the environment was paused, since the time `since` if it is not `nil`.
     static func end(
         _ target: AppEnvironment,
         since: Timestamp?,
@@ -67,7 +67,7 @@ enum EnvironmentPauseTable {
         return true
     }
 
-    /// Begins a new epoch of an environment's credential, so that faults proven with the earlier credential no longer count.
+    /// Begins a new epoch of an environment's credential, so that faults of the earlier credential no longer count.
     static func beginEpoch(app: Int64, environment: PushEnvironment, in database: Database) throws {
         let sql = """
             INSERT INTO environmentState (app, environment, epoch) VALUES (?, ?, 1)
@@ -76,7 +76,7 @@ enum EnvironmentPauseTable {
         try database.run(sql: sql, [app, environment.code])
     }
 
-    /// Returns the epoch of an environment's credential, which is kept after the credential is removed.
+    /// Returns the epoch of an environment's credential, which outlives the credential; 0 if there never was one.
     static func epoch(app: Int64, environment: PushEnvironment, in database: Database) throws -> Int64 {
         let sql = "SELECT epoch FROM environmentState WHERE app = ? AND environment = ?"
         return try database.integer(sql: sql, [app, environment.code]) ?? 0

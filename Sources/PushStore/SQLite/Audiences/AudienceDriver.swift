@@ -40,7 +40,7 @@ struct AudienceDriver: Sendable {
     /// - Parameters:
     ///   - kind: The kind of the devices' tokens; `nil` for all.
     ///   - limit: The maximum number of entries in the chosen ranges.
-    /// - Returns: The ranges; `nil` if all candidates have more entries than the limit, or if no index covers the expression.
+    /// - Returns: The ranges; `nil` if all candidates exceed the limit, or if no index covers the expression.
     static func choose(
         _ expression: AudienceExpression,
         of kind: DeviceTokenKind?,
@@ -80,14 +80,15 @@ extension AudienceDriver? {
 
 /// A tree of index ranges that cover the devices of an expression, from which the cheapest alternative is chosen.
 private indirect enum CandidateRanges {
-    /// The union of the ranges covers the devices.
+    /// A leaf: the union of the ranges covers the devices of a single condition.
     case ranges([AudienceDriver.IndexRange])
-    /// Each alternative alone covers the devices.
+    /// Alternatives, of which one is chosen: each alone covers the devices.
     case oneOf([CandidateRanges])
-    /// Only the union of all candidates covers the devices.
+    /// Parts that are all needed: only their union covers the devices.
     case all([CandidateRanges])
 
-    /// Creates the candidates for devices with tokens of one kind. The kind alert, which most tokens have, is not indexed.
+    /// Creates the candidates for devices with one kind of token; `nil` if no index narrows them. The kind alert, which
+    /// most tokens have, is not indexed.
     init?(_ expression: AudienceExpression, of kind: DeviceTokenKind?, app: Int64) {
         let ofExpression = CandidateRanges(expression, app: app)
         guard let kind, kind != .alert else {
@@ -150,7 +151,7 @@ private indirect enum CandidateRanges {
         }
     }
 
-    /// Counts the entries of a range, up to `limit`.
+    /// Counts the entries of a range, at most `limit`.
     private static func count(_ range: AudienceDriver.IndexRange, limit: Int, in database: Database) throws -> Int {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM \(range.table) WHERE \(range.condition) LIMIT ?)"
         return try database.count(sql: sql, StatementArguments(range.arguments + [limit.databaseValue]))
@@ -158,7 +159,7 @@ private indirect enum CandidateRanges {
 }
 
 extension AudienceSQL {
-    /// Returns the SQL condition on a device's kind of token, written so that SQLite can use the partial index of kinds.
+    /// Returns the SQL condition on a device's kind of token, for which SQLite can use the partial index of kinds.
     static func condition(on kind: DeviceTokenKind) -> String {
         kind == .alert ? "kind = 0" : "kind = \(kind.code) AND kind != 0"
     }

@@ -48,7 +48,7 @@ struct AudienceSQL: Sendable {
             )
         case .locale(let locale):
             let tag = LocaleTag.stored(locale)
-            // The tag itself, or tags that begin with it and a hyphen: the character after the hyphen in ASCII is the full stop.
+            // Matches the tag, and tags that begin with it and a hyphen, which the full stop follows in ASCII.
             self.add("(device.locale = ? OR (device.locale > ? AND device.locale < ?))", tag, "\(tag)-", "\(tag).")
         case .appVersion(let comparison, let version):
             self.add("device.versionNumber \(Self.sign(comparison)) ?", version.number)
@@ -85,7 +85,7 @@ struct AudienceSQL: Sendable {
         self.sql += ")"
     }
 
-    /// Returns the SQL conditions on the environment and the token kind, each preceded by `AND`; empty if both are `nil`.
+    /// Returns the SQL conditions on environment and token kind, each preceded by `AND`; empty if both are `nil`.
     static func only(_ environment: PushEnvironment?, _ kind: DeviceTokenKind?) -> String {
         (environment.map { " AND environment = \($0.code)" } ?? "") + (kind.map { " AND kind = \($0.code)" } ?? "")
     }
@@ -137,7 +137,7 @@ struct AudienceSQL: Sendable {
 struct DeviceFilter: Sendable {
     private(set) var condition = "TRUE"
     private(set) var arguments: [DatabaseValue] = []
-    /// The `INDEXED BY` clause that sets the order of the visited devices. SQLite's own choice of index would require a sort.
+    /// The `INDEXED BY` clause that sets the order of the scanned devices. SQLite's own choice would require a sort.
     let index: String
     /// Indicates whether many notifications share this filter, so that its prepared statement is worth caching.
     let isCommon: Bool

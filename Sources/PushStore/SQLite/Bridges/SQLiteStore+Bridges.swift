@@ -85,8 +85,8 @@ extension SQLiteStore {
         return try isOthers || Self.overlapsOthers(bridge, claim, in: database) ? .nameOverlaps : nil
     }
 
-    /// Returns `true` if the name of a Matrix bridge begins with another app's bundle id that is longer than `claim`, the
-    /// length of the own app's claim to the name. Such a bridge would capture pushes meant for an app that has no bridge yet.
+    /// Returns `true` if a Matrix bridge's name begins with another app's bundle id that is longer than `claim`, the
+    /// length of the own bundle id in the name. Such a bridge would capture pushes for an app without a bridge.
     private static func hasOwner(_ bridge: BridgeRecord, beyond claim: Int, in database: Database) throws -> Bool {
         let bundleIDs = BridgeRecord.bundleIDs(beginning: bridge.name).filter { $0.utf8.count > claim }
         guard !bundleIDs.isEmpty else { return false }
@@ -185,7 +185,7 @@ struct OverruledSearch: Sendable {
         let name: String
         let app: Int64
         let bundleID: Topic
-        /// The bundle ids of the apps with a stronger claim, longest first.
+        /// The bundle ids of the apps with a stronger claim, which are longer prefixes of the name, longest first.
         let others: [Topic]
     }
 

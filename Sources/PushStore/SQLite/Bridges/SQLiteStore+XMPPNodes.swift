@@ -55,7 +55,7 @@ extension SQLiteStore {
     ) async throws -> [DeviceToken] {
         let (column, value) = owner.column
         return try await self.database.lookup { database in
-            // The plus keeps SQLite from using the order of the primary key, for which it would visit all devices of the app.
+            // The plus keeps SQLite from using the primary key's order, for which it would scan all devices of the app.
             let sql = """
                 SELECT token FROM device
                 WHERE app = ? AND \(column) = ? AND isActive = 1 AND hasLeft = 0 AND kind = ?

@@ -1,7 +1,7 @@
 import GRDB
 import ProviderModel
 
-/// The reason text of a delivery, stored once and shared by all deliveries that have it. A campaign has few different ones.
+/// The reason text of a delivery, stored once for all deliveries that have it. A campaign has few different ones.
 struct DeliveryReason: SharedRow {
     /// The maximum length of a stored reason, in characters. Longer reasons of a push service are truncated.
     private static let maximumLength = 300

@@ -72,7 +72,7 @@ struct PageRanges: Sendable {
         self.sizes[claim.notificationNumber] = end < claim.end && size < Int64.max / 2 ? size * 2 : nil
     }
 
-    /// Shortens the next range, after a checkpoint interrupted a read.
+    /// Shortens the next range to a quarter, or to ``first`` after the first interruption by a checkpoint.
     mutating func interrupted(_ claim: ShardClaim) {
         let size = self.sizes[claim.notificationNumber].map { max(1, $0 / 4) }
         self.sizes[claim.notificationNumber] = size ?? Self.first

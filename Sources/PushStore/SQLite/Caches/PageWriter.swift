@@ -69,6 +69,7 @@ final class CommitContext {
     /// The apps whose notifications have finished.
     private(set) var apps: Set<Int64> = []
 
+    /// Creates the state for a transaction.
     /// - Parameters:
     ///   - reasons: The cached ids of reasons.
     ///   - connections: The cached ids of connections.

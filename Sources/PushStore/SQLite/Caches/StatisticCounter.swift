@@ -98,7 +98,7 @@ final class PendingStatistics: Sendable {
 
     private struct State {
         var numbers: Numbers = [:]
-        /// The number of transactions that have taken counts and may still be in progress.
+        /// The number of transactions in progress that have taken counts.
         var underWay = 0
     }
 
@@ -120,7 +120,7 @@ final class PendingStatistics: Sendable {
         self.add(apps.mapValues(\.negated), now: now)
     }
 
-    /// Returns and removes all counts. The transaction that writes them calls ``written(_:)`` or ``restore(_:)`` at its end.
+    /// Returns and removes all counts. The transaction that writes them ends with ``written(_:)`` or ``restore(_:)``.
     func take() -> Numbers {
         self.state.withLock { state in
             if !state.numbers.isEmpty { state.underWay += 1 }

@@ -3,12 +3,13 @@ enum StoredTrip {
     private static let bits: Int64 = 17
     private static let most: Int64 = 1 << StoredTrip.bits - 1
 
+    /// Returns the integer. A time of 131 s or more is encoded as unknown.
     /// - Parameter connection: The id of the connection; 0 for none.
     static func number(connection: Int64, milliseconds: Int32) -> Int64 {
         connection << Self.bits | min(max(0, Int64(milliseconds)), Self.most)
     }
 
-    /// Decodes an integer. The time is `nil` if it was too long to be encoded.
+    /// Decodes an integer. The time is `nil` if it was 131 s or more.
     static func parts(_ number: Int64) -> (connection: Int64, milliseconds: Int?) {
         let time = number & Self.most
         return (number >> Self.bits, time == Self.most ? nil : Int(time))

@@ -6,7 +6,7 @@ import Synchronization
 
 /// A cache of facts about apps that every accepted or sent notification depends on.
 ///
-/// A change of the underlying tables by any statement clears the cache before the writing call returns (``AppChangeMark``).
+/// A change of the underlying tables clears the cache before the call that writes returns (``AppChangeMark``).
 final class AppCache: Sendable {
     /// The key of a cached fact. Its case determines the type of the value.
     enum Question: Hashable {

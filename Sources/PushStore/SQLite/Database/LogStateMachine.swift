@@ -1,4 +1,4 @@
-/// Decides when the write-ahead log is emptied, and when writers wait for that, so that the length of the log stays bounded.
+/// Decides when the write-ahead log is emptied, and when writers wait for that, so that the log stays bounded.
 ///
 /// The log is emptied by a truncating checkpoint, which must not meet an old snapshot. Therefore readers renew their
 /// snapshots during the checkpoint, and no transaction begins while the log exceeds ``Limits/hold``. The log grows
@@ -48,7 +48,7 @@ struct LogStateMachine {
         case fold
         /// The caller waits until the checkpoint of another caller has finished.
         case wait
-        /// The caller continues without a checkpoint, because the log is short, or because a snapshot has just prevented one.
+        /// The caller continues without a checkpoint: the log is short, or a snapshot has just prevented one.
         case pass
     }
 
@@ -61,7 +61,7 @@ struct LogStateMachine {
 
     init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// Returns `true` if a transaction may begin: if the log is short enough, or if a checkpoint was prevented a moment ago.
+    /// Records the number of pages in the log after a commit.
     /// - Returns: `true` if the caller should run a passive checkpoint.
     mutating func commit(pages: Int) -> Bool {
         self.pages = pages

@@ -44,6 +44,7 @@ final class QueryDeadline {
     private var lastRest: Duration
     private var stop: Stop?
 
+    /// Creates a deadline, and starts to measure the query's time.
     /// - Parameters:
     ///   - log: The write-ahead log of the store, whose truncating checkpoints interrupt the query.
     ///   - isEnding: Returns `true` if the store is being closed. It is called at each pause.
@@ -97,7 +98,7 @@ final class QueryDeadline {
 /// The clock that measures the time of a query.
 enum QueryClock: Sendable {
     case wall
-    /// The processor time of the query's thread, so that other threads do not use up the query's budget.
+    /// The processor time of the query's thread. Other threads do not use up a budget that is measured by it.
     case processor
 
     /// The reading of the clock on the current thread.

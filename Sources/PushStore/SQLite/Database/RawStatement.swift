@@ -12,7 +12,7 @@ struct RawStatement {
     private let database: Database
 
     /// Prepares a statement, or takes it from the cache of the connection.
-    /// - Parameter isKept: Whether the prepared statement is cached under its SQL. Pass `false` for SQL with many variants.
+    /// - Parameter isKept: Whether the statement is cached under its SQL. Pass `false` for SQL with many variants.
     init(sql: String, isKept: Bool = true, in database: Database) throws {
         self.owner = try isKept ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
         self.statement = self.owner.sqliteStatement
@@ -21,7 +21,7 @@ struct RawStatement {
         sqlite3_clear_bindings(self.statement)
     }
 
-    // Positions begin at 1, as in SQL. Binding a position that the statement lacks is reported as an error when it runs.
+    // Positions begin at 1, as in SQL. Binding a position that the statement lacks is an error when it runs.
 
     func bind(_ value: Int64, at position: Int32) { sqlite3_bind_int64(self.statement, position, value) }
 
@@ -46,7 +46,7 @@ struct RawStatement {
         if let sixth { self.bind(sixth, at: 6) }
     }
 
-    /// Binds a string, which ends at its first NUL, like the strings that GRDB binds.
+    /// Binds a string, which ends at its first NUL, like the strings that GRDB binds; `nil` becomes NULL.
     func bind(_ text: String?, at position: Int32) {
         guard let text else { return self.bindNull(at: position) }
         // SQLite copies the string, so it need not outlive this call.
@@ -78,6 +78,7 @@ struct RawStatement {
 
     func bindNull(at position: Int32) { sqlite3_bind_null(self.statement, position) }
 
+    /// Runs a statement that returns no rows, and resets it.
     /// - Returns: The number of changed rows.
     @discardableResult
     func run() throws -> Int {
@@ -125,7 +126,7 @@ struct RawStatement {
 
     private func failed(_ code: Int32) -> DatabaseError {
         let error = DatabaseError(resultCode: ResultCode(rawValue: code), message: self.database.lastErrorMessage)
-        // SQLite rolls the transaction back if the disk is full. GRDB notices the rollback only in a statement of its own.
+        // SQLite rolls the transaction back if the disk is full. GRDB notices that only in a statement of its own.
         if !self.database.isInsideTransaction { try? self.database.execute(sql: "ROLLBACK") }
         return error
     }
@@ -164,7 +165,7 @@ extension Database {
     }
 }
 
-/// An enumeration whose cases are the columns of a prepared `INSERT`, so that values are bound by column and not by position.
+/// An enumeration of the columns of a prepared `INSERT`, so that values are bound by column and not by position.
 extension CaseIterable where Self: CodingKey, Self: RawRepresentable, Self.RawValue == Int {
     /// The placeholder for the column's value in the statement, such as `?1`.
     var place: String { "?\(self.rawValue + 1)" }
@@ -185,7 +186,7 @@ extension CaseIterable where Self: CodingKey, Self: RawRepresentable, Self.RawVa
 struct RowInsertion<Column: RawRepresentable> where Column.RawValue == Int {
     private let statement: RawStatement
 
-    /// - Parameter sql: The `INSERT` statement for the columns.
+    /// Prepares `sql`, an `INSERT` statement for the columns.
     init(_ sql: String, in database: Database) throws { self.statement = try RawStatement(sql: sql, in: database) }
 
     func bind(_ value: Int64?, to column: Column) { self.statement.bind(value, at: Self.position(column)) }
@@ -193,7 +194,7 @@ struct RowInsertion<Column: RawRepresentable> where Column.RawValue == Int {
     func bind(_ bytes: Data?, to column: Column) { self.statement.bind(bytes, at: Self.position(column)) }
     func bind(_ bytes: [UInt8], to column: Column) { self.statement.bind(bytes, at: Self.position(column)) }
 
-    /// - Returns: The number of changed rows.
+    /// Runs the statement, and returns the number of changed rows.
     @discardableResult
     func run() throws -> Int { try self.statement.run() }
 

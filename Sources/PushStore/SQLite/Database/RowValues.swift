@@ -38,15 +38,16 @@ struct ColumnValues: ExpressibleByDictionaryLiteral {
     }
 }
 
-/// Shorthands for running statements. A prepared statement is cached on its connection unless its SQL has many variants.
+/// Shorthands for running statements. Prepared statements are cached on the connection, except with `isKept: false`.
 extension Database {
-    /// - Returns: The number of changed rows.
+    /// Runs a statement, and returns the number of changed rows.
     @discardableResult
     func run(sql: String, _ arguments: StatementArguments = []) throws -> Int {
         try self.cachedStatement(sql: sql).execute(arguments: arguments)
         return self.changesCount
     }
 
+    /// Inserts a row.
     /// - Parameter conflict: The `ON CONFLICT` clause for an existing row. If it is empty, an existing row is an error.
     /// - Returns: The row id of the new row.
     @discardableResult

@@ -1,7 +1,7 @@
 import GRDB
 import PushSupport
 
-/// The connections to the database: one writer, readers for the provider's services, and readers for requests of the API.
+/// The connections to the database: one writer, readers for the provider's services, and readers for API requests.
 struct StoreDatabase: Sendable {
     let pool: DatabasePool
     let readers: StoreReaders
@@ -10,6 +10,7 @@ struct StoreDatabase: Sendable {
     private let services: ReaderPool
     private let appChange = AppChangeMark()
 
+    /// Installs the triggers and the hook on the writer's connection.
     /// - Throws: An error of SQLite.
     init(_ pool: DatabasePool, readers: StoreReaders, log: WriteAheadLog) throws {
         (self.pool, self.readers, self.log, self.services) = (pool, readers, log, ReaderPool(pool))

@@ -80,8 +80,9 @@ struct StoreReaders: Sendable {
     }
 
     /// Runs a query that may visit many rows. It makes a short first attempt immediately. If that does not finish, the
-    /// query takes turns with other queries, within the caller's time budget. Without a ``QueryCaller`` there is no limit.
-    /// - Throws: ``StoreError/queryTooExpensive(budget:)``, ``StoreError/queryInterrupted``, `BudgetRefusal`, `CancellationError`.
+    /// query takes turns with others, within the caller's time budget. Without a ``QueryCaller``, there is no limit.
+    /// - Throws: ``StoreError/queryTooExpensive(budget:)``, ``StoreError/queryInterrupted``, ``StoreError/ending``,
+    ///   `BudgetRefusal`, `CancellationError`.
     func query<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await self.query(from: ()) { database, _ in .done(try body(database)) }
     }
@@ -199,7 +200,7 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Returns `true` if the caller may make a first attempt. An API request may, if its caller has no query in the queue.
+    /// Returns `true` if the caller may make a first attempt: for an API request, if it has no query in the queue.
     private func mayAttempt(_ caller: QueryCaller) -> Bool {
         switch caller.purpose {
         case .export: false
@@ -284,7 +285,7 @@ struct StoreReaders: Sendable {
 
 /// A pool of connections whose readers do not block a thread while they wait for a free one.
 ///
-/// GRDB's own pool blocks a thread of libdispatch while all its connections are in use. With many databases in one process,
+/// GRDB's own pool blocks a thread of libdispatch while all connections are in use. With many databases in a process,
 /// no threads could be left for the readers that would free the connections.
 struct ReaderPool: Sendable {
     let database: DatabasePool

@@ -15,7 +15,7 @@ protocol StoredRecord: Sendable {
     /// The name of the table, for ``DamagedRow``.
     static var table: String { get }
 
-    /// - Throws: ``DamagedRow``.
+    /// Decodes the record. Throws ``DamagedRow`` if a value is missing or has the wrong type.
     init(_ row: StoredRow) throws
 }
 
@@ -26,10 +26,10 @@ extension StoredRecord {
         try self.init(StoredRow(row: row, table: Self.table, masterKey: masterKey))
     }
 
-    /// - Throws: ``DamagedRow``.
+    /// Decodes a record without its secret. Throws ``DamagedRow`` for a damaged row.
     init(row: Row) throws { try self.init(row: row, nil) }
 
-    /// Returns the record with an id, together with its secret if a master key is given; `nil` if there is no such record.
+    /// Returns the record with an id, with its secret if a master key is given; `nil` if there is no such record.
     /// - Throws: ``DamagedRow``.
     static func find(_ id: UUID, _ masterKey: MasterKey? = nil, in database: Database) throws -> Self? {
         try database.record(sql: "SELECT * FROM \(Self.table) WHERE id = ?", [id.uuidString], masterKey)
@@ -37,7 +37,7 @@ extension StoredRecord {
 }
 
 extension Database {
-    /// Returns the record in the first row, together with its secret if a master key is given; `nil` if there is no row.
+    /// Returns the record in the first row, with its secret if a master key is given; `nil` if there is no row.
     /// - Throws: ``DamagedRow``.
     func record<Record: StoredRecord>(
         sql: String,
@@ -47,7 +47,7 @@ extension Database {
         try self.row(sql: sql, arguments).map { try Record(row: $0, masterKey) }
     }
 
-    /// Returns the records in all rows. Damaged rows are skipped, so that they do not block the others.
+    /// Returns the records in all rows, with their secrets if a master key is given. Damaged rows are skipped.
     func records<Record: StoredRecord>(
         sql: String,
         _ arguments: StatementArguments = [],

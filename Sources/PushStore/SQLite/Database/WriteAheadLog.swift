@@ -3,7 +3,7 @@ import GRDBSQLite
 import PushSupport
 import Synchronization
 
-/// The write-ahead log of an open store. ``LogStateMachine`` decides when it is emptied, so that its length stays bounded.
+/// The write-ahead log of an open store. ``LogStateMachine`` decides when it is emptied, so that it stays bounded.
 final class WriteAheadLog: Sendable {
     private struct State {
         var machine: LogStateMachine
@@ -28,7 +28,7 @@ final class WriteAheadLog: Sendable {
         self.state = Mutex(State(machine: LogStateMachine(limits: limits)))
     }
 
-    /// Indicates whether readers have to renew their snapshots for a truncating checkpoint. Every query polls it frequently.
+    /// Indicates whether readers have to renew their snapshots for a truncating checkpoint. Every query polls it.
     var isFolding: Bool { self.folding.load(ordering: .relaxed) }
 
     var admitsWriter: Bool { self.state.withLock { $0.machine.admitsWriter(now: .now) } }
@@ -153,13 +153,13 @@ final class WriteAheadLog: Sendable {
         return isComplete
     }
 
-    /// Runs the truncating checkpoint itself, while readers renew their snapshots.
+    /// Runs the truncating checkpoint, while readers renew their snapshots. Returns `false` if a snapshot prevents it.
     private func truncate(_ pool: DatabasePool) async -> Bool {
         let patience = Int(self.limits.patience / .milliseconds(1))
         // The checkpoint runs in its own task, because cancellation would leave the log as it is.
         return await Task {
             try await pool.writeWithoutTransaction { database in
-                // The flag is not set earlier, because the writer may be busy for long, and readers need not wait meanwhile.
+                // The flag is not set earlier, because readers need not wait while the writer is busy.
                 self.folding.store(true, ordering: .relaxed)
                 try database.execute(sql: "PRAGMA busy_timeout = \(patience)")
                 defer { try? database.execute(sql: "PRAGMA busy_timeout = \(Self.timeout)") }

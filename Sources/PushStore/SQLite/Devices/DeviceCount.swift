@@ -12,7 +12,7 @@ struct DeviceCount: Sendable {
         fileprivate var found = 0
         /// The number of ids that the next step covers.
         fileprivate var size: Int
-        /// The index ranges that find the devices; `nil` until they are chosen. An inner `nil` means to scan all devices.
+        /// The index ranges that find the devices; `nil` until they are chosen. An inner `nil` means to scan all.
         fileprivate var driver: AudienceDriver??
 
         init(size: Int = 2000) { self.size = size }

@@ -6,7 +6,7 @@ package import PushTypes
 struct DeviceRows {
     let database: Database
 
-    /// Returns a page of an audience's devices.
+    /// Returns a page of an audience's devices, of one environment and kind; `nil` means any.
     func devices(
         app: Int64,
         audience: AudienceExpression,
@@ -42,7 +42,8 @@ struct DeviceRows {
         try self.page(where: condition, arguments: arguments).devices
     }
 
-    /// - Returns: The devices that can be read, the number of rows, and the id of the last row.
+    /// Reads the devices that match a condition.
+    /// - Returns: The devices that can be read, the number of rows, and the id of the last row; `nil` if there is none.
     private func page(
         index: String = "",
         where condition: String,
@@ -127,7 +128,7 @@ extension SQLiteStore {
     }
 
     package func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord] {
-        // The plus keeps SQLite from using the order of the primary key, for which it would visit all devices of the app.
+        // The plus keeps SQLite from using the primary key's order, for which it would scan all devices of the app.
         let condition = "app = ? AND token = ? AND hasLeft = 0 ORDER BY +id"
         let arguments = [app.databaseValue, token.databaseValue]
         return try await self.database.lookup { try DeviceRows(database: $0).devices(where: condition, arguments) }
@@ -216,7 +217,7 @@ extension SQLiteStore {
         try await self.database.read { database in
             let last = try database.integer(sql: "SELECT max(id) FROM device") ?? 0
             let next = "SELECT id, createdAt FROM device WHERE id >= ? ORDER BY id LIMIT 1"
-            // A binary search. Devices with ids below `low` were added before the time, and those from `high` on were not.
+            // A binary search. Devices with ids below `low` were added before the time, those from `high` on were not.
             var (low, high) = (Int64(1), last < .max ? last + 1 : last)
             while low < high {
                 let middle = low + (high - low) / 2

@@ -12,8 +12,8 @@ struct DeviceUsers {
     let app: Int64
     let database: Database
 
-    /// Records the end of the period in which a device belonged to a user, or to no user.
-    /// - Parameter now: The time of the change, by the later of both clocks, which also dates pages.
+    /// Records the end of the period in which a device belonged to a user or, with `nil`, to no user.
+    /// - Parameter now: The time of the change, by the later of the wall and steady clocks, which also dates pages.
     func ended(_ user: String?, of device: Int64, at now: Timestamp) throws {
         // The time before a device's first user counts as that user's. If the clock is behind the last change, the new
         // end is set after it, so that the periods keep their order.
@@ -94,7 +94,7 @@ struct DeviceUsers {
     private static let untried = [EndingCause.leftAudience, .cancelled, .deviceRemoved]
         .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
-    /// Returns the SQL expression for the time of a recipient's first attempt or, without one, of the notification's opening.
+    /// Returns the SQL for the time of a recipient's first attempt or, without one, of the notification's opening.
     static func firstTry(_ table: String) -> String {
         """
         coalesce((SELECT min(firstAt) FROM attempt

@@ -12,7 +12,7 @@ struct RegisteredRow: Hashable {
     var user, timeZone, installation: String?
 }
 
-/// Reads stored devices of one app and environment, including those that have been removed but are kept for notifications.
+/// Reads stored devices of one app and environment, even removed ones that are kept for notifications in progress.
 struct RegisteredRowReader {
     let app: Int64
     let environment: PushEnvironment

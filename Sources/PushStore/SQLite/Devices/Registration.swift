@@ -7,7 +7,7 @@ import PushTypes
 /// The processing of one registration, within a transaction.
 struct Registration {
     var registration: DeviceRegistration
-    /// The writer of token events. Its time is the later of both clocks, which also dates the periods of former users.
+    /// The writer of token events, dated like the periods of users, by the later of the wall and steady clocks.
     let events: TokenEventWriter
     /// The time of the registration by the wall clock, like the times that the push service reports.
     let now: Timestamp
@@ -17,7 +17,8 @@ struct Registration {
     private var users: DeviceUsers { DeviceUsers(app: self.app, database: self.database) }
     private var changes: RegistrationChanges { RegistrationChanges(app: self.app, database: self.database) }
 
-    /// Adds, refreshes or merges devices, and records token events.
+    /// Adds, refreshes or merges devices, and records token events. A registration that would exceed a bound changes
+    /// nothing, and the result names the bound.
     func run() throws -> RegistrationResult {
         let rows = RegisteredRowReader(
             app: self.app,
@@ -103,7 +104,7 @@ struct Registration {
         var source: RegisteredRow?
     }
 
-    /// Returns the device that the registration updates, if the installation's device differs from the one with the token.
+    /// Returns the device to update, out of the installation's and the one with the token; `nil` if there is neither.
     private static func target(
         byToken: RegisteredRow?,
         byInstallation: RegisteredRow?,
@@ -214,6 +215,7 @@ struct Registration {
         ["encryptionKeyID": key?.id, "encryptionKey": key.map { Data($0.bytes) }]
     }
 
+    /// Inserts a device.
     /// - Returns: The id of the device.
     private func insert(_ change: Change, _ attributes: Merged?) throws -> Int64 {
         let registration = self.registration
@@ -377,7 +379,7 @@ extension Registration {
         var all: [String: JSONValue]
         /// The attributes as JSON text; `nil` if there are none.
         var text: String?
-        /// The number and size of the attributes before the registration.
+        /// The number and size of the attributes before the registration; `nil` for a new or removed device.
         var before: DeviceLimits.Size?
         /// Indicates whether the rows of all earlier attributes are replaced, because the attributes could not be read,
         /// or because some of their names may be canonically equivalent to new ones.
@@ -445,9 +447,9 @@ extension Registration {
     }
 }
 
-/// Converts attributes from and to their stored forms: a JSON text for all of a device, and a searchable value for each.
+/// Converts attributes to and from their stored forms: one JSON text for a device, and a searchable value for each.
 enum DeviceAttributes {
-    /// Decodes all attributes of a device.
+    /// Decodes all attributes of a device; none for `nil`.
     /// - Throws: ``DamagedRow`` for text that is not a JSON object.
     static func read(_ text: String?) throws -> [String: JSONValue] {
         guard let text else { return [:] }

@@ -49,7 +49,7 @@ struct RegistrationChanges {
         try self.database.run(sql: sql, [clock, device])
     }
 
-    /// Erases a device and all data about its user. The id is kept while a notification in progress counts it as a recipient.
+    /// Erases a device and all data about its user. The id is kept while notifications in progress need it.
     func erase(_ device: Int64) throws {
         try self.database.run(sql: "UPDATE device SET twin = NULL WHERE twin = ?1 OR id = ?1", [device])
         for table in StoredTable.names(with: .device) {
@@ -145,7 +145,7 @@ struct RegistrationChanges {
         for other in others { try self.link(other, to: device, since: try self.tick(), countsAll: false) }
     }
 
-    /// Records that a device gives up its token, together with the notifications in progress that were sent to the token.
+    /// Records that a device gives up its token, with the notifications in progress that were sent to the token.
     func gaveUp(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
         guard try self.isWatched() else { return }
         try self.database.replace(

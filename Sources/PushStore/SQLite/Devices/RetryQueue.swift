@@ -14,7 +14,7 @@ struct RetryQueue {
     /// states, because the device may return. Actual due times are lower.
     static let afterOthers = Self.afterShards - 1
 
-    /// The due time of a recipient whose device was removed, once all other recipients have their final states.
+    /// The due time of a recipient whose device was removed, once all others have their final states: immediately.
     static let departed: Int64 = 1
 
     let lane: NotificationRecord.Lane

@@ -100,7 +100,7 @@ struct AcceptanceTransaction {
         /// The named tokens; `nil` for an audience of devices.
         var tokens: [DeviceToken]?
         var found = RecipientQuery.Found()
-        /// The first named token whose registered kind differs from the kind of the notification; `nil` if there is none.
+        /// The first named token that is registered as another kind than the notification's; `nil` if there is none.
         var tokenOfOtherKind: (token: DeviceToken, kind: DeviceTokenKind)?
     }
 
@@ -139,7 +139,7 @@ struct AcceptanceTransaction {
     // MARK: Parts
 
     /// Adds the shards and the other dependent rows of a notification, after its own row was added.
-    /// - Returns: The shard, if it was claimed for the caller.
+    /// - Returns: The shard, if it was claimed for the caller; otherwise `nil`.
     private mutating func add(_ draft: Draft, of request: AcceptanceRequest, number: Int64) throws -> ClaimedShard? {
         let notification = request.notification
         try NotificationRow.insertTargets(of: notification, number: number, in: self.database)

@@ -5,7 +5,7 @@ import PushTypes
 ///
 /// A lease is identified by its fencing number. Each claim gets a higher number. Nothing is written under a lost lease.
 enum Leases {
-    /// Adds a lease.
+    /// Adds a lease, which expires at `until` by the steady clock.
     /// - Returns: The fencing number of the lease.
     static func take(owner: Int64, until: Timestamp, in database: Database) throws -> Int64 {
         try database.run(sql: "INSERT INTO lease (owner, until) VALUES (?, ?)", owner, until.milliseconds)
@@ -23,7 +23,8 @@ enum Leases {
 
     /// Returns the leases under which no owner works any more.
     ///
-    /// A lease of the caller is lost if it is not among `held`. A lease of another owner is lost once it has expired.
+    /// A lease of the caller is lost if it is not among `held`. Any other lease, or with `nil` every lease, is lost
+    /// once it has expired.
     static func lost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: Database) throws -> [Int64] {
         let statement = try RawStatement(sql: "SELECT fence, owner, until FROM lease", in: database)
         defer { statement.reset() }
@@ -41,7 +42,7 @@ enum Leases {
         return lost
     }
 
-    /// Ends the leases under which no owner works any more.
+    /// Ends the leases that ``lost(owner:held:now:in:)`` returns.
     static func releaseLost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: Database) throws {
         try Self.release(try Self.lost(owner: owner, held: held, now: now, in: database), in: database)
     }

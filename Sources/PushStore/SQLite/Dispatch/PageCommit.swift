@@ -56,6 +56,7 @@ struct PageCommit {
         self.page.pauses == nil && (self.state == .accepted || self.state == .sending) && !self.isAppStopped
     }
 
+    /// Writes the page.
     /// - Returns: ``CommitResult/leaseLost`` if the lease was lost. In that case, only a pause of the notification is
     ///   written.
     func run() throws -> StartedPage {
@@ -178,7 +179,7 @@ struct PageCommit {
         return false
     }
 
-    /// Writes the final state of a recipient before the rest of the page is sent, unless the recipient already has a state.
+    /// Writes a recipient's final state before the rest of the page is sent, unless the recipient has a state.
     /// - Returns: `true` if the state was written.
     private func end(_ ending: ReportedDelivery, hasHeld: Bool) throws -> Bool {
         let hasState = "SELECT 1 FROM delivery WHERE notification = ? AND recipient = ?"
@@ -323,7 +324,7 @@ struct PageCommit {
 }
 
 extension PageCommit {
-    /// Stores the named tokens that were shown to be invalid, if the notification arrived over the legacy bridge.
+    /// Stores named tokens as invalid, if `origin` is a binary bridge; `nil` means that the notification has none.
     static func rememberInvalid(
         _ tokens: [InvalidNamedToken],
         app: Int64,

@@ -35,8 +35,9 @@ struct PageTrace {
 
     private static let insertion = PageColumn.insertion(into: "page", "ON CONFLICT DO NOTHING")
 
+    /// Writes the times of the page and its recipients, unless it has no times or no recipients.
     /// - Parameters:
-    ///   - recipients: The recipients that the page was sent to, or whose final state was written without a push.
+    ///   - recipients: The ids of the recipients sent to, and of those whose final state was written without a push.
     ///   - block: The id of the block with the page's webhook events; `nil` if it has none.
     func write(_ recipients: [Int64], block: Int64?) throws {
         guard let times = self.page.times, let first = recipients.min(), let last = recipients.max() else { return }

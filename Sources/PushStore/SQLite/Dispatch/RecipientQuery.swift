@@ -32,7 +32,8 @@ struct RecipientQuery: Sendable {
     private let source: Source
     let number, app: Int64
     let notification: NotificationRecord
-    /// The value of the registration clock, a counter of device changes, when the notification was opened.
+    /// The value of the registration clock, a counter of device changes, at the notification's opening. Devices with
+    /// higher values have changed since.
     let openedAfter: Int64
     let zone: ShardPlan.Zone
     let shard: Int64
@@ -126,7 +127,7 @@ struct RecipientQuery: Sendable {
         return found
     }
 
-    /// Returns the ids, above the cursor and up to `last`, of devices that were removed since the notification was opened.
+    /// Returns the ids, above the cursor and up to `last`, of devices removed since the notification was opened.
     func left(upTo last: Int64, in database: Database) throws -> [Int64] {
         guard case .devices(let filter) = self.source else { return [] }
         let range = "FROM device INDEXED BY deviceLeft WHERE app = ? AND id > ? AND id <= ? AND hasLeft = 1"
@@ -202,7 +203,7 @@ struct RecipientQuery: Sendable {
     struct Named {
         /// The recipient; `nil` if the row cannot be read.
         var recipient: Recipient?
-        /// Indicates whether the token is registered with another kind than the kind of the notification.
+        /// Indicates whether the token is registered with another kind than the notification's, and gets no push.
         var isOfOtherKind = false
         /// Indicates whether the token was erased with its user.
         var isErased = false
@@ -311,12 +312,12 @@ extension RecipientQuery {
     /// The next step in the processing of a queued recipient.
     enum NextStep {
         case now(RetryRecipient)
-        /// The recipient waits for another one without a final state, because the notification may be sent to its token
-        /// by that one.
+        /// Postpone the recipient, because another one without a final state may be sent the notification with the same
+        /// token.
         ///
         /// The associated time is the due time of the other recipient's next attempt; `nil` if it is unknown.
         case later(until: Timestamp?)
-        /// The device of the recipient was removed, and may return while other recipients have no final state.
+        /// Postpone the recipient as the last one, because its device was removed and may return meanwhile.
         ///
         /// The associated final state is written once all other recipients have their final states.
         case last(EndedRetry)

@@ -130,7 +130,7 @@ extension SQLiteStore {
 
 /// The shards that are due and may be claimed.
 private enum DueShards {
-    /// The SQL condition that the shard of the remaining devices may be claimed, because all other shards have finished.
+    /// The SQL condition that a shard is not the one of the remaining devices, or that all other shards have finished.
     static let isNotTooEarly = """
         (zoneKind != 3 OR NOT EXISTS (
             SELECT 1 FROM shard AS zoned

@@ -124,7 +124,7 @@ extension RetryQueue {
         return try present + self.ends(of: departed, notification: query.number)
     }
 
-    /// Ends recipients whose devices were removed, or postpones them while other recipients have no final state.
+    /// Returns recipients with removed devices for their final states, or postpones them while others have none.
     private func ends(
         of departed: [(retry: DueRetry, end: EndedRetry)],
         notification: Int64

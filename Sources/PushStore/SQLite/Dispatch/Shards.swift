@@ -45,7 +45,8 @@ enum Shards {
 
     private static let insertion = Column.insertion(into: "shard")
 
-    /// - Parameter lease: The fencing number of the lease under which the shard is claimed; `nil` for an unclaimed shard.
+    /// Adds one shard.
+    /// - Parameter lease: The fencing number of the lease under which it is claimed; `nil` for an unclaimed shard.
     static func add(
         _ range: Range,
         _ plan: ShardPlan,

@@ -9,7 +9,7 @@ import PushTypes
 /// ``PageCommit`` would read. For any other page it writes nothing.
 struct WholePageCommit {
     /// The conditions on the stored rows: nothing of the notification was sent, its only shard is claimed under the
-    /// page's lease, the app is not stopped, and no device of a recipient has given up its token since the page was read.
+    /// page's lease, the app is not stopped, and no device of the app has given up its token since the page was read.
     private static let question = """
         SELECT notification.app, notification.lane FROM notification CROSS JOIN shard ON shard.notification = notification.number
         WHERE notification.number = ?1 AND state = 'accepted' AND startedAt IS NULL
@@ -32,7 +32,7 @@ struct WholePageCommit {
     private let trace: PageTrace
     private let database: Database
 
-    /// - Returns: `nil` for a page that has to be written by ``PageCommit``.
+    /// Checks the page. Returns `nil` if ``PageCommit`` has to write it.
     init?(_ page: PageResult, owner: Int64, now: Timestamp, parts: CommitContext, in database: Database) throws {
         guard let fence = page.fence, let step = page.step, page.isWhole else { return nil }
         let statement = try RawStatement(sql: Self.question, in: database)

@@ -33,7 +33,7 @@ struct AppErasure {
         return try self.database.run(sql: sql, [self.app, self.limit])
     }
 
-    /// Deletes acknowledged posts. They have no index by app, so it searches webhooks whose first post belongs to the app.
+    /// Deletes acknowledged requests to webhooks, at most ``limit``. They have no index by app.
     private func deletePosts() throws -> Int {
         let webhooks = """
             WITH RECURSIVE posted (webhook) AS (

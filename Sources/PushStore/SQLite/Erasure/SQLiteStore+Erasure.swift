@@ -10,7 +10,7 @@ extension SQLiteStore {
     static let erasedAtOnce = 1000
     /// The maximum number of pairs of a device and a notification whose receipts are made anonymous in one transaction.
     private static let anonymizedAtOnce = 200
-    /// The maximum number of the user's former devices that one step processes.
+    /// The maximum number of the user's former devices that one step processes. Further ones are left to the next step.
     private static let formerDevicesAtOnce = 20
 
     package func eraseApp(_ app: Int64, now: Timestamp, steady: Timestamp) async throws -> ErasureRecord? {
@@ -127,7 +127,7 @@ extension SQLiteStore {
             try step(database).eraseRest()
             return try step(database).tokens()
         }
-        // The stored requests are searched again, because a writer that had read an old version may have stored it meanwhile.
+        // The stored requests are searched again, because a writer with an old version may have stored it meanwhile.
         let requests = try await self.database.read { try step($0).requests(naming: try step($0).ownTokens()) }
         for request in requests { try await self.database.write { try step($0).eraseUser(from: [request]) } }
         // Blocks of events are long. A read searches them, so that writers do not have to wait.
@@ -183,8 +183,8 @@ extension SQLiteStore {
         return true
     }
 
-    /// Adds an erasure, or extends an earlier one to the present data if its free pages have not been overwritten yet.
-    /// Changes of devices' users after this call have higher numbers than `lastChange` of the erasure.
+    /// Adds an erasure of an app or, with a `user`, of a user, or extends an earlier one to the present data if its
+    /// free pages have not been overwritten yet. Later user changes have higher numbers than its `lastChange`.
     private static func addErasure(
         app: Int64,
         user: String?,

@@ -35,7 +35,7 @@ extension UserErasure {
         var tokens: Set<DeviceToken>
     }
 
-    /// Returns the tokens, and the user unless a device has been registered for the user since the erasure was requested.
+    /// Returns the tokens, and the user unless a device was registered for the user after the erasure's request.
     private func names(_ tokens: Set<DeviceToken>) throws -> Names {
         Names(user: try self.hasReturned() ? nil : self.user, tokens: tokens)
     }

@@ -17,7 +17,7 @@ struct UserErasure {
     /// The maximum number of tokens that one search looks for.
     private static let tokensOfSearch = 50
 
-    /// The id of the erasure, whose row stores the tokens of the erased devices; 0 if the erasure has not been stored yet.
+    /// The id of the erasure, whose row stores the tokens of erased devices; 0 if the erasure is not stored yet.
     let id: Int64
     let user: String
     let app: Int64
@@ -42,8 +42,8 @@ struct UserErasure {
         for token in try self.tokens() { try self.erase(token) }
     }
 
-    /// Returns `true` if a device was assigned to the user after the request, so that data under the user's name may be
-    /// newer than the request.
+    /// Returns `true` if a device became the user's after the request for erasure, so that data under the user's name
+    /// may be newer than the request.
     func hasReturned() throws -> Bool {
         let sql = "SELECT 1 FROM device WHERE app = ?1 AND user = ?2 AND \(RegistrationChanges.userChange) > ?3"
         return try self.database.hasRow(sql: sql, [self.app, self.user, try self.lastAtRequest()])
@@ -58,7 +58,7 @@ struct UserErasure {
 
     // MARK: Notifications
 
-    /// Returns some of the notifications from before the request whose audience names the user or one of the user's tokens.
+    /// Returns some of the notifications from before the request whose audience names the user or a token of the user.
     func notifications() throws -> [Int64] {
         let tokens = try self.allTokens()
         let rows = try self.candidates(tokens)
@@ -89,7 +89,7 @@ struct UserErasure {
         return try Row.fetchCursor(self.database.makeStatement(sql: sql), arguments: StatementArguments(arguments))
     }
 
-    /// Erases some rows of a notification to this user alone, or removes the user and the user's tokens from its audience.
+    /// Erases rows of a notification to this user alone, or removes the user and the user's tokens from its audience.
     /// - Returns: `true` if rows of the notification remain.
     func eraseNotification(_ number: Int64) throws -> Bool {
         let sql = "SELECT audience FROM notification WHERE number = ?"
@@ -124,7 +124,7 @@ struct UserErasure {
     /// their installations that never had a user.
     /// - Parameter limit: The maximum number of the user's own devices.
     func devices(limit: Int = Self.devicesAtOnce) throws -> [Int64] {
-        // All devices without a user are included, because they could not be found after the erasure of the user's device.
+        // All devices without a user are included, because they could not be found once the user's device is erased.
         let sql = """
             WITH own AS (
                 SELECT id, installation FROM device WHERE app = ?1 AND user = ?2 AND \(Self.wasUsersAtRequest) LIMIT ?4)
@@ -234,7 +234,7 @@ struct UserErasure {
         }
     }
 
-    /// Returns the receipts of the given devices. It visits all notifications with receipts.
+    /// Returns the receipts of the given devices. It searches all notifications with receipts.
     func receipts(of devices: [Int64]) throws -> [ReceiptsOfDevice] {
         guard !devices.isEmpty else { return [] }
         let sql = """
@@ -366,7 +366,7 @@ extension UserErasure {
         try self.database.run(sql: "UPDATE erasure SET tokens = ? WHERE id = ?", [text, self.id])
     }
 
-    /// Erases the user's counts, unless a device was assigned to the user after the request, because they may then be newer.
+    /// Erases the user's badge and cap counts, unless they may be newer, because a device became the user's since.
     func eraseCounts() throws {
         guard try !self.hasReturned() else { return }
         try self.eraseCounts(of: "user:\(self.user)")

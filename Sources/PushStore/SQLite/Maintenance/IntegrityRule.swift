@@ -14,7 +14,7 @@ struct IntegrityRule: Sendable {
         try database.integers(sql: "\(self.sql) LIMIT 5", isKept: false).map { "\(self.subject) \($0): \(self.fault)" }
     }
 
-    /// The rules that hold after every transaction.
+    /// The rules that hold after every transaction, so that they can be checked while a provider is running.
     static let always = [
         // A page of a cancelled notification may still be in flight.
         IntegrityRule(

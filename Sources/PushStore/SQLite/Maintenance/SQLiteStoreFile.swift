@@ -6,7 +6,7 @@ import PushSupport
 /// The database file of a ``SQLiteStore``. It can be copied and examined while a provider uses it, without the master
 /// key. Opening it runs no migrations.
 package struct SQLiteStoreFile: Sendable {
-    /// The result of an examination.
+    /// The result of ``examine(isAtRest:masterKey:)``.
     package struct Condition: Hashable, Sendable {
         /// The size of the database in bytes.
         package var size: Int
@@ -24,7 +24,7 @@ package struct SQLiteStoreFile: Sendable {
 
     /// The number of pages that a backup copies in one step: 4 MB.
     private static let pagesPerStep: CInt = 1000
-    /// The length of the write-ahead log, in bytes, above which a copy no longer pauses.
+    /// The length of the write-ahead log, in bytes, above which a copy no longer pauses, so that it ends sooner: 32 MB.
     private static let longLog = 32 * 1024 * 1024
     /// The suffixes of the files that belong to a database.
     private static let suffixes = ["", "-journal", "-wal", "-shm"]
@@ -39,9 +39,9 @@ package struct SQLiteStoreFile: Sendable {
     /// copy pauses for half of the time, so that other processes can use the disk.
     /// - Parameters:
     ///   - target: The path of the new file, which must not exist. It is created once the copy is complete and on disk.
-    ///   - isExamined: Whether the copy is examined before `target` is created, and rejected if it has faults.
-    /// - Returns: The result of the examination; `nil` without one.
-    /// - Throws: ``StoreError``.
+    ///   - isExamined: Whether the copy is examined before `target` is created, and rejected if it is damaged.
+    /// - Returns: The result of the examination; `nil` if `isExamined` is `false`.
+    /// - Throws: ``StoreError/cannotBackUp(path:why:)``, or ``StoreError/cannotOpen(path:why:)`` for the source.
     @discardableResult
     package func copy(to target: String, isExamined: Bool = true) async throws -> Condition? {
         guard !FileManager.default.fileExists(atPath: target)
@@ -139,7 +139,7 @@ package struct SQLiteStoreFile: Sendable {
 
     /// Deletes all secrets that need the master key, in one transaction. No other process may have the file open.
     /// - Returns: The number of deleted secrets for each column that had any.
-    /// - Throws: ``StoreError``.
+    /// - Throws: ``StoreError/cannotOpen(path:why:)``.
     package func resetSecrets() throws -> [(secrets: SealedColumn, count: Int)] {
         let queue = try self.open(isReadOnly: false)
         defer { try? queue.close() }
@@ -157,7 +157,7 @@ package struct SQLiteStoreFile: Sendable {
 
     /// Runs a checkpoint that empties the write-ahead log. The database file can then be read on its own, even in a
     /// read-only folder. No other process may have the file open.
-    /// - Throws: ``StoreError``.
+    /// - Throws: ``StoreError/cannotOpen(path:why:)``, also if another process has the file open.
     package func foldLog() async throws {
         let queue = try self.open(isReadOnly: false)
         defer { try? queue.close() }

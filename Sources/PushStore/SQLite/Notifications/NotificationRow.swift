@@ -42,7 +42,7 @@ enum NotificationRow {
         return record
     }
 
-    /// Adds the counters of the shards to the progress. They are added to the notification's row when the shards are deleted.
+    /// Adds the counters of the shards that exist. Those of deleted shards are in the notification's row.
     private static func addShards(
         to progress: inout NotificationProgress,
         number: Int64?,
@@ -224,8 +224,9 @@ extension NotificationRow {
     private static let insertion = Column.insertion(into: "notification")
     private static let targetInsertion = TargetColumn.insertion(into: "target")
 
-    /// - Parameter opening: The value of the registration clock and the time, for a notification that is opened when it
-    ///   is accepted; `nil` for a notification that is opened later.
+    /// Inserts a notification.
+    /// - Parameter opening: The registration clock and the time, for a notification that is opened when it is accepted;
+    ///   `nil` for one that is opened later.
     /// - Returns: The number by which the store identifies the notification.
     static func insert(
         _ notification: NotificationRecord,

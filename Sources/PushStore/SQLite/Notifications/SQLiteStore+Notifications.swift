@@ -71,7 +71,7 @@ extension NotificationRow {
         }
     }
 
-    /// Pauses a notification that has not finished.
+    /// Pauses a notification that has not finished, with the provider's reason; `nil` if a caller requests it.
     static func pause(_ number: Int64, reason: String?, in database: Database) throws {
         let sql = """
             UPDATE notification SET state = 'paused', pauseReason = ?
@@ -105,7 +105,7 @@ extension NotificationRow {
         try NotificationCompletion.tidy(number, in: database)
     }
 
-    /// Finishes the retries of a cancelled notification that cannot be decoded. Otherwise they would be claimed repeatedly.
+    /// Finishes the retries of a cancelled, damaged notification. Otherwise they would be claimed repeatedly.
     fileprivate static func endRetries(_ number: Int64, now: Timestamp, in database: Database) throws {
         guard try database.hasRow(sql: "SELECT 1 FROM notification WHERE number = ? AND state = 'cancelled'", number)
         else { return }

@@ -96,7 +96,7 @@ struct ConsentColumns: Hashable, Sendable {
         return (names, arguments)
     }
 
-    /// Decodes the consent from a device's row.
+    /// Decodes the consent from a device's row; `nil` if no recipient can be skipped for lack of consent.
     /// - Parameter position: The index of the first consent column.
     func consent(_ statement: RawStatement, from position: Int32) -> RecipientConsent? {
         guard !self.isEmpty else { return nil }
@@ -127,7 +127,8 @@ struct ConsentColumns: Hashable, Sendable {
         return consent
     }
 
-    /// The consent of an unregistered token, for which neither preferences nor an encryption key are stored.
+    /// The consent of an unregistered token: it is skipped for lack of a key; `nil` if the notification is not
+    /// encrypted.
     var unregistered: RecipientConsent? { self.isEncrypted ? RecipientConsent(skips: .noEncryptionKey) : nil }
 }
 

@@ -135,8 +135,9 @@ extension SQLiteStore {
         return try await self.database.run(sql: sql, [unusedSince.milliseconds, limit])
     }
 
-    /// The SQL for the number and size of an app's files and uploads. Its cost is bounded, because the only writer waits
-    /// for it: the totals of the files are stored, and there are at most ``UploadRecord/maximumOfApp`` incomplete uploads.
+    /// The SQL for the number of an app's files, and the size of its files and uploads. Its cost is bounded, because
+    /// the only writer waits for it: the totals of files are stored, and an app has at most
+    /// ``UploadRecord/maximumOfApp`` incomplete uploads.
     static let storedOfApp = """
         SELECT coalesce((SELECT files FROM fileUsage WHERE app = ?1), 0) AS files,
             coalesce((SELECT bytes FROM fileUsage WHERE app = ?1), 0)

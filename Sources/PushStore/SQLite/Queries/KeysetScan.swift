@@ -2,12 +2,12 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// A scan over an index in its order, which stops after enough matching rows, or after a bounded number of visited rows.
+/// A scan over an index in its order, which stops after enough matches, or after a bounded number of visited rows.
 ///
 /// A filter without an index may visit a million rows for each match. Because of the bound, a page may have few
 /// entries, together with the position up to which rows were visited.
 struct KeysetScan {
-    /// The maximum number of rows that all scans for one page visit together.
+    /// The maximum number of rows that all scans for one page check together. Then the page ends early.
     static let maximumRows = 20_000
     /// The total size of the long records on a page, in bytes, above which the page ends.
     static let maximumBytes = 1024 * 1024
@@ -20,13 +20,13 @@ struct KeysetScan {
 
     struct Result {
         var found: [Entry] = []
-        /// The last row that was visited; `nil` if no row follows it.
+        /// The last checked row, after which the next page begins; `nil` if no row follows it.
         var end: Entry?
     }
 
     /// The table, with the `INDEXED BY` clause for the index in whose order it is read.
     var table: String
-    /// The column by which the rows are sorted. Rows with equal values are sorted by the column ``number``, which is unique.
+    /// The column by which the rows are sorted. Rows with equal values are sorted by ``number``, which is unique.
     var key: String
     var number: String
     var isDescending: Bool
@@ -64,7 +64,7 @@ struct KeysetScan {
         return result
     }
 
-    /// Counts the matching rows among at most `maximum` visited rows.
+    /// Counts the matching rows among at most `maximum` visited rows. If there are more rows, the total is not exact.
     func total(rows maximum: Int, in database: Database) throws -> ListTotal {
         let sql = """
             SELECT count(*) AS visited, coalesce(sum(fits), 0) AS fitting FROM (
@@ -132,7 +132,7 @@ enum TimeBlocks: Int64 {
     case notifications = 0
     case audit = 1
 
-    /// Restricts a scan to the blocks that may contain rows in a range of times. The time of each row is checked as well.
+    /// Restricts a scan to the blocks that may contain rows in a range of times. Each row's time is checked as well.
     ///
     /// If the clock was wrong for a single row, any number of other blocks may lie between the first and the last of
     /// these blocks. SQLite skips their rows in the index, and they do not count as visited.

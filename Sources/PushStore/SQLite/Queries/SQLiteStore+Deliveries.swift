@@ -9,7 +9,7 @@ struct DeliveryRows {
 
     /// Returns deliveries together with the stored data of their recipients.
     /// - Parameters:
-    ///   - keys: A subquery for the keys of the deliveries. SQLite's planner must start with it, and not with the ledger.
+    ///   - keys: A subquery for the deliveries' keys, with which SQLite's planner must start; `nil` for none.
     ///   - condition: The rest of the SQL query, beginning with its WHERE clause.
     fileprivate func deliveries(
         keys: String? = nil,

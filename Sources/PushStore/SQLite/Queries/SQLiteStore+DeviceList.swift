@@ -115,7 +115,7 @@ extension SQLiteStore {
 }
 
 extension DeviceSearch {
-    /// Indicates whether the scan uses the index of inactive devices.
+    /// Returns `true` if the list is to be read by the index of inactive devices.
     fileprivate func isOnlyInactive(_ sort: DeviceSort) -> Bool {
         self.state == .inactive && !self.isNarrow && (sort == .oldest || sort == .newest)
     }

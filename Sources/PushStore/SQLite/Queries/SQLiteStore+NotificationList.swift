@@ -97,7 +97,7 @@ struct NotificationScans {
         return filter.apps.map { self.scan($0, filter, after: name) }
     }
 
-    /// Returns the name of the last notification of the previous page.
+    /// Returns the name of the last notification of the previous page; `nil` if there is none.
     private func name(in database: Database) throws -> String? {
         guard let after else { return nil }
         return try database.row(sql: "SELECT name FROM notification WHERE number = ?", [after.number])?["name"]

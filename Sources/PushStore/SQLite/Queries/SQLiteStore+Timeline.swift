@@ -156,7 +156,7 @@ struct TimelineQuery {
         case first, last
     }
 
-    /// Returns the webhook events of the first or of the last page, among the pages with a given time that have events.
+    /// Returns the webhook events of the first or last page among those with a given time; `nil` if none has events.
     func events(at time: Timestamp, _ edge: Edge) throws -> PageEvents? {
         let order = edge == .first ? "ASC" : "DESC"
         let sql = """
@@ -169,7 +169,7 @@ struct TimelineQuery {
 
     // MARK: A recipient
 
-    /// Returns the connection and the duration in milliseconds of the push that led to a recipient's final state.
+    /// Returns the connection and the duration in milliseconds of a recipient's last push; `nil` if unknown.
     func trip(of recipient: Int64) throws -> (OpenedConnection?, milliseconds: Int?) {
         let sql = "SELECT trip FROM delivery WHERE notification = ? AND recipient = ?"
         guard let number = try self.database.integer(sql: sql, [self.subject.number, recipient])
@@ -192,7 +192,7 @@ struct TimelineQuery {
         return (connection, milliseconds)
     }
 
-    /// Returns the page that wrote the final state of a recipient at the given time.
+    /// Returns the page that wrote a recipient's final state at a time; `nil` if the page is unknown.
     func page(of recipient: Int64, at: Timestamp) throws -> PageRecord? {
         let sql = """
             SELECT * FROM page WHERE notification = ?1 AND answeredAt = ?2 AND first <= ?3 AND last >= ?3
@@ -235,7 +235,7 @@ struct TimelineQuery {
         }
     }
 
-    /// The maximum number of token events in the timeline of a recipient.
+    /// The maximum number of token events, the oldest, in the timeline of a recipient.
     private static let maximumTokenEvents = 100
 
     /// Returns the token events that the notification led to, oldest first. It scans the events of the token.
@@ -264,7 +264,7 @@ struct TimelineQuery {
 
     // MARK: Webhooks
 
-    /// Returns the events of a block and the posts that delivered them; `nil` if the block was deleted.
+    /// Returns the events of a block and the requests that delivered them; `nil` if the block was deleted.
     func events(block: Int64) throws -> PageEvents? {
         let sql = "SELECT at, position, kind FROM eventBlock WHERE id = ?"
         guard let row = try self.database.row(sql: sql, [block]), let at = row.time("at"),
@@ -287,7 +287,7 @@ struct TimelineQuery {
         return events
     }
 
-    /// Returns the acknowledged post that contained the block at a position.
+    /// Returns the acknowledged request that contained the block at a position; `nil` if there is none.
     private func post(of webhook: UUID, _ url: String, position: Int64) throws -> WebhookPostRecord? {
         let sql = """
             SELECT first, postedAt, acknowledgedAt FROM webhookPost WHERE webhook = ? AND last >= ?

@@ -51,7 +51,7 @@ struct ReceiptNotification {
         )
     }
 
-    /// Returns the reason for which a batch's receipts for this notification are refused; `nil` if they are not refused.
+    /// Returns the reason for refusing a batch's receipts for this notification; `nil` if they are not refused.
     /// - Parameter app: The app of the sender; `nil` if the sender is the gateway.
     fileprivate func refusal(of batch: ReceiptBatch, from app: Int64?, now: Timestamp) -> ReceiptRefusal? {
         // An app must not learn anything about another app's notifications.

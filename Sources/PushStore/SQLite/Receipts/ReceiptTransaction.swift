@@ -152,7 +152,7 @@ struct ReceiptTransaction {
         return rows
     }
 
-    /// Returns the name of an action; `nil` if the name is new and the notification already has the maximum number of names.
+    /// Returns the name of an action; `nil` for a new name if the notification has the maximum number of names.
     private mutating func accepted(_ action: String, of notification: Int64) throws -> String? {
         var known = self.actions[notification]
         if known == nil {

@@ -120,7 +120,7 @@ struct LibraryRows {
         return .deleted
     }
 
-    /// Returns the names of some of the schedules that use an item.
+    /// Returns the names of at most five schedules that use an item.
     private func users(of item: Int64) throws -> [String] {
         let sql = """
             SELECT DISTINCT name FROM scheduleUse JOIN schedule ON schedule.id = scheduleUse.schedule

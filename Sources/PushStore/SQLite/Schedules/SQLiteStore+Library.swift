@@ -93,7 +93,7 @@ extension SQLiteStore {
 }
 
 extension Database {
-    /// Reads the records of a page one by one, until the limit of their number or of the size of their bodies is reached.
+    /// Reads the records of a page one by one, up to the limits of their number and of the size of their bodies.
     /// - Parameter column: The name of the column by which the rows are sorted.
     fileprivate func page<Entry: StoredRecord & Hashable>(
         sql: String,

@@ -156,7 +156,7 @@ extension SQLiteStore {
 
     // MARK: Problems
 
-    /// The maximum length of the text of a problem, in characters.
+    /// The maximum length of the text of a problem, in characters. The rest is cut off.
     private static let maximumProblem = 500
 
     package func setProblem(_ problem: ScheduleProblem, ofSchedule id: UUID) async throws {

@@ -8,7 +8,7 @@ enum SQLiteSchema {
     /// The name of the first migration in versions before 0.1.0. No released version has it.
     private static let unreleased = "1 apps, devices, keys"
 
-    /// The migrator that applies the missing migrations, each in its own transaction. Extensions contain the statements.
+    /// The migrator that applies the missing migrations, each in a transaction. Extensions contain the statements.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 initial schema") { database in

@@ -42,7 +42,7 @@ extension StoredTable {
             "notification",
             .app(.apart),
             .other,
-            // Finished notifications are not examined, because nothing of them is sent any more, and there may be very many.
+            // Finished notifications are not examined, because they send nothing, and there may be very many.
             examination: .reading(NotificationRecord.self, ["notification": "number"], where: "finishedAt IS NULL")
         ),
         StoredTable("shard", .notification(isLedger: false)),

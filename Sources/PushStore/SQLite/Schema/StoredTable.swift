@@ -10,7 +10,7 @@ struct StoredTable: Sendable {
     enum Owner: Hashable, Sendable {
         /// The provider as a whole. No erasure deletes the rows.
         case provider
-        /// The app in the column `app`.
+        /// The app in the column `app`. The associated value is the step of its erasure that deletes the rows.
         case app(AppRemoval)
         /// The notification in the column `notification`. If `isLedger` is `false`, only a notification in progress has
         /// such rows.
@@ -34,7 +34,8 @@ struct StoredTable: Sendable {
     enum Trace: Hashable, Sendable {
         /// The columns `app` and `user`. The rows are deleted when the erasure is requested.
         case user
-        /// The columns `app` and `holder` of a table of counts.
+        /// The columns `app` and `holder` of a table of counts. The rows are deleted with the user and the user's
+        /// devices.
         case holder
         /// The columns `app` and `installation`. The rows are deleted together with a device of the installation.
         case installation
@@ -51,7 +52,7 @@ struct StoredTable: Sendable {
         let name: KeyValuePairs<String, String>
         /// The SQL condition on the rows to examine.
         var condition = "TRUE"
-        /// Decodes a row with the key that must open its secrets; `nil` if every row that matches the condition is damaged.
+        /// Decodes a row with the key that must open its secrets; `nil` if all rows matching the condition are damaged.
         var read: (@Sendable (Row, MasterKey?) throws -> Void)?
 
         /// Returns a check for rows from which a type of record cannot be decoded.
@@ -96,7 +97,7 @@ package struct SealedColumn: Sendable {
     var column = "sealed"
     /// Indicates whether the row stays when its secret is removed.
     var keepsRow = false
-    /// Indicates whether a person or another system has to provide a removed secret again. Other secrets are created anew.
+    /// Indicates whether an operator or another system must supply a removed secret again. Others are created anew.
     var isLost = true
     /// Returns the context to which the secret of a row is bound; `nil` if the row cannot be decoded. The property is
     /// `nil` for passwords, which are hashed with a key that is derived from the master key.

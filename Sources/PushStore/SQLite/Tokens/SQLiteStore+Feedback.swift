@@ -92,7 +92,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Decodes the stored run of a feedback service's reading; `nil` for a damaged row, which the next reading replaces.
+    /// Decodes the last reading of a feedback service; `nil` for a damaged row, which the next reading replaces.
     private static func feedbackRun(_ row: Row) -> FeedbackRun? {
         guard let startedAt = row.time("startedAt"), let nextAt = row.time("nextAt") else { return nil }
         var run = FeedbackRun(startedAt: startedAt, nextAt: nextAt)

@@ -58,7 +58,7 @@ extension TokenEventWriter {
 
 /// A search for the devices that were made inactive by the deactivations that a filter selects.
 private struct DeactivationSearch {
-    /// The position in the history of tokens after which a page begins; `nil` after the last page.
+    /// The position in the token history after which a page begins.
     struct Position: Sendable {
         var environment = PushEnvironment.production
         var after: Int64 = 0
@@ -72,7 +72,7 @@ private struct DeactivationSearch {
     init(_ filter: DeactivationFilter, app: Int64) { (self.filter, self.app) = (filter, app) }
 
     /// Returns the deactivations on a page whose devices have been inactive ever since and still have the same token,
-    /// and the position of the next page.
+    /// and the position of the next page; `nil` after the last page.
     func page(after start: Position, in database: Database) throws -> (found: [TokenEventRecord], next: Position?) {
         guard self.filter.environment ?? start.environment == start.environment
         else { return ([], Self.following(start.environment)) }

@@ -46,7 +46,8 @@ extension SQLiteStore {
                 let rows = try database.rows(sql: sql, [app, environment.code, first, size])
                 try TokenEventWriter(app: app, now: now, in: database).settle(rows, deactivates: deactivates)
                 if rows.count < size {
-                    // The last transaction closes the circuit breaker, so that after a crash the rest can still be settled.
+                    // The last transaction closes the circuit breaker, so that a crash before it leaves the rest to be
+                    // settled.
                     let close = """
                         UPDATE health SET breakerOpenSince = NULL, breakerReason = NULL WHERE app = ? AND environment = ?
                         """

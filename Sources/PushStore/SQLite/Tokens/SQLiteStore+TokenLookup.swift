@@ -35,7 +35,7 @@ extension SQLiteStore {
 /// (docs/decisions/0014). An unregistered token is invalid if the newest response to a push that named it had status
 /// 410, and if the circuit breaker of the environment is closed.
 struct TokenLookup {
-    /// The maximum number of a token's newest pushes that are examined. Pushes in flight have no final state yet.
+    /// The maximum number of a token's newest pushes that are examined, until one has a final state.
     private static let newestPushes: Int64 = 16
     /// The reasons that come with status 410 (reference 1.9).
     private static let reasons: Set<String> = [Reason.unregistered.rawValue, Reason.expiredToken.rawValue]

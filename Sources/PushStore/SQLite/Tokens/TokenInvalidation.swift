@@ -13,7 +13,7 @@ struct TokenInvalidation {
 
     private var database: Database { self.events.database }
 
-    /// Applies a change. It has no effect on a device that was removed, cannot be decoded, or has got another token since.
+    /// Applies a change, unless the device was removed, cannot be decoded, or has got another token since.
     func apply(_ change: TokenStateChange) throws {
         guard
             let device = try DeviceRows(database: self.database)
@@ -45,7 +45,7 @@ struct TokenInvalidation {
         if try self.devices(like: device, in: environment, haveLeft: false).contains(where: { $0 != device.id }) {
             try self.database.run(sql: "UPDATE device SET isActive = 0 WHERE id = ?", [device.id])
         } else {
-            // A removed device does not prevent the move. Notifications sent to it then count as sent to the moved device.
+            // A removed device does not prevent the move. Notifications sent to it then count as sent to this one.
             let changes = RegistrationChanges(app: self.events.app, database: self.database)
             for left in try self.devices(like: device, in: environment, haveLeft: true) {
                 try changes.merge(left, into: device.id)
@@ -56,7 +56,8 @@ struct TokenInvalidation {
         try self.record(.moved, device, change)
     }
 
-    /// Returns the ids of the environment's devices with the same token or installation as the given device.
+    /// Returns the ids of an environment's devices, removed ones if `haveLeft`, with the token or installation of a
+    /// device.
     private func devices(like device: DeviceRecord, in environment: PushEnvironment, haveLeft: Bool) throws -> [Int64] {
         let sql = """
             SELECT id FROM device WHERE app = ?1 AND environment = ?3 AND (hasLeft != 0) = ?5 AND (

@@ -4,7 +4,7 @@ package import ProviderModel
 package import PushTypes
 
 extension SQLiteStore {
-    /// The SQL condition on an active device of the kind alert that belongs to the installation of a push resource.
+    /// The SQL condition on an active device with a token for alerts that belongs to a push resource's installation.
     private static let isOfResource = """
         device.app = pushResource.app AND device.installation = pushResource.installation
             AND device.kind = 0 AND device.isActive = 1 AND device.hasLeft = 0

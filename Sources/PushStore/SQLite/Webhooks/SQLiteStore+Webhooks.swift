@@ -68,7 +68,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Stores an acknowledged post. The first post of a block is kept, because later posts of the block are replays.
+    /// Stores an acknowledged request. The first request with a block is kept, because later ones are replays.
     private static func note(_ post: AcknowledgedPost, of webhook: WebhookRecord, in database: Database) throws {
         let values: ColumnValues = [
             "webhook": webhook.id.uuidString, "last": post.last, "first": post.first, "app": webhook.app,
@@ -222,10 +222,10 @@ enum EventBlockRow {
     }
 }
 
-/// The positions of event blocks, in the order of which they are posted to an app's webhooks.
+/// The positions of event blocks, in whose order the blocks are sent to an app's webhooks.
 ///
-/// Writers do not assign positions, because with several writers a block with a lower position could be committed after a
-/// webhook has passed that position. Instead, the delivery assigns positions to all blocks that it finds, in one transaction.
+/// Writers do not assign positions. With several writers, a block with a lower position could be committed after a
+/// webhook has passed that position. Instead, the delivery assigns positions to the blocks that it finds.
 enum EventPositions {
     /// The maximum number of blocks to which one transaction assigns positions.
     private static let maximumCount = 1000

@@ -23,7 +23,7 @@ struct TokenEventWriter {
     }
 
     /// Writes a token event.
-    /// - Parameter since: The time since which the push service considers the token invalid, for a withheld deactivation.
+    /// - Parameter since: For a withheld deactivation, the time since which the token is invalid; otherwise `nil`.
     func add(
         _ action: TokenEventRecord.Action,
         device: Int64,
@@ -51,7 +51,7 @@ struct TokenEventWriter {
         try database.integer(sql: "SELECT max(id) FROM tokenEvent") ?? 0
     }
 
-    /// The maximum number of token events in a block. A block is never divided between posts.
+    /// The maximum number of token events in a block. A block is never divided between requests to a webhook.
     private static let maximumAnnounced: Int64 = 4096
 
     /// Inserts a block with the events of this transaction, if any webhook of the app subscribes to token events.

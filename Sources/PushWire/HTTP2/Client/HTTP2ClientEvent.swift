@@ -2,12 +2,12 @@
 ///
 /// A ticket is the number by which the caller identifies a request. Each request finishes with exactly one event.
 package enum HTTP2ClientEvent: Sendable {
-    /// The server's settings have arrived, so that requests may start.
+    /// Requests may start, because the server's settings have arrived.
     case ready
     case response(ticket: Int, HTTP2Response)
-    /// The request was certainly not processed by the server.
+    /// A request finished without a response, and was certainly not processed by the server.
     case notProcessed(ticket: Int, HTTP2RequestFailure)
-    /// The request was sent, but its response will not arrive.
+    /// A request finished without a response, and may have been processed by the server.
     case lost(ticket: Int, HTTP2RequestFailure)
     /// The connection takes no new requests. The GOAWAY is `nil` if stream ids ran out, or if the client drains.
     case draining(GoAway?)
@@ -17,7 +17,7 @@ package enum HTTP2ClientEvent: Sendable {
 
 /// A GOAWAY frame (RFC 9113 section 6.8).
 package struct GoAway: Hashable, Sendable {
-    /// The maximum number of bytes of debug data that are kept.
+    /// The maximum number of bytes of debug data that are kept. The rest is dropped.
     static let maximumDebugData = 256
 
     /// The highest id of a stream that the server may have processed.

@@ -9,7 +9,7 @@ package struct HTTP2ClientLimits: Sendable {
     package var handshakeTimeout: TimeAmount = .seconds(10)
     /// The maximum time from a request to its response. Default 30 s.
     package var responseTimeout: TimeAmount = .seconds(30)
-    /// The time without a frame after which a PING is sent while responses are outstanding. Default 10 s.
+    /// The time without a frame after which a PING is sent while requests are in flight. Default 10 s.
     package var pingAfter: TimeAmount = .seconds(10)
     /// The time without a frame after which a PING is sent while no requests are in flight. Default 60 s.
     package var idlePingAfter: TimeAmount = .seconds(60)
@@ -17,16 +17,18 @@ package struct HTTP2ClientLimits: Sendable {
     package var pingTimeout: TimeAmount = .seconds(10)
     /// The maximum time for which a draining connection waits for responses. Default 30 s.
     package var drainTimeout: TimeAmount = .seconds(30)
-    /// The maximum length of a response body, in bytes. Default 4096, while error bodies have under 100.
+    /// The maximum length of a response body, in bytes. A longer one is cut off. Default 4096; error bodies have under
+    /// 100.
     package var maximumResponseBody = 4096
     /// The first stream id. Only tests change it.
     package var firstStreamID: UInt32 = 1
 
-    /// The maximum size of a request's header list, in bytes. Header blocks of this size fit into one frame.
+    /// The maximum size of a request's header list, in bytes; longer ones are not sent. Such a header block fits into a
+    /// frame.
     static let maximumRequestHeaders = 15_000
-    /// The maximum number of settings in one frame.
+    /// The maximum number of settings in one frame. More end the connection.
     static let maximumSettings = 32
-    /// The number of streams whose windows a change of settings adjusts at the cost of one idle frame.
+    /// The number of open streams for which a SETTINGS frame that changes their windows costs one idle frame.
     static let streamsPerIdleFrame = 16
 
     package init() {}

@@ -35,7 +35,7 @@ struct HTTP2ClientStreamTable {
     private var nextID: UInt32
     private let maximumBody: Int
 
-    /// - Parameter maximumBody: The maximum length of a response body, in bytes.
+    /// Creates a table with `firstID` as the first stream id, and `maximumBody` bytes as the maximum length of a body.
     init(firstID: UInt32, maximumBody: Int) {
         self.nextID = firstID | 1
         self.maximumBody = maximumBody
@@ -66,7 +66,7 @@ struct HTTP2ClientStreamTable {
     }
 
     /// Removes a stream.
-    /// - Returns: The stream, and the received part of its response; `nil` if the stream is not open.
+    /// - Returns: The stream, and its response if that has begun; `nil` if the stream is not open.
     mutating func remove(_ id: UInt32) -> (stream: HTTP2ClientStream, response: HTTP2Response?)? {
         guard let stream = self.table.remove(id) else { return nil }
         return (stream, stream.hasPart ? self.removePart(of: stream) : nil)
@@ -111,7 +111,7 @@ struct HTTP2ClientStreamTable {
     }
 
     /// Appends bytes to the body of a response, up to the maximum length.
-    /// - Returns: `false` if the body is too long; `nil` if no response has begun.
+    /// - Returns: `false` if the body is too long, so that its end is missing; `nil` if no response has begun.
     mutating func appendBody(_ data: borrowing Span<UInt8>, to id: UInt32) -> Bool? {
         guard let length = self.parts[id]?.response?.body.count else { return nil }
         // Many responses end with an empty DATA frame.

@@ -21,7 +21,7 @@ struct RequestEncoder {
     private var templates: [RequestHeaderTemplate.Key: RequestHeaderTemplate] = [:]
     private var lastTemplate: RequestHeaderTemplate?
 
-    /// - Parameter authority: The host name, followed by the port if it is not 443.
+    /// Creates an encoder for `authority`, the host name, followed by the port if it is not 443.
     init(authority: String) { self.authority = authority }
 
     /// Sets the provider token for all later requests; `nil` if a certificate authenticates the connection.
@@ -284,7 +284,7 @@ private struct RequestHeaderTable {
     /// The number of entries of the static table.
     private static let staticCount = 61
 
-    /// A number that changes whenever the indexes of entries change.
+    /// A number that changes whenever the indexes of entries change, which makes earlier templates invalid.
     private(set) var generation = 0
     private var limit: Int
     private var used = 0

@@ -35,7 +35,7 @@ struct HTTP2ReceiveWindow: Sendable {
     private let capacity: Int
     private var size: Int
 
-    /// - Parameter capacity: The size of the full window in bytes.
+    /// Creates a full window of `capacity` bytes.
     init(capacity: Int) {
         self.capacity = capacity
         self.size = capacity

@@ -90,7 +90,7 @@ package enum HTTP2Constants {
     package static let defaultWindow = 65_535
     /// The size of a connection's receive window, in bytes. The window is replenished once half of it is used up.
     package static let connectionReceiveWindow = 1 << 20
-    /// The maximum total length of a header block in all its frames, in bytes.
+    /// The maximum total length of a header block in all its frames, in bytes. A longer one ends the connection.
     package static let maximumHeaderBlock = 32_768
     /// The size of the dynamic table in bytes, which is the initial value of RFC 9113 section 6.5.2.
     package static let headerTableSize = 4096

@@ -1,8 +1,8 @@
 /// Limits idle frames: frames of a peer that advance no request, such as PING or empty DATA frames.
 struct HTTP2FloodLimiter: Sendable {
-    /// The maximum number of idle frames that a peer may have to its credit.
+    /// The maximum and initial credit of a peer, in idle frames. A peer that exceeds its credit loses the connection.
     static let maximum = 10_000
-    /// The number of idle frames that are credited for a completed request, and regularly over time.
+    /// The credit, in idle frames, for each completed request, and regularly over time.
     static let earned = 64
 
     private var remaining = Self.maximum

@@ -114,7 +114,7 @@ package struct SlotTable<Value> {
     @usableFromInline var free: [Int] = []
     @usableFromInline let keptSlots: Int
 
-    /// - Parameter keptSlots: The maximum number of slots whose memory the table retains while it is empty.
+    /// Creates a table that retains the memory of at most `keptSlots` slots while it is empty.
     @inlinable
     package init(keptSlots: Int) { self.keptSlots = keptSlots }
 
@@ -127,7 +127,7 @@ package struct SlotTable<Value> {
         _modify { yield &self.slots[slot] }
     }
 
-    /// - Returns: The slot of the value.
+    /// Inserts a value into a free slot, and returns the slot.
     @inlinable
     package mutating func insert(_ value: Value) -> Int {
         if let slot = self.free.popLast() {

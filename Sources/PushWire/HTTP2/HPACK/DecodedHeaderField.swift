@@ -33,7 +33,8 @@ extension DecodedHeaderField {
 
 /// The name of a header field. It distinguishes only the names that one end of the connection uses.
 protocol HeaderFieldName: Sendable {
-    /// The number of names whose long values are usually repeated as literals on the same connection.
+    /// The number of names whose long values are usually repeated as literals, so that the decoder remembers the last
+    /// one.
     static var repeatedNames: Int { get }
     /// The index of this name among the ``repeatedNames``, beginning with 0; `nil` if it is not one of them.
     var repetition: Int? { get }

@@ -1,6 +1,7 @@
 /// The primitive type representations of HPACK (RFC 7541 section 5).
 enum HPACKPrimitives {
-    /// Decodes an integer of at most 2²⁸. Returns `nil` if it is malformed or larger.
+    /// Decodes an integer of at most 2²⁸, with `prefix` bits in the first byte, and advances `offset`. Returns `nil` if
+    /// it is malformed or larger.
     static func integer(_ block: borrowing Span<UInt8>, at offset: inout Int, prefix: Int) -> Int? {
         let mask = 1 << prefix - 1
         guard offset < block.count else { return nil }
@@ -34,7 +35,7 @@ enum HPACKPrimitives {
 }
 
 extension [UInt8] {
-    /// Appends an integer (RFC 7541 section 5.1).
+    /// Appends an integer with `prefix` bits in the first byte (RFC 7541 section 5.1).
     /// - Parameter pattern: The bits of the first byte before the prefix.
     mutating func appendInteger(_ value: Int, prefix: Int, pattern: UInt8) {
         let mask = 1 << prefix - 1

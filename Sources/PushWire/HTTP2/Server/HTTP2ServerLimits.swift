@@ -27,16 +27,16 @@ package struct HTTP2ServerLimits: Sendable {
     package var request: TimeAmount = .seconds(30)
     /// The time without requests after which the connection is closed; `nil`, the default, for no limit.
     package var idle: TimeAmount?
-    /// The time without a frame after which a PING is sent. Default 30 min.
+    /// The time without a frame from the client after which a PING is sent. Default 30 min.
     package var keepAlive: TimeAmount = .minutes(30)
-    /// The maximum time from a PING to the next frame of any type. Default 20 s.
+    /// The maximum time from a PING to the next frame of any type; then the connection ends. Default 20 s.
     package var keepAliveTimeout: TimeAmount = .seconds(20)
     /// The maximum time for which a draining connection waits for responses. Default 5 s.
     package var drain: TimeAmount = .seconds(5)
     /// The time from the announcement that the connection will end to the refusal of new requests, unless the client
     /// acknowledges the announcement earlier. Default 1 s.
     package var drainNotice: TimeAmount = .seconds(1)
-    /// The maximum time for which a client may leave its responses unread. Default 60 s.
+    /// The maximum time for which a client may leave its responses unread; then the connection ends. Default 60 s.
     package var stall: TimeAmount = .seconds(60)
 
     /// The maximum stream limit that can be announced.
@@ -46,26 +46,26 @@ package struct HTTP2ServerLimits: Sendable {
     fileprivate static let streamsBeforeAcknowledgement = 100
     /// The maximum number of unacknowledged SETTINGS frames. A newer limit waits until an older one is acknowledged.
     static let maximumUnacknowledged = 4
-    /// The maximum number of response bytes that wait for the client to read them.
+    /// The maximum number of response bytes that wait for the client. A response beyond it is replaced by RST_STREAM.
     static let maximumOutput = 4 << 20
-    /// The maximum number of settings in a SETTINGS frame.
+    /// The maximum number of settings in a SETTINGS frame. More end the connection.
     static let maximumSettings = 32
-    /// The maximum length of the debug data in a GOAWAY frame, in bytes.
+    /// The maximum length of the debug data in a GOAWAY frame, in bytes; the rest is cut off.
     static let maximumDebugData = 1024
-    /// The maximum number of consecutive checks that find late requests, without a complete request between them.
+    /// The number of consecutive checks with late requests, and no complete one between them, that ends the connection.
     static let maximumLateRequests = 3
-    /// The maximum number of remembered streams that the server has ended before the client.
+    /// The maximum number of remembered streams that the server has ended first. The oldest are forgotten.
     static let maximumEndedStreams = 1024
     /// The length in bytes below which a DATA frame counts as an idle frame, unless it ends the request.
     static let smallData = 256
     /// The number of idle frames that are charged for a stream without a response.
     static let lostStreamCost = 5
-    /// The number of streams whose windows a change of settings adjusts at the cost of one idle frame.
+    /// The number of open streams for which a SETTINGS frame that changes their windows costs one idle frame.
     static let streamsPerIdleFrame = 16
     /// The number of WINDOW_UPDATE frames that the client may send for each DATA frame: one for the stream and one for
     /// the connection.
     static let updatesPerData = 2
-    /// The maximum number of WINDOW_UPDATE frames that can be allowed in advance.
+    /// The maximum number of WINDOW_UPDATE frames that can be allowed in advance. Others are charged as idle frames.
     static let maximumUpdates = 8192
 
     package init() {}
@@ -90,7 +90,7 @@ struct StreamLimit {
     /// The limit that is currently enforced.
     private(set) var current: Int
 
-    /// - Parameter streams: The limit in the first SETTINGS frame.
+    /// Creates the limit `streams` of the first SETTINGS frame, which the client has to acknowledge by `deadline`.
     init(_ streams: Int, deadline: NIODeadline) {
         let streams = Self.clamp(streams)
         self.announced = [Announced(streams: streams, deadline: deadline)]

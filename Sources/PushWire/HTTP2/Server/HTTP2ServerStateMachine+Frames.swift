@@ -94,7 +94,8 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
 
     // MARK: SETTINGS
 
-    /// Announces a changed stream limit, which may be higher or lower.
+    /// Announces a changed stream limit, which may be higher or lower. A lower one is enforced once the client
+    /// acknowledges it.
     package mutating func announce(streamLimit: Int, now: NIODeadline) {
         guard self.phase != .finished else { return }
         let deadline = now + self.limits.settingsAcknowledgement

@@ -37,7 +37,8 @@ package struct HTTP2ServerStateMachine: ~Copyable {
     struct Shutdown {
         /// The last stream id in the latest GOAWAY; `nil` before the first. Requests on higher streams are ignored.
         var goAwayStreamID: UInt32?
-        /// The time after which new requests are refused, unless the client acknowledges the first GOAWAY earlier.
+        /// The time after which new requests are refused, unless the client acknowledges the first GOAWAY earlier;
+        /// `nil` if none is pending.
         var noticeEnds: NIODeadline?
         /// Indicates whether the client sends no more requests. The last response then ends the connection.
         var clientIsLeaving = false
@@ -362,7 +363,8 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Ends the connection if the client opens no flow-control window for its responses in time.
+    /// Ends the connection if the client opens no flow-control window for waiting responses within
+    /// ``HTTP2ServerLimits/stall``.
     private mutating func checkWindows(now: NIODeadline) {
         guard self.unsent.byteCount > 0 else { return self.timers.windowlessSince = nil }
         let since = self.timers.windowlessSince ?? now

@@ -102,13 +102,13 @@ package struct ProviderResponse: Hashable, Sendable {
 }
 
 extension ProviderResponse {
-    /// Returns the response to an accepted push.
+    /// Returns the response to an accepted push. `uniqueID` is `nil` in production.
     package static func accepted(apnsID: String, uniqueID: String? = nil) -> Self {
         Self(status: 200, apnsID: apnsID, uniqueID: uniqueID)
     }
 
     /// Returns the response to a rejected device push.
-    /// - Parameter timestamp: The time at which the token became invalid, for status 410 only.
+    /// - Parameter timestamp: For status 410, the time at which the token became invalid; otherwise `nil`.
     package static func rejected(_ reason: Reason, apnsID: String, timestamp: Timestamp? = nil) -> Self {
         Self(status: reason.status, apnsID: apnsID, body: Self.body(reason, timestamp))
     }

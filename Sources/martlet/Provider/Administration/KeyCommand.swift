@@ -54,7 +54,6 @@ struct KeyCommand: AsyncParsableCommand {
         )
         var rate: Int?
 
-        /// The JSON members of the request for the options that were given.
         var members: [String: JSONValue?] {
             [
                 "apps": .texts(self.apps), "expiresAt": self.expiresAt?.json, "expiresIn": self.expiresIn?.json,

@@ -191,7 +191,6 @@ struct AppSetCommand: ResourceCommand {
         }
     }
 
-    /// The JSON members of the request.
     private var members: [String: JSONValue] {
         let none: JSONValue? = self.noInstallationNames ? .null : nil
         let members: [String: JSONValue?] = [
@@ -211,7 +210,7 @@ struct CapValue: ExpressibleByArgument, Hashable, Sendable {
     let count: Int64
     let window: String
 
-    /// Returns `nil` for an argument that is not COUNT/WINDOW. The provider checks the values.
+    /// Parses COUNT/WINDOW; `nil` for any other argument. The provider checks the values.
     init?(argument: String) {
         let parts = argument.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let count = Int64(parts[0]), !parts[1].isEmpty else { return nil }

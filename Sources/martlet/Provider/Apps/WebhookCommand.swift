@@ -93,7 +93,7 @@ struct WebhookCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet webhook replay`: posts events again.
+    /// `martlet webhook replay`: sends events again, from a time or a block on.
     struct Replay: ResourceCommand {
         static let configuration = command("replay", "Post events again, from a time or from a block of events on.")
             .example("webhook replay 52c4… --since 2026-12-01T08:00:00Z")
@@ -113,7 +113,7 @@ struct WebhookCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet webhook test`: posts a test event at once.
+    /// `martlet webhook test`: sends a test event immediately.
     struct Test: AsyncParsableCommand {
         static let configuration = command(
             "test",
@@ -143,13 +143,13 @@ struct WebhookCommand: AsyncParsableCommand {
             .example("webhook enable 52c4…")
     }
 
-    /// `martlet webhook rotate`: signs posts with a new secret in addition to the current one.
+    /// `martlet webhook rotate`: signs the webhook's requests with a new secret in addition to the current one.
     enum Rotate: Action {
         static let configuration = command("rotate", "Sign with a new secret beside the old one; it is shown only now.")
             .example("webhook rotate 52c4…")
     }
 
-    /// `martlet webhook finish-rotation`: signs posts only with the newest secret.
+    /// `martlet webhook finish-rotation`: signs the webhook's requests only with the newest secret.
     enum FinishRotation: Action {
         static let configuration = command("finish-rotation", "Sign with the newest secret only.")
             .example("webhook finish-rotation 52c4…")

@@ -48,12 +48,11 @@ struct DeviceAddCommand: ResourceCommand {
 
 /// The value of the option for an attribute, in the form `NAME=VALUE`.
 struct AttributeValue: ExpressibleByArgument, Hashable, Sendable {
-    /// The name of the attribute.
     let name: String
     /// The value of the attribute. If it is in quotation marks, it is always a string.
     let value: JSONValue
 
-    /// Returns `nil` for an argument that is not NAME=VALUE.
+    /// Parses NAME=VALUE; `nil` for any other argument.
     init?(argument: String) {
         guard let equals = argument.firstIndex(of: "="), equals > argument.startIndex else { return nil }
         self.name = String(argument[..<equals])

@@ -80,7 +80,7 @@ struct ImportReportText {
     /// The entries about rejected lines in the response, which may not list all rejected lines.
     private var rejections: [JSONValue] { self.response["refusals"].elements }
 
-    /// Indicates that at least one line was rejected.
+    /// `true` if at least one line was rejected.
     var hasRejections: Bool { !self.rejections.isEmpty || (self.response["refused"].integerValue ?? 0) > 0 }
 
     /// The table of rejected lines, followed by all counts.
@@ -100,7 +100,6 @@ private struct FileUpload: Sendable {
 
     /// The size in bytes; `nil` for a pipe.
     let size: Int64?
-    /// The status line that shows the progress on the terminal.
     let status = StatusLine()
     private let file: FileHandle
 

@@ -37,7 +37,6 @@ enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
     static let history = command("history", "The deliveries and events of a token, registered or not; newest first.")
         .example("device history 00aa11… --app com.example.MyApp")
 
-    /// The columns in lists of devices.
     static let columns: TextTable = [
         "token", "kind", "environment", "state", "user", "locale", .init("version", "appVersion"), "tags",
         .time("last seen", "registeredAtMs"),
@@ -85,7 +84,7 @@ struct DeviceRemoveCommand: ResourceCommand {
 
 /// A resource with a command `history`: a user or a device token.
 protocol ResourceWithHistory: AppResource, IdentifiedResource {
-    /// The name and the help of the command.
+    /// The name and the help of the command `history`.
     static var history: CommandConfiguration { get }
 }
 
@@ -103,12 +102,10 @@ struct ShowHistory<Kind: ResourceWithHistory>: ResourceCommand {
 
 /// Formats a history as three tables: devices, deliveries and token events.
 enum HistoryText {
-    /// The columns of deliveries.
     static let deliveries: TextTable = [
         .time("at", "atMs"), "state", "reason", "attempts", "token", .init("apns-id", "apnsId"), "notification",
     ]
 
-    /// The columns of token events.
     static let events: TextTable = [.time("at", "atMs"), "action", "reason", "token", "environment", "notification"]
 
     /// Returns the three tables with their headings.

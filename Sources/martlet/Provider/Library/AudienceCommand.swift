@@ -90,7 +90,6 @@ struct AudienceOptions: ParsableArguments {
     @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
     @Option(help: "What the tokens are for, such as voip. Default: alert.") var kind: DeviceTokenKind?
 
-    /// The JSON members of the request.
     var members: [String: JSONValue?] {
         get throws {
             [

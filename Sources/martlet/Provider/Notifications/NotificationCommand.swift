@@ -160,7 +160,7 @@ extension ProviderNotification.Action {
     }
 }
 
-/// `martlet notification resend`: sends a notification again to the recipients that failed.
+/// `martlet notification resend`: sends a notification again to the recipients to which it was not delivered.
 struct NotificationResendCommand: ResourceCommand {
     static let configuration = command("resend", "Send a notification again, to exactly the recipients that failed.")
         .detail(

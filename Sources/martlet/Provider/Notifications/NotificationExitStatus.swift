@@ -15,19 +15,19 @@ struct NotificationCounts {
     /// The number of recipients in a final state.
     var finished: Int { [self.accepted, self.rejected, self.failed, self.skipped, self.unknown].reduce(0, &+) }
 
-    /// Indicates that every push that could be sent was accepted. A skipped recipient does not count as a failure; an
+    /// `true` if every push that could be sent was accepted. A skipped recipient does not count as a failure; an
     /// unknown outcome does not count as a success.
     var allAccepted: Bool { self.rejected == 0 && self.failed == 0 && self.unknown == 0 }
 }
 
 extension JSONValue {
-    /// Indicates that this notification will not change any more.
+    /// `true` if this notification, in JSON, will not change any more.
     var hasEnded: Bool { ["done", "cancelled"].contains(self["state"].stringValue) }
 
-    /// Indicates that this notification is done and every push that could be sent was accepted.
+    /// `true` if this notification, in JSON, is done and every push that could be sent was accepted.
     var isDoneAndAccepted: Bool { self["state"].stringValue == "done" && NotificationCounts(self).allAccepted }
 
-    /// Indicates that this response to a new notification warns that no device matches.
+    /// `true` if this response to a new notification warns that no device matches.
     var reachesNobody: Bool { self["warnings"].elements.contains { $0["field"].stringValue == "to" } }
 
     /// The exit status of a command that waits until this notification has finished.

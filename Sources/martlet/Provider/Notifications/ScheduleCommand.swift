@@ -177,7 +177,6 @@ struct ScheduleOptions: ParsableArguments {
     @Argument(help: "A file with what it sends, as for 'martlet send FILE'; '-' is standard input.")
     var file: String
 
-    /// The JSON members of the request.
     func members() throws -> [String: JSONValue?] {
         ["name": self.name.json, "schedule": self.rule.json, "notification": .object(try InputFile.object(self.file))]
     }
@@ -187,7 +186,6 @@ struct ScheduleOptions: ParsableArguments {
 struct RunsOption: ParsableArguments {
     @Option(help: "The number of runs, up to 100.") var count: Int = 10
 
-    /// The query items of the request.
     var query: [(String, String?)] { [("count", "\(self.count)")] }
 
     /// Returns the times of the runs, one per line.

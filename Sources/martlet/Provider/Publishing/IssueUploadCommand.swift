@@ -133,7 +133,6 @@ struct IssueUploadCommand: AsyncParsableCommand {
         ImageFormat(Array(try InputFile.open(self.file).read(upToCount: ImageFormat.recognizedLength) ?? Data()))
     }
 
-    /// Returns the SHA-256 of a file in hexadecimal.
     private static func hash(of path: String) throws -> String {
         let file = try InputFile.open(path)
         var digest = SHA256()

@@ -45,7 +45,7 @@ struct PublicationCommand: AsyncParsableCommand {
         var maximumBandwidth: Int?
         @Option(help: "Open downloads at which the next wave waits; 0 for no limit.") var maximumDownloads: Int?
 
-        /// Indicates that an option limits the concurrent downloads or their bandwidth.
+        /// `true` if an option limits the concurrent downloads or their bandwidth, beyond which a wave waits.
         var hasLimit: Bool { self.maximumBandwidth != nil || self.maximumDownloads != nil }
 
         /// Returns the member `waves` of a request; `nil` if none of the options was given.
@@ -116,7 +116,6 @@ struct PublicationCommand: AsyncParsableCommand {
             }
         }
 
-        /// The JSON members of the request.
         private var members: [String: JSONValue] {
             let members: [String: JSONValue?] = [
                 "name": self.name?.json, "account": self.account.map { $0.isEmpty ? .null : $0.json },

@@ -16,7 +16,7 @@ final class DirectEntitlement: Sendable {
     enum Decision: Hashable, Sendable {
         case granted
         case refused
-        /// The server does not know the account, or its token has expired.
+        /// The account must sign in again: the server does not know it, or its token has expired.
         case accountRefused
         /// The server does not respond, and the app's setting is to refuse all accounts in this case.
         case refusedWhileDown
@@ -27,7 +27,7 @@ final class DirectEntitlement: Sendable {
     }
 
     /// The maximum number of requests for which one check waits: those of other checks about the same account, and its
-    /// own.
+    /// own. Products without a verdict then count as ``Decision/tooMany(_:)``.
     private static let maximumRounds = 3
     /// The delay after which callers are advised to retry after a failed request to the server.
     private static let failureDelay: Duration = .seconds(10)
@@ -62,7 +62,6 @@ final class DirectEntitlement: Sendable {
         var cache: EntitlementCache
         var breakers: [Int64: Breaker] = [:]
         var flights: [EntitlementCache.Account: OneShotValue<Outcome>] = [:]
-        /// The number of checks that wait for a request.
         var waiting = 0
     }
 
@@ -95,7 +94,7 @@ final class DirectEntitlement: Sendable {
     /// The number of checks that wait for a request.
     var waiting: Int { self.state.withLock { $0.waiting } }
 
-    /// Decides about products, in the same order. `question` contains an account, a token or both.
+    /// Returns one decision for each product, in the same order. `question` contains an account, a token or both.
     ///
     /// A check whose task is cancelled stops waiting. Its request continues, for other checks and for the cache.
     /// - Parameter client: The network of the client; `nil` if all clients have the address of a proxy. Then accounts
@@ -253,7 +252,8 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// The maximum number of products from one response that are cached in addition to those in the request.
+    /// The maximum number of products from one response that are cached in addition to those in the request; further
+    /// ones are not cached.
     private static let maximumKept = 500
 
     /// Returns the verdict about a product in a response; `nil` if the product was not in the request.

@@ -10,7 +10,7 @@ import PushTypes
 struct EntitlementCache: Sendable {
     /// The maximum number of verdicts, and the times for which they are valid.
     struct Limits: Hashable, Sendable {
-        /// The maximum number of verdicts of all apps together.
+        /// The maximum number of verdicts of all apps together; beyond it, the app with the most loses its oldest ones.
         var count: Int
         /// The time for which a grant is used without another request to the server.
         var grant: Duration

@@ -12,11 +12,12 @@ package struct PublisherBreaker: Hashable, Sendable {
     package struct Limits: Hashable, Sendable {
         /// The number of consecutive failures that opens the breaker. Default 5.
         package var failures = 5
-        /// The minimum number of sites among these failures, unless the server did not respond at all. Default 3.
+        /// The minimum number of client sites among these failures, unless the server did not respond at all. Default
+        /// 3.
         package var sites = 3
         /// The first time for which the breaker stays open. It doubles with each failed probe. Default 10 s.
         package var pause: Duration = .seconds(10)
-        /// The maximum time for which the breaker stays open before a probe. Default 5 min.
+        /// The maximum time for which the breaker stays open before a probe; it stops doubling there. Default 5 min.
         package var longestPause: Duration = .seconds(300)
 
         package init() {}
@@ -71,7 +72,7 @@ package struct PublisherBreaker: Hashable, Sendable {
     /// sent.
     mutating func notAsked(at now: Timestamp) { self.breaker.notTried(at: now) }
 
-    /// Records a failure.
+    /// Records a failure, which may open the breaker, or prolong its pause.
     /// - Returns: `true` if this failure opened the breaker.
     @discardableResult
     mutating func failed(_ failure: Failure, at now: Timestamp) -> Bool {

@@ -6,7 +6,8 @@ import PushSupport
 
 /// A publisher's server, which decides to which products an account is entitled.
 protocol PublisherServer: Sendable {
-    /// - Throws: ``PublisherFailure``.
+    /// Sends a request to a publisher's server, and returns its response.
+    /// - Throws: ``PublisherFailure`` if there is no usable response.
     func ask(
         _ question: PublisherRequest,
         _ server: EntitlementServerRecord
@@ -117,7 +118,7 @@ extension PublisherFailure {
 
 /// One request to a publisher's server and its response, without token and secret, for testing the settings.
 package struct PublisherExchange: Hashable, Sendable {
-    /// The maximum number of characters of a response body that are shown.
+    /// The maximum number of characters of a response body that are shown; the rest is left out.
     static let maximumShown = 4096
 
     package var method: String

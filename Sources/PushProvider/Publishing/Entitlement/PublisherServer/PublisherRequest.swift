@@ -23,7 +23,7 @@ struct PublisherRequest: Hashable, Sendable {
         var signedBytes: Data { self.body ?? Data(self.target.utf8) }
     }
 
-    /// Returns the HTTP request.
+    /// Returns the HTTP request in the given form of the server's API.
     /// - Parameter target: The path and query of the server's URL.
     func request(_ form: EntitlementServerRecord.Form, target: String) -> Request {
         switch form {
@@ -42,7 +42,7 @@ struct PublisherRequest: Hashable, Sendable {
     /// The text that replaces secrets. It requires no percent-encoding in a URL.
     static let mask = "redacted"
 
-    /// The token, verbatim and percent-encoded; empty if there is none.
+    /// The forms of the token to mask: verbatim and percent-encoded; empty if there is none.
     var tokens: [String] { self.token.map { [$0, PercentEncoding.component($0)] } ?? [] }
 
     private var json: Data {

@@ -6,7 +6,7 @@ import PushSupport
 enum PublisherResponse: Hashable, Sendable {
     /// The account is entitled to the products with these ids.
     case entitled(Set<String>)
-    /// The server does not know the account, or its token has expired.
+    /// The account must sign in again: the server does not know it, or its token has expired.
     case accountRefused
     /// The server refuses this request, with a status from 400 to 499. The account is entitled to none of the requested
     /// products.
@@ -21,7 +21,7 @@ enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case notAsked(reason: String)
     /// The policy does not allow the URL, or any address of its host name.
     case addressNotAllowed(reason: String)
-    /// The response has a status, of HTTP or in the body, that does not concern the content of the request.
+    /// The response has a status, of HTTP or in the body, that says nothing about the account, such as 503.
     case status(Int)
     case tooLong
     /// The response does not have the expected form. The reason completes a sentence about the response.
@@ -48,11 +48,11 @@ enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PublisherResponse {
-    /// The maximum length of a response, in bytes.
+    /// The maximum length of a response, in bytes; a longer one is ``PublisherFailure/tooLong``.
     static let maximumLength = XMLReader.maximumLength
 
     /// Parses a response.
-    /// - Throws: ``PublisherFailure``.
+    /// - Throws: ``PublisherFailure`` for a status that says nothing about the account, and for a body of another form.
     init(status: Int, body: [UInt8], form: EntitlementServerRecord.Form) throws(PublisherFailure) {
         switch status {
         case 200 where form == .json: self = .entitled(try Self.products(inJSON: body))

@@ -14,7 +14,7 @@ struct XMLReader {
         case text(String)
     }
 
-    /// The maximum length of a document, in bytes.
+    /// The maximum length of a document, in bytes; a longer one is an `XMLFault`.
     static let maximumLength = 64 * 1024
     static let maximumDepth = 16
     /// The maximum number of attributes of an element.
@@ -31,6 +31,7 @@ struct XMLReader {
     /// The name of an element in the form `<name/>`, whose end is the next event; `nil` if there is none.
     private var pendingEnd: String?
 
+    /// Begins to read a document.
     /// - Throws: `XMLFault` for a document that is too long, is not UTF-8, or declares another encoding.
     init(_ bytes: [UInt8]) throws(XMLFault) {
         guard bytes.count <= Self.maximumLength else {
@@ -46,7 +47,7 @@ struct XMLReader {
     }
 
     /// Returns the next event; `nil` at the end of the document.
-    /// - Throws: `XMLFault`.
+    /// - Throws: `XMLFault` if the document is not well-formed, exceeds a limit, or has a component that is refused.
     mutating func next() throws(XMLFault) -> Event? {
         if let name = self.pendingEnd {
             self.pendingEnd = nil

@@ -38,7 +38,7 @@ final class AppStoreChain: Sendable {
     ///   - chain: Three certificates in DER, the signer's first.
     ///   - time: The time of the signature.
     ///   - wrong: The budget of wrong secrets.
-    /// - Throws: ``TransactionFault``.
+    /// - Throws: ``TransactionFault/unchecked(_:)`` if the budget is used up, otherwise the fault of the chain.
     func key(
         of chain: [[UInt8]],
         at time: Timestamp,
@@ -135,7 +135,7 @@ package struct AppStoreRoots: Sendable {
     let certificates: [Certificate]
 
     /// Parses one certificate in DER, or one or more in PEM.
-    /// - Throws: ``Unreadable``.
+    /// - Throws: ``Unreadable`` if the file contains no certificates.
     package init(_ file: Data) throws(Unreadable) {
         do {
             let text = String(decoding: file, as: UTF8.self)

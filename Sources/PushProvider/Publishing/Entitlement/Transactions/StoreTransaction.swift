@@ -32,7 +32,7 @@ struct StoreTransaction: Hashable, Sendable {
     var signedAt: Timestamp
 
     /// Parses a payload.
-    /// - Throws: ``TransactionFault``.
+    /// - Throws: ``TransactionFault`` for a payload of another app than `app`, and for one of another form.
     init(_ payload: [String: JSONValue], app: Topic) throws(TransactionFault) {
         guard case .string(let bundleID)? = payload["bundleId"] else { throw .malformed("it names no app (bundleId)") }
         guard bundleID == app.name else { throw .otherApp }

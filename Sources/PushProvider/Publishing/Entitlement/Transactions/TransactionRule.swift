@@ -6,7 +6,7 @@ import PushTypes
 /// The issue's own product, purchased as a Non-Consumable, entitles permanently. A subscription of the publication
 /// entitles to issues that are dated within one of its periods, even after it has ended, because they were paid for.
 struct TransactionRule: Hashable, Sendable {
-    /// The prefix of product ids for development builds.
+    /// The prefix of product ids for development builds, to which any purchase in the sandbox may entitle.
     static let developmentPrefix = "dev_test."
     /// The length of the day of an issue's date.
     private static let day: Duration = .seconds(86_400)
@@ -33,9 +33,10 @@ struct TransactionRule: Hashable, Sendable {
         }
     }
 
-    /// `true` if purchases in the sandbox entitle to every product.
+    /// `true` if purchases in the sandbox entitle to every product; `false` if only to those for development builds.
     var allowsSandbox: Bool
-    /// The account in the request; `nil` if it is not a UUID.
+    /// The account in the request, to which a purchase with an account must belong; `nil`, if it is not a UUID, is not
+    /// compared.
     var account: UUID?
 
     /// The decision about one purchase and one issue.

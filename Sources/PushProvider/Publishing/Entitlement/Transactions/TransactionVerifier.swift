@@ -4,18 +4,19 @@ import PushTypes
 
 /// Verifies transactions of the App Store offline.
 struct TransactionVerifier: Sendable {
-    /// The maximum difference between the clocks of the App Store and of the provider.
+    /// The maximum time by which a transaction's signing time may be ahead of the provider's clock; a later one is
+    /// refused.
     static let clockSkew: Duration = .seconds(300)
 
     private let chain: AppStoreChain?
 
-    /// - Parameter roots: The root certificates; `nil` to refuse every transaction.
+    /// Creates a verifier with root certificates; `nil` refuses every transaction.
     init(_ roots: AppStoreRoots?) { self.chain = roots.map(AppStoreChain.init) }
 
     /// `true` if root certificates are configured, so that transactions can be verified.
     var hasRoots: Bool { self.chain != nil }
 
-    /// Verifies the certificates, the signature, the app and the form of a transaction.
+    /// Verifies the certificates, the signature, the app and the form of a transaction, and returns its contents.
     ///
     /// - Parameter wrong: The budget of wrong secrets, in which forged certificates are charged to the client.
     /// - Throws: ``TransactionFault``.
