@@ -15,7 +15,7 @@ package protocol ProviderFeature: Sendable {
     var controllers: [any Controller<APIScope>] { get }
 }
 
-/// A feature that another module adds, also with routes beside the API.
+/// An extension of a provider by another module: a feature that also has other routes.
 package protocol ProviderExtension: ProviderFeature {
     /// Adds the routes that are not operations of the API. None of their paths begins with `/v1/apps`.
     func addRoutes(to router: Router<APIContext>)

@@ -77,14 +77,14 @@ struct IssuesController: Controller {
         let publication = try await request.object("publication") { try await self.store.publication($0) }
         let fields = try await request.fields(IssueRequest.addition)
         let changes = try IssueRequest.changes(fields)
-        let productID = try fields.required("productId", changes.productID)
-        let date = try fields.required("date", changes.date)
+        let productID = try fields.required(IssueRequest.productID)
+        let date = try fields.required(IssueRequest.date)
         var issue = IssueRecord(
             id: UUID(),
             app: publication.app,
             publication: publication.id,
             productID: productID,
-            title: try fields.required("title", changes.title),
+            title: try fields.required(IssueRequest.title),
             date: date,
             access: changes.access ?? .free,
             createdAt: self.time.now

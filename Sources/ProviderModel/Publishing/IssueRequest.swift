@@ -2,13 +2,13 @@ package import PushSupport
 
 /// The requests that add and change an issue, and that notify devices of it.
 package enum IssueRequest {
-    private static let productID = Member.text("productId", maximum: IssueRecord.maximumProductID, as: .productID)
+    package static let productID = Member.text("productId", maximum: IssueRecord.maximumProductID, as: .productID)
         .checked("invalid_product_id", "use 1 to 256 letters, digits, dots, hyphens or underscores") { text in
             text.utf8.allSatisfy { $0.isAlphanumeric || ".-_".utf8.contains($0) }
         }
-    private static let title = Member.text("title", 1...1000)
+    package static let title = Member.text("title", 1...1000)
     private static let number = Member.text("number", 1...100).clearable
-    private static let date = Member.text("date", maximum: 10, as: .date)
+    package static let date = Member.text("date", maximum: 10, as: .date)
         .parsed("invalid_date", "use a date such as 2026-11-20") { CivilDate($0) }
     private static let access = Member.choice(
         "access",

@@ -1,3 +1,5 @@
+import PushSupport
+
 /// The secret that signs a webhook's requests: `whsec_` and 32 random bytes in base64url. The whole text is the key.
 ///
 /// A webhook's record holds one secret. During a rotation it holds two, separated by a space, the newer one first.

@@ -111,7 +111,8 @@ package struct RequestMember<Value>: AnyRequestMember {
         }
     }
 
-    /// Returns a member whose value `parse` creates from this value. A value for which `parse` returns `nil` is an error.
+    /// Returns a member whose value `parse` creates from this value. A value for which `parse` returns `nil` is rejected
+    /// with `code` and `message`.
     package func parsed<Other>(
         _ code: String,
         _ message: String,
