@@ -1,4 +1,4 @@
-package import PushSupport
+import PushSupport
 
 /// The delay of responses with status 429, which slows down clients that ignore `retry-after`.
 enum TooManyRequestsDelay {

@@ -1,3 +1,4 @@
+import ProviderAPI
 import ProviderModel
 import PushHTTP
 import PushSupport

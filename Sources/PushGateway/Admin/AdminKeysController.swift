@@ -2,6 +2,7 @@ import Crypto
 import Hummingbird
 import PushHTTP
 package import PushSupport
+import PushTypes
 
 /// The JSON members of a request to register or generate a provider key.
 package enum AdminKeyRequest {

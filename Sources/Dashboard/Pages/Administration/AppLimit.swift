@@ -1,4 +1,5 @@
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushSupport
 import PushTypes

@@ -1,5 +1,6 @@
 import Hummingbird
 import ProviderModel
+import PushHTTP
 import PushSupport
 import WebPages
 

@@ -1,5 +1,5 @@
-package import ProviderModel
-package import PushStore
+import ProviderModel
+import PushStore
 import Synchronization
 
 /// The progress of sessions that is not in the store yet. One transaction writes that of many sessions.

@@ -1,6 +1,8 @@
+import Logging
 import NIOCore
 import NIOTLS
 import PushHTTP
+import PushSupport
 import PushTypes
 import PushWire
 
