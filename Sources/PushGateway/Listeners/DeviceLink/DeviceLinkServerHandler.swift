@@ -43,7 +43,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
 
     /// Closes the connection if a deadline has passed. Called by ``IdleConnectionSweeper`` on the event loop, because a
     /// timer for each of many idle connections would cost too much.
-    fileprivate func sweep() {
+    func sweep() {
         guard let context, let deadline = self.stateMachine.nextDeadline else { return }
         let now = self.listener.time.steady
         if let handshakeDeadline, handshakeDeadline <= now { return context.close(promise: nil) }
