@@ -3,6 +3,7 @@ import ProviderAPI
 import ProviderModel
 import PushHTTP
 import PushSupport
+import PushTypes
 import WebPages
 
 /// The list of API keys, and the form that adds one. A new key is shown only once.

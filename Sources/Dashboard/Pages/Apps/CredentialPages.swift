@@ -1,6 +1,7 @@
 import Hummingbird
 import ProviderAPI
 import ProviderModel
+import PushHTTP
 import PushProvider
 import PushSupport
 import PushTypes

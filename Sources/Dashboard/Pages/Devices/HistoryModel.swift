@@ -1,5 +1,7 @@
 import Foundation
 import ProviderAPI
+import ProviderModel
+import PushTypes
 import WebPages
 
 /// The variables of the template `history`, for the deliveries and the token events of a device or a user.

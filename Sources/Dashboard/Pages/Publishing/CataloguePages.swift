@@ -1,5 +1,7 @@
 import Hummingbird
 import ProviderAPI
+import ProviderModel
+import PushHTTP
 import WebPages
 
 /// The page with the catalogue of an app, as the app's readers see it.

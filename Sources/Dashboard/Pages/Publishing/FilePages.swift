@@ -1,5 +1,6 @@
 import Hummingbird
 import ProviderAPI
+import PushHTTP
 import WebPages
 
 /// The page with the list of an app's files, including those that no issue uses.

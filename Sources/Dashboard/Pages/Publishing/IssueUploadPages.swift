@@ -1,7 +1,9 @@
 import Hummingbird
 import ProviderAPI
+import ProviderModel
 import PushHTTP
 import PushSupport
+import WebPages
 
 /// The form that uploads a file for an issue, or chooses a file that the app already has.
 ///
