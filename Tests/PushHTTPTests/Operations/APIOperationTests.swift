@@ -6,6 +6,7 @@ import NIOEmbedded
 import PushHTTP
 import PushSupport
 import PushTesting
+import PushTypes
 import Synchronization
 import Testing
 
@@ -92,7 +93,8 @@ import Testing
         router.add([
             .init(.post, "/v1/things", .readOnly, id: "read", "Reads a body.") {
                 let fields = try await $0.fields(RequestObject(required: [name]))
-                return try .json(["name": .string(try fields.required(name))])
+                let read: JSONValue = ["name": .string(try fields.required(name))]
+                return try .json(read)
             }
             .body(.any)
         ])
