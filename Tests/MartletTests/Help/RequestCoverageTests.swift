@@ -105,7 +105,7 @@ import Testing
         ),
         Command(
             lines: ["template save x FILE --description z --rename a --version 2"],
-            list: TemplateRequest.bodies.saved
+            list: TemplateRequest.objects.saved
         ),
         Command(
             lines: ["template preview x --device \(Self.token) --user alice --version 2 --variable a=b"],

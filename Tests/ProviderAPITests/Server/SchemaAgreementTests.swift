@@ -131,8 +131,8 @@ import Testing
         ("download", EntitlementProof.download.members),
         ("entitlement server", EntitlementServerRequest.object.members),
         ("entitlement test", EntitlementTestRequest.object.members),
-        ("restore", LibraryItemRequest.restore.members), ("new template", TemplateRequest.bodies.new.members),
-        ("saved template", TemplateRequest.bodies.saved.members),
+        ("restore", LibraryItemRequest.restore.members), ("new template", TemplateRequest.objects.new.members),
+        ("saved template", TemplateRequest.objects.saved.members),
         ("template preview", PreviewRequest.template.members),
         ("new audience", AudienceRequest.named.new.members),
     ]

@@ -8,7 +8,7 @@ import PushTypes
 /// `trouble NAME`, `fine`, `derive`, `ask`, `lost`, `refused`, one after the other.
 struct ScriptedSession: ChatSession {
     static let port = 1
-    static let members: Set<String> = []
+    static let settings = RequestObject()
 
     static func host(of account: String) -> String? { nil }
 
