@@ -48,7 +48,8 @@ package struct ChannelDirectory: Sendable {
         (self.store, self.directory, self.source, self.time) = (store, directory, source, time)
     }
 
-    /// Creates a channel at the push service, and stores it.
+    /// Creates a channel at the push service, which stores messages for it as `storage` says, and adds it to the store.
+    /// `name` is the provider's own name for it; `nil` for none.
     /// - Throws: ``RequestError`` if the credential is unusable, the push service refuses or the outcome is unknown;
     ///   ``RetryLaterError`` if the push service is busy or cannot be reached.
     package func create(

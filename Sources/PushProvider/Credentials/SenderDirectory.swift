@@ -63,7 +63,7 @@ package final class SenderDirectory: Sendable {
         if !isUsed { self.source.retire(credential, app: key.app, environment: key.environment) }
     }
 
-    /// Returns the senders for all environments of an app, or the faults for which there are none.
+    /// Returns the senders for all environments of an app, or the faults because of which there are none.
     /// - Parameter now: The time at which certificates are checked for expiry.
     func senders(app: Int64, lane: SenderLane, at now: Timestamp) async throws -> AppSenders {
         let generation = self.state.withLock { $0.generation }
@@ -144,7 +144,7 @@ package final class SenderDirectory: Sendable {
     }
 }
 
-/// The senders of an app's environments, or the faults for which there are none.
+/// The senders of an app's environments, or the faults because of which an environment has none.
 struct AppSenders: Sendable {
     var usable: [PushEnvironment: any NotificationSender] = [:]
     /// The push services to which the senders connect.
@@ -155,7 +155,7 @@ struct AppSenders: Sendable {
     var epochs: [PushEnvironment: Int64] = [:]
 }
 
-/// The error of an environment whose credential cannot be used.
+/// The error of an environment whose credential is missing or cannot be used.
 struct CredentialFault: Error {
     let fault: ConfigurationFault
 

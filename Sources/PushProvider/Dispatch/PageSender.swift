@@ -21,7 +21,6 @@ struct PageSender: Sendable {
     let faults: ConfigurationFaultTracker
     let policy: RetryPolicy
     let metrics: DispatchMetrics
-    /// The signal that wakes webhook delivery.
     let events: WakeSignal
     let time: any TimeSource
     let decoder = NotificationDecoder()

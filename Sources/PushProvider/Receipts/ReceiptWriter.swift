@@ -35,7 +35,6 @@ package actor ReceiptWriter {
     }
 
     private let store: any ReceiptStore
-    /// The signal that wakes webhook delivery.
     private let events: WakeSignal
     private let limits: Limits
     private let metrics: ReceiptMetrics
@@ -121,7 +120,6 @@ struct ReceiptQueue<Ticket> {
         var ticket: Ticket
     }
 
-    /// The number of receipts at which a transaction takes no further batch.
     private let transaction: Int
     private var elements = FairQueue<String, Element>()
 

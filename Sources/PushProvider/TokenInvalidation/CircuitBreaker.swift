@@ -17,7 +17,7 @@ package struct CircuitBreaker: Hashable, Sendable {
         package init() {}
     }
 
-    /// The numbers of responses by kind.
+    /// The numbers of responses by kind: accepted pushes, dead tokens and bad tokens, as in ``Limits``.
     struct Counts: Hashable, Sendable {
         var accepted = 0, dead = 0, bad = 0
 

@@ -100,7 +100,6 @@ struct CSVReader {
         return nil
     }
 
-    /// Processes a byte that does not end the row.
     private mutating func advance(_ byte: UInt8) {
         let (comma, mark) = (UInt8(ascii: ","), UInt8(ascii: "\""))
         switch (self.state, byte) {
@@ -127,7 +126,6 @@ struct CSVReader {
         self.state = .start
     }
 
-    /// Records the first fault of a row.
     private mutating func fail(_ fault: Fault) {
         if case .skipping = self.state { return }
         self.state = .skipping(fault)

@@ -26,7 +26,6 @@ struct ForeignDevice {
     }
 
     /// Returns the members of a Martlet registration.
-    ///
     /// - Throws: ``RequestError`` for a record of another platform or app, and for a token that is missing or inactive.
     func registration(_ list: ForeignDeviceList) throws(RequestError) -> [String: JSONValue] {
         var registration: [String: JSONValue]

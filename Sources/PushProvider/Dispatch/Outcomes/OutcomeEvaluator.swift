@@ -246,7 +246,6 @@ struct OutcomeEvaluator {
         }
     }
 
-    /// Adds an environment's pause, which this page's outcomes have proven, to the result.
     private mutating func add(_ request: EnvironmentPauseRequest) { self.result.environmentPauses.append(request) }
 
     /// Pauses the notification, because its topic is rejected.
@@ -435,7 +434,7 @@ extension OutcomeEvaluator {
     /// made up such a token.
     private func isOfStranger(_ recipient: Recipient) -> Bool { recipient.device == nil && self.isOfStranger }
 
-    /// Decides whether the rejection of a token counts as evidence about the app's other tokens.
+    /// Returns `true` if the rejection of a token counts as evidence about the app's other tokens.
     ///
     /// The rejection of a token that may be made up does not count, nor does the rejection of a browser's subscription.
     private func isEvidence(_ recipient: Recipient, in environment: PushEnvironment) async -> Bool {

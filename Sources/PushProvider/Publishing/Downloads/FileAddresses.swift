@@ -49,7 +49,7 @@ package final class FileAddresses: Sendable {
         try await self.address(file, issue: issue, end: (self.coverEpoch + 2) * Self.coverPeriod)
     }
 
-    /// The number of the current period, in which the URLs of covers stay the same.
+    /// The number of the current 30-day period, during which the URLs of covers stay the same.
     package var coverEpoch: Int64 { max(0, self.time.now.seconds) / Self.coverPeriod }
 
     /// Checks a signed URL. The signatures are compared in constant time.

@@ -27,7 +27,6 @@ package struct FileFolder: Sendable {
 
     package func path(ofUpload id: UUID) -> String { "\(self.uploads)/\(id.uuidString)" }
 
-    /// The threads for file operations that block.
     private static let threads: NIOThreadPool = {
         let threads = NIOThreadPool(numberOfThreads: 4)
         threads.start()

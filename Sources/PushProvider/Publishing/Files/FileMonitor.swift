@@ -66,8 +66,6 @@ package final class FileMonitor: Service {
 }
 
 /// The files that are known to be missing.
-///
-/// It is a value type without I/O.
 struct LostFiles {
     private(set) var files: Set<UsedFile> = []
     /// The number of times that a file was recorded as missing, by which a search detects later records.

@@ -33,7 +33,6 @@ final class AppStoreChain: Sendable {
     /// Validation is expensive, so forged certificates are charged to the client's budget. Once that is used up, no
     /// other chains are validated, and only those in the cache stay accepted: behind a proxy all clients have one
     /// address, and readers must not be refused because of a forger.
-    ///
     /// - Parameters:
     ///   - chain: Three certificates in DER, the signer's first.
     ///   - time: The time of the signature.

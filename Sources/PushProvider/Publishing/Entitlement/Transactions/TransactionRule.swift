@@ -35,15 +35,15 @@ struct TransactionRule: Hashable, Sendable {
 
     /// `true` if purchases in the sandbox entitle to every product; `false` if only to those for development builds.
     var allowsSandbox: Bool
-    /// The account in the request, to which a purchase with an account must belong; `nil`, if it is not a UUID, is not
-    /// compared.
+    /// The account in the request, to which a purchase that was made for an account must belong; `nil`, if it is absent
+    /// or not a UUID, is compared with none.
     var account: UUID?
 
     /// The decision about one purchase and one issue.
     enum Decision: Hashable, Sendable {
         case entitled
         case refused(Refusal)
-        /// The purchase is of another product.
+        /// The purchase is of another product, and decides nothing about this one.
         case unrelated
     }
 
