@@ -33,7 +33,7 @@ package final class WakeSignal: Sendable {
     }
 }
 
-/// The wake signals of the dispatcher's urgent and bulk lanes.
+/// The signals that wake the dispatcher's lanes: the urgent one, for notifications to few, and the bulk one.
 package struct LaneWakeSignals: Sendable {
     private let urgent = WakeSignal()
     private let bulk = WakeSignal()

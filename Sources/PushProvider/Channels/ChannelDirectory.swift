@@ -6,7 +6,7 @@ package import PushTypes
 
 /// Creates, deletes and lists the broadcast channels of apps, at the push service and in the store.
 package struct ChannelDirectory: Sendable {
-    /// A channel in a ``Listing``.
+    /// A channel of an app in a ``Listing``, with the sides on which it exists.
     package struct Entry: Hashable, Sendable {
         /// The sides on which a channel exists: the provider, the push service, or both.
         package enum State: String, Hashable, Sendable, CaseIterable {

@@ -56,7 +56,7 @@ struct ConfigurationFaultStateMachine {
         /// The time of the latest proof by the wall clock.
         var faultAt = Timestamp.atOnce
         var proofs = 0
-        /// The times of the first and the latest proof by the steady clock.
+        /// The times of the first and the latest counted proof by the steady clock; `nil` if there is none.
         var firstProofAt, lastProofAt: Timestamp?
         var pause: EnvironmentPause?
         var failedProbes = 0

@@ -198,7 +198,7 @@ package final class ConfigurationFaultTracker: Sendable {
         }
     }
 
-    /// Releases the recipients that were held back for an environment whose pause has ended.
+    /// Makes the recipients due again that were held back for an environment whose pause has ended.
     func release(_ target: AppEnvironment) async throws {
         var count = Self.releasedAtOnce
         while count >= Self.releasedAtOnce {

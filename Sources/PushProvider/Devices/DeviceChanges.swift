@@ -23,7 +23,7 @@ package struct DeviceChanges: Sendable {
         (self.store, self.direct) = (store, direct)
     }
 
-    /// Adds or refreshes devices.
+    /// Adds or refreshes devices, and takes back pushes to those whose user or preferences have changed.
     package func register(
         _ registrations: [DeviceRegistration],
         app: Int64,

@@ -24,7 +24,7 @@ struct GatewayEventPage {
     var events: [GatewayEvent]
     /// The number of entries of the page, including those that could not be parsed.
     var count: Int
-    /// The highest id of an entry; `nil` if no entry has an id.
+    /// The highest id of an entry, after which the next page begins; `nil` if no entry has an id.
     var last: Int64?
 }
 

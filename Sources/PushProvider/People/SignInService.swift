@@ -226,7 +226,7 @@ extension SignInService {
         }
     }
 
-    /// Returns the beginning of a `user-agent`, reduced to printable ASCII.
+    /// Returns the beginning of a `user-agent`, without characters other than printable ASCII.
     private static func agent(_ text: String) -> String {
         let printable = text.utf8.prefix(SessionRecord.maximumAgent).filter { (0x20..<0x7f).contains($0) }
         return String(decoding: printable, as: UTF8.self)

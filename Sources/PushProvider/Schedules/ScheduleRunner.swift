@@ -61,7 +61,7 @@ package struct ScheduleRunner: Service {
                     }
                     let isOver = found.work.isEmpty && !workers.isFull && workers.beginRound()
                     if isOver || found.result.hasWorked && !workers.isFull { continue }
-                    // Work that failed is still due, but there is no new attempt at once.
+                    // Work that failed is still due, but there is no new attempt immediately.
                     let pause =
                         found.result.hasFailed
                         ? self.settings.sleep : await self.timeUntilNext(workers)

@@ -105,7 +105,7 @@ package final class WebhookDelivery: Service {
         /// The webhooks that became due during their run, which is followed by another run.
         private var again: [UUID: Due] = [:]
 
-        /// Returns `true` if a run to the webhook may begin now.
+        /// Returns `true` if a run to the webhook may begin now; `false` if one is in progress, which another follows.
         mutating func begin(_ due: Due) -> Bool {
             guard !self.begun.insert(due.id).inserted else { return true }
             self.again[due.id] = due

@@ -47,7 +47,7 @@ struct CSVReader {
     private var length = 0
     private var line = 1
     private var firstLine = 1
-    /// `true` if the last byte was the CR that ended a row, to which an LF belongs.
+    /// `true` if the last byte was the CR that ended a row, after which an LF is skipped.
     private var isAfterReturn = false
     private var bytesSeen = 0
 

@@ -18,7 +18,7 @@ final class PreparedNotification: Sendable {
     let endpoints: [PushEnvironment: PushServiceEndpoint]
     /// The faults of environments whose credential cannot be used.
     let faults: [PushEnvironment: ConfigurationFault]
-    /// The epochs of the credentials (``StoredCredential/epoch``).
+    /// The epochs of the credentials: the numbers of their changes (``StoredCredential/epoch``).
     let epochs: [PushEnvironment: Int64]
     let pauses: [PushEnvironment: EnvironmentPause]
     let expiry: RecipientExpiry

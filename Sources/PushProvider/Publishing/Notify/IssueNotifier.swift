@@ -10,7 +10,7 @@ package import PushTypes
 /// There is one notification per issue. Concurrent requests, and a request that is repeated after a crash, create only
 /// one, because the idempotency key stays the same until the issue has another notification.
 package struct IssueNotifier: Sendable {
-    /// The result of the operation *Notify*.
+    /// The result of the operation *Notify*, which notifies devices of an issue.
     package enum Outcome: Hashable, Sendable {
         case accepted(NotificationRecord)
         /// The issue already had this notification, from an earlier call.

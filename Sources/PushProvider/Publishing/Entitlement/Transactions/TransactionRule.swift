@@ -8,7 +8,6 @@ import PushTypes
 struct TransactionRule: Hashable, Sendable {
     /// The prefix of product ids for development builds, to which any purchase in the sandbox may entitle.
     static let developmentPrefix = "dev_test."
-    /// The length of the day of an issue's date.
     private static let day: Duration = .seconds(86_400)
 
     /// The reason why a purchase of a matching product does not entitle.

@@ -45,7 +45,7 @@ enum TransactionFault: Error, Hashable, Sendable {
     case tooLong
     /// The text is not a transaction from the App Store. The associated value completes a sentence about the text.
     case malformed(String)
-    /// The transaction's certificates do not lead to a configured root. The text says how, about the transaction.
+    /// The transaction's certificates do not lead to a configured root. The text names the fault.
     case untrusted(String)
     /// The signature does not match the text.
     case badSignature
