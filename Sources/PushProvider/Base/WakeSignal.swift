@@ -33,7 +33,7 @@ package final class WakeSignal: Sendable {
     }
 }
 
-/// The signals that wake the dispatcher's lanes: the urgent one, for notifications to few, and the bulk one.
+/// The signals that wake the dispatcher's two lanes: the urgent one, and the bulk one for campaigns.
 package struct LaneWakeSignals: Sendable {
     private let urgent = WakeSignal()
     private let bulk = WakeSignal()

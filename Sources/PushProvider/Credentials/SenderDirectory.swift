@@ -40,7 +40,7 @@ package final class SenderDirectory: Sendable {
         (self.store, self.source, self.tokens, self.logger) = (store, source, tokens, logger)
     }
 
-    /// Removes the senders of an app after a change, and its credentials, which the next use reads again.
+    /// Forgets an app's cached credentials after a change, and removes the senders that use them.
     package func forget(app: Int64) {
         let forgotten = self.state.withLock { state in
             state.generation += 1
