@@ -22,7 +22,8 @@ package struct DeliveryID: Sendable {
         self.prefix = text
     }
 
-    /// Returns the `apns-id` of the delivery to a recipient: a device's number, or a negative number for a named token.
+    /// Returns the `apns-id` of the delivery to a recipient: a device's number, or a negative number for a token that
+    /// the notification itself names.
     package func text(recipient: Int64) -> String {
         let bits = UInt64(bitPattern: recipient) & Self.recipientBits | Self.variant
         return String(unsafeUninitializedCapacity: 36) { buffer in

@@ -9,7 +9,6 @@ import Synchronization
 package final class RateLimitedLog: Sendable {
     private let logger: Logger
     private let lines: Budget
-    /// The numbers of omitted lines, by app and message.
     private let omitted = Mutex<[BudgetCaller: Int]>([:])
 
     /// Creates a log that writes to `logger`, within the budget `lines` of each app and message.
@@ -29,7 +28,7 @@ package final class RateLimitedLog: Sendable {
         return self.omitted.withLock { $0.removeValue(forKey: caller) } ?? 0
     }
 
-    /// Writes a line, unless the budget of its message is used up.
+    /// Writes a line. If the budget of its message for this app is used up, the line is only counted.
     package func log(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata, app: Topic? = nil) {
         guard let omitted = self.admit(message, app: app) else { return }
         self.write(level, message, metadata, omitted: omitted)

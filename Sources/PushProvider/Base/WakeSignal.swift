@@ -33,7 +33,7 @@ package final class WakeSignal: Sendable {
     }
 }
 
-/// The wake signals of the dispatcher's urgent and bulk lanes.
+/// The signals that wake the dispatcher's two lanes: the urgent one, and the bulk one for campaigns.
 package struct LaneWakeSignals: Sendable {
     private let urgent = WakeSignal()
     private let bulk = WakeSignal()

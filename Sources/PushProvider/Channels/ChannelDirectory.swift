@@ -6,7 +6,7 @@ package import PushTypes
 
 /// Creates, deletes and lists the broadcast channels of apps, at the push service and in the store.
 package struct ChannelDirectory: Sendable {
-    /// A channel in a ``Listing``.
+    /// A channel of an app in a ``Listing``, with the sides on which it exists.
     package struct Entry: Hashable, Sendable {
         /// The sides on which a channel exists: the provider, the push service, or both.
         package enum State: String, Hashable, Sendable, CaseIterable {
@@ -48,7 +48,8 @@ package struct ChannelDirectory: Sendable {
         (self.store, self.directory, self.source, self.time) = (store, directory, source, time)
     }
 
-    /// Creates a channel at the push service, and stores it.
+    /// Creates a channel at the push service, which stores messages for it as `storage` says, and adds it to the store.
+    /// `name` is the provider's own name for it; `nil` for none.
     /// - Throws: ``RequestError`` if the credential is unusable, the push service refuses or the outcome is unknown;
     ///   ``RetryLaterError`` if the push service is busy or cannot be reached.
     package func create(

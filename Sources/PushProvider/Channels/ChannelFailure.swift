@@ -16,7 +16,6 @@ enum ChannelFailure {
         path: "channel"
     )
 
-    /// The error for a channel that was deleted.
     static let deleted = RequestError(
         .notFound,
         code: "no_such_channel",

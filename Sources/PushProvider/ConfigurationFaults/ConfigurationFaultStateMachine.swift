@@ -22,7 +22,7 @@ struct ConfigurationFaultStateMachine {
         var tokenSpacing: Duration = .seconds(3)
         /// The back-off between probes of a paused environment.
         var probes = Backoff(base: .seconds(5), maximum: .seconds(60))
-        /// The minimum delay before a probe, also if the random back-off is shorter.
+        /// The minimum delay before a probe, even if the random back-off is shorter.
         var leastDelay: Duration = .seconds(1)
         /// The maximum number of concurrent probes, in total and (`probesOfHost`) per host, so that an unresponsive
         /// host leaves probes for other hosts.
@@ -56,13 +56,13 @@ struct ConfigurationFaultStateMachine {
         /// The time of the latest proof by the wall clock.
         var faultAt = Timestamp.atOnce
         var proofs = 0
-        /// The times of the first and the latest proof by the steady clock.
+        /// The times of the first and the latest counted proof by the steady clock; `nil` if there is none.
         var firstProofAt, lastProofAt: Timestamp?
         var pause: EnvironmentPause?
         var failedProbes = 0
         var nextProbeAt: Timestamp?
 
-        /// `true` if the state differs from that of an environment that never had a fault.
+        /// `true` if the state differs from that of an environment that never had a fault; otherwise it is removed.
         var isNeeded: Bool { self.pause != nil || self.fault != nil || self.epoch > 0 }
     }
 
@@ -132,7 +132,8 @@ struct ConfigurationFaultStateMachine {
         return .paused(pause, isNew: true)
     }
 
-    /// Returns `false` for a proof of too old provider tokens within ``Settings/tokenSpacing`` of the last proof.
+    /// Returns `false` for a proof of too old provider tokens that is not counted, because it follows the last proof
+    /// within ``Settings/tokenSpacing``.
     private func counts(_ fault: ConfigurationFault, _ state: State, now: Timestamp) -> Bool {
         guard fault.cause == .clock, let last = state.lastProofAt, state.proofs > 0 else { return true }
         return now >= last.advanced(by: self.settings.tokenSpacing)
@@ -180,7 +181,6 @@ struct ConfigurationFaultStateMachine {
         self.states[target] = State(epoch: epoch)
     }
 
-    /// Forgets the state of an erased app.
     mutating func forget(app: Int64) {
         for environment in PushEnvironment.allCases {
             self.states[AppEnvironment(app: app, environment: environment)] = nil

@@ -20,7 +20,6 @@ package final class ConfigurationFaultTracker: Sendable {
     let directory: SenderDirectory
     private let source: any SenderSource
     private let wakes: LaneWakeSignals
-    /// The signal that wakes webhook delivery.
     private let webhookWake: WakeSignal
     /// Wakes the monitor when a probe is due earlier than before.
     let probeWake = WakeSignal()
@@ -169,7 +168,7 @@ package final class ConfigurationFaultTracker: Sendable {
         self.stateMachine.withLock { $0.forget(app: app) }
     }
 
-    /// Ends a pause after a probe that succeeded.
+    /// Ends a pause after a probe that succeeded, and releases the recipients that it held back.
     func resume(after pause: EnvironmentPause) async throws {
         try await self.end(pause.target, pause, because: "a probe succeeded")
         let now = self.time.steady
@@ -199,7 +198,7 @@ package final class ConfigurationFaultTracker: Sendable {
         }
     }
 
-    /// Releases the recipients that were held back for an environment whose pause has ended.
+    /// Makes the recipients due again that were held back for an environment whose pause has ended.
     func release(_ target: AppEnvironment) async throws {
         var count = Self.releasedAtOnce
         while count >= Self.releasedAtOnce {
@@ -285,7 +284,7 @@ package final class ConfigurationFaultTracker: Sendable {
 package struct EnvironmentStatus: Hashable, Sendable {
     package var fault: ConfigurationFault
     package var proofs: Int
-    /// The time of the pause, or of the latest failure, by the wall clock.
+    /// The time of the pause by the wall clock; of the latest failure if the environment is not paused.
     package var since: Timestamp
     package var isPaused: Bool
     /// The time of the next probe by the wall clock; `nil` if none is scheduled, or while one is in progress.

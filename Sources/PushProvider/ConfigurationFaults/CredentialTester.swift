@@ -35,7 +35,8 @@ package struct CredentialTester: Sendable {
         }
     }
 
-    /// Tests a credential that is not stored. One that cannot be used is a fault of the result.
+    /// Tests a credential that is not stored. If it cannot be used, ``CredentialTestResult/fault`` of the result says
+    /// why.
     package func test(
         _ record: CredentialRecord,
         over transport: PushTransport = .http2,
@@ -102,7 +103,7 @@ package struct CredentialTester: Sendable {
 
 /// The result of a test of a credential. A property is `nil` if the test ended before it could be determined.
 package struct CredentialTestResult: Hashable, Sendable {
-    /// The address of the push service.
+    /// The host name or IP address of the push service.
     package var host: String
     package var port: Int
     /// `true` if a connection to the address was opened; `nil` if the test ended before that was known.

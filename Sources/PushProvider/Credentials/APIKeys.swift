@@ -34,7 +34,7 @@ package struct APIKeys: Sendable {
     /// Generates a random key without the prefix of public keys, and returns its text. The key is not stored.
     package static func newText() -> String { Self.prefix + RandomText.make() }
 
-    /// Returns `true` if the text has the form of a key.
+    /// Returns `true` if the text has the form of a key that is not public.
     package static func isKey(_ text: String) -> Bool {
         let secret = text.utf8.dropFirst(Self.prefix.utf8.count)
         return text.hasPrefix(Self.prefix) && secret.count == (RandomText.length * 4 + 2) / 3
@@ -64,7 +64,6 @@ package struct APIKeys: Sendable {
     package var isEmpty: Bool { get async throws { try await self.store.keys().isEmpty } }
 
     /// Returns the key with this text, and records its use; `nil` if there is no such key.
-    ///
     /// - Throws: ``RequestError`` for a key that has expired.
     package func check(_ text: String) async throws -> APIKeyRecord? {
         guard Self.canBeKey(text), let key = try await self.store.key(hash: Self.hash(text)) else { return nil }
@@ -76,7 +75,6 @@ package struct APIKeys: Sendable {
     /// A wrong key is charged to the budget of the client's address. Once the budget is used up, only keys that are
     /// known to be valid are looked up: behind a proxy all clients have one address, and clients with a valid key must
     /// not be refused because of others.
-    ///
     /// - Parameter wrong: The budget of wrong secrets.
     /// - Throws: The errors of ``check(_:)``, and `BudgetRefusal` if the budget is used up.
     package func check(
@@ -115,7 +113,6 @@ package struct APIKeys: Sendable {
 
 /// Writes the times of the last requests of API keys once a minute, so that no request waits for the write.
 package final class KeyUsageWriter: Service {
-    /// The time between two writes of the last requests.
     private static let pause: Duration = .seconds(60)
 
     private let store: any APIKeyStore
@@ -125,7 +122,6 @@ package final class KeyUsageWriter: Service {
 
     init(store: any APIKeyStore, logger: Logger) { (self.store, self.logger) = (store, logger) }
 
-    /// Records the time of a request with a key.
     func note(_ key: UUID, at now: Timestamp) { self.pending.withLock { $0[key] = now } }
 
     /// Returns the time of a key's last request if it is not stored yet; otherwise `nil`.

@@ -10,7 +10,6 @@ import Synchronization
 final class CertificateCache: Sendable {
     private typealias Opened = Result<ClientCertificate, CredentialError>
 
-    /// The cache that the whole process shares.
     static let shared = CertificateCache()
     /// The maximum number of certificates in each of the two generations. When the recent one is full, it becomes the
     /// earlier one, whose certificates are discarded.

@@ -7,7 +7,8 @@ package import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Watches the certificates of all apps, and announces each expiry 30, 14, 7 and 1 days in advance and when it occurs.
+/// Watches the certificates of all apps, and announces each expiry by a webhook event and a log line, 30, 14, 7 and 1
+/// days in advance and when it occurs.
 package final class CredentialExpiryMonitor: Service {
     /// The certificate of one app in one environment, with its expiration time.
     package struct Certificate: Hashable, Sendable {

@@ -94,7 +94,7 @@ private final class StoredProviderToken: ProviderTokenSource {
             state.expiredIssue = current.issuedAt
             return true
         }
-        // A rejected token is renewed at once, and not only before the next page.
+        // A rejected token is renewed immediately, and not only before the next page.
         if isNew { Task { await self.prepare(now: now) } }
     }
 

@@ -12,7 +12,7 @@ package final class SenderDirectory: Sendable {
     /// A credential that was read, or the reason why there is none.
     private enum Entry {
         case usable(PushCredential, epoch: Int64)
-        /// The stored credential cannot be used.
+        /// The stored credential cannot be used, because of this fault.
         case unusable(ConfigurationFault, epoch: Int64)
         /// The store has no credential.
         case none(epoch: Int64)
@@ -40,7 +40,7 @@ package final class SenderDirectory: Sendable {
         (self.store, self.source, self.tokens, self.logger) = (store, source, tokens, logger)
     }
 
-    /// Forgets the credentials of an app after a change. Their senders are retired, and the next use reads them again.
+    /// Forgets an app's cached credentials after a change, and removes the senders that use them.
     package func forget(app: Int64) {
         let forgotten = self.state.withLock { state in
             state.generation += 1
@@ -54,7 +54,7 @@ package final class SenderDirectory: Sendable {
         CertificateCache.shared.forget()
     }
 
-    /// Retires the senders of a credential, unless the app uses it again.
+    /// Removes the senders of a credential, which close once no page uses them, unless the app uses it again.
     private func retire(_ credential: PushCredential, of key: Key) {
         let isUsed = self.state.withLock { state in
             guard case .usable(let current, _)? = state.entries[key] else { return false }
@@ -63,7 +63,7 @@ package final class SenderDirectory: Sendable {
         if !isUsed { self.source.retire(credential, app: key.app, environment: key.environment) }
     }
 
-    /// Returns the senders for all environments of an app, or the faults for which there are none.
+    /// Returns the senders for all environments of an app, or the faults because of which there are none.
     /// - Parameter now: The time at which certificates are checked for expiry.
     func senders(app: Int64, lane: SenderLane, at now: Timestamp) async throws -> AppSenders {
         let generation = self.state.withLock { $0.generation }
@@ -144,18 +144,18 @@ package final class SenderDirectory: Sendable {
     }
 }
 
-/// The senders of an app's environments, or the faults for which there are none.
+/// The senders of an app's environments, or the faults because of which an environment has none.
 struct AppSenders: Sendable {
     var usable: [PushEnvironment: any NotificationSender] = [:]
     /// The push services to which the senders connect.
     var endpoints: [PushEnvironment: PushServiceEndpoint] = [:]
     /// The faults of environments whose credential cannot be used.
     var faults: [PushEnvironment: ConfigurationFault] = [:]
-    /// The epochs of the credentials (``StoredCredential/epoch``).
+    /// The epochs of the credentials: the numbers of their changes (``StoredCredential/epoch``).
     var epochs: [PushEnvironment: Int64] = [:]
 }
 
-/// The error of an environment whose credential cannot be used.
+/// The error of an environment whose credential is missing or cannot be used.
 struct CredentialFault: Error {
     let fault: ConfigurationFault
 

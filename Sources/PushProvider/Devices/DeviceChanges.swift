@@ -3,26 +3,27 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// The registrations and removals of devices, over whichever door they come.
+/// Registers and deletes devices, for the API and all other callers.
 ///
-/// Once a change is stored, the pushes in memory that it concerns are taken back (docs/decisions/0051).
+/// Once a change is stored, pushes in memory to the changed devices are taken back if possible (docs/decisions/0051).
 package struct DeviceChanges: Sendable {
     /// The results of registrations, in their order.
     package struct Registered: Sendable {
         package let results: [RegistrationResult]
-        /// The number of pushes under way to devices that lost their user or got other preferences; `nil` without such devices.
+        /// The number of pushes that could not be taken back, to devices whose user or preferences have changed; `nil`
+        /// if no such device has changed.
         package let underWay: Int?
     }
 
     private let store: any DeviceStore
     private let direct: DirectDispatch?
 
-    /// - Parameter direct: The notifications in memory; `nil` if there is no dispatcher.
+    /// Creates the service. `direct` has the notifications in memory; `nil` if there is no dispatcher.
     package init(store: any DeviceStore, direct: DirectDispatch?) {
         (self.store, self.direct) = (store, direct)
     }
 
-    /// Adds or refreshes devices.
+    /// Adds or refreshes devices, and takes back pushes to those whose user or preferences have changed.
     package func register(
         _ registrations: [DeviceRegistration],
         app: Int64,
@@ -32,8 +33,9 @@ package struct DeviceChanges: Sendable {
     }
 
     /// Adds or refreshes the device of an installation that registers itself.
-    /// - Parameter isProven: Whether the caller has proven that the installation is its own.
-    /// - Returns: The one result; `nil` if the installation has another token, and nothing was changed.
+    /// - Parameter isProven: `true` if the caller has proven that the installation is its own; `false` accepts only a
+    ///   token that the installation already has.
+    /// - Returns: The result, and the pushes in flight as ``Registered/underWay``; `nil` if the token was not accepted.
     package func registerOwn(
         _ registration: DeviceRegistration,
         isProven: Bool,
@@ -50,8 +52,8 @@ package struct DeviceChanges: Sendable {
         return Registered(results: results, underWay: outdated.isEmpty ? nil : self.takeBack(outdated, app: app))
     }
 
-    /// Deletes the devices with a token.
-    /// - Returns: `false` if there is none.
+    /// Deletes the devices with a token, in one environment, or in both if `environment` is `nil`.
+    /// - Returns: `false` if there was no such device.
     package func delete(
         app: Int64,
         token: DeviceToken,

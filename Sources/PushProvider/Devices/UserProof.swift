@@ -19,7 +19,6 @@ package struct UserProof: Hashable, Sendable {
     package let user: String
 
     /// Verifies a proof, and reads its user. It must be signed with one of `secrets`, and name `installation` or none.
-    ///
     /// - Throws: ``RequestError`` that describes the fault of the proof.
     package init(
         _ text: String,

@@ -93,8 +93,8 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// Records the pushes of a page before they are handed to senders, except those to which a stop applies.
-    /// - Returns: The recipients to which a stop applies. Nothing is sent to them.
+    /// Removes the pushes to which a stop applies from `draft`, and records the others before senders get them.
+    /// - Returns: The recipients of the removed pushes.
     func takeOff(_ draft: inout PageDraft) -> [Recipient] {
         self.state.withLock { state in
             var stopped: [Recipient] = []

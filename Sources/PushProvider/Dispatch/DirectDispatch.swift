@@ -144,12 +144,12 @@ package final class DirectDispatch: Sendable {
     /// Applies a stop, such as a cancellation, to the claims in memory, after it is in the store (docs/decisions/0051).
     ///
     /// A push that was not given to a connection is not sent. The store decides again whether to send it.
-    /// - Returns: The pushes in flight.
+    /// - Returns: The pushes in flight that could not be taken back.
     package func apply(_ stop: StopScope) -> PushesInFlight { self.ledger.leases.apply(stop) }
 
     /// Takes back the pushes that an erasure affects: all of the app, or those to the user's tokens that are known so
     /// far.
-    /// - Returns: The pushes in flight.
+    /// - Returns: The pushes in flight that could not be taken back.
     package func takeBack(_ erasure: ErasureRecord, in store: any ErasureStore) async throws -> PushesInFlight {
         guard erasure.user != nil else { return self.apply(.app(erasure.app)) }
         return self.apply(.tokens(try await store.tokens(of: erasure), app: erasure.app))
@@ -237,7 +237,7 @@ fileprivate struct FIFO<Element> {
 
 extension DirectDispatch {
     /// Takes back the pushes to devices whose registrations have changed.
-    /// - Returns: The number of pushes that are in flight.
+    /// - Returns: The number of pushes in flight that could not be taken back.
     @discardableResult package func takeBack(devices: [Int64], app: Int64) -> Int {
         devices.isEmpty ? 0 : self.apply(.devices(Set(devices), app: app)).count
     }

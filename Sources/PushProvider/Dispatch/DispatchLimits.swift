@@ -6,7 +6,7 @@
 package struct DispatchLimits: Hashable, Sendable {
     /// The maximum number of recipients of a page. The results of a page are written in one transaction. Default 1,000.
     package var page = 1000
-    /// The number of slots of the bulk lane: the maximum number of shards that are sent at the same time. Default 4.
+    /// The number of slots of the bulk lane, each for one shard (a part of a campaign) at a time. Default 4.
     package var walkers = 4
     /// The number of slots of the urgent lane. One app has at most a quarter of them. Default 512.
     package var urgentSlots = 512
@@ -33,8 +33,8 @@ package struct DispatchLimits: Hashable, Sendable {
 
     package init() {}
 
-    /// A copy with too small values raised to their minimums, and ``page`` reduced to the maximum number of events in a
-    /// block of webhook events.
+    /// A copy with too small values raised to their minimums, and a ``page`` that exceeds the maximum number of events
+    /// in a block of webhook events lowered to it.
     var checked: DispatchLimits {
         var limits = self
         limits.page = min(max(1, self.page), WebhookEventEncoder.maximumCount)

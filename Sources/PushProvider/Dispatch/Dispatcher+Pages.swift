@@ -12,7 +12,7 @@ extension Dispatcher {
         do {
             try await self.sendPages(&claim, held.memory, pages: pages, in: slot)
         } catch {
-            // The shard is released at once, because otherwise no claim would find it before its lease ends.
+            // The shard is released now, because otherwise no claim would find it before its lease ends.
             _ = try await self.writer.write([self.released(claim, after: error)])
         }
     }

@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// The store cannot know which claims reached the process, so the process sends its set of leases with each request for
 /// claims. A lease that the process holds is not granted again, however long the work takes. If the store names the
-/// process as the owner of a lease that the process does not hold, the lease is free at once: the response to the claim
-/// was lost, or the page was never written. So the expiry of a lease matters to other owners only.
+/// process as the owner of a lease that it does not hold, the lease is free immediately: the response to the claim was
+/// lost, or the page was never written. So the expiry of a lease matters to other owners only.
 final class HeldLeases: Sendable {
     private struct State {
         /// The number of claims that share each lease, keyed by fencing number.

@@ -48,7 +48,7 @@ final class LaneSlots: Sendable {
 
     func hasFree(_ kind: Kind) -> Bool { self.allocators.withLock { $0[kind]?.hasFree ?? false } }
 
-    /// Takes a slot for a service. Returns `nil` unless an offer of equal shares would include the service.
+    /// Takes a slot for a service; `nil` if no slot is free for it, or it has at least its equal share of the slots.
     func reserve(_ kind: Kind, _ service: DispatchTarget) -> Slot? {
         let ticket = self.allocators.withLock { $0[kind]?.reserve(service) }
         return ticket.map { Slot(kind: kind, ticket: $0, slots: self) }

@@ -117,7 +117,6 @@ extension LedgerBatch {
 }
 
 extension LedgerBatchResult {
-    /// The fencing numbers of the leases of claimed requests.
     fileprivate var fences: [Int64] { self.requests.compactMap { try? $0.get().claimed?.claim.fence } }
 
     /// Returns the claim states (``ActiveClaim``) of the requests that were claimed.

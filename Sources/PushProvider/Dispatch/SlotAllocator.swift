@@ -1,7 +1,8 @@
 import PushStore
 import PushTypes
 
-/// Decides how many of a lane's slots each service may use, so that an unresponsive push service delays no other.
+/// Decides how many of a lane's slots each service, an app in one environment, may use, so that an unresponsive push
+/// service delays no other.
 ///
 /// A service may use all regular slots while no other service wants one. Some slots are a reserve for services with few
 /// or no slots. While the reserve is in use, slots are released after each page.
@@ -57,9 +58,7 @@ struct SlotAllocator: Sendable {
 
     private let settings: Settings
     private var slots: [Int: Slot] = [:]
-    /// The numbers of slots that each service uses.
     private var held: [DispatchTarget: Held] = [:]
-    /// The number of regular slots in use.
     private var regular = 0
     private var late: [DispatchTarget: Lateness] = [:]
     private var lastNumber = 0
@@ -75,9 +74,7 @@ struct SlotAllocator: Sendable {
 
     /// The number of claims that may be started now, and the services for which none may be started.
     struct Offer: Hashable, Sendable {
-        /// The maximum number of claims that may be started; 0 or more.
         var limit: Int
-        /// The services for which no claim may be started.
         var excluded: Set<DispatchTarget>
     }
 
@@ -122,7 +119,7 @@ struct SlotAllocator: Sendable {
     /// `true` if a slot is free for some service.
     var hasFree: Bool { self.regular < self.settings.slots + self.settings.reserve }
 
-    /// Takes a slot for a service. Returns `nil` unless an offer of equal shares would include the service.
+    /// Takes a slot for a service; `nil` if no slot is free for it, or it has at least its equal share of the slots.
     mutating func reserve(_ service: DispatchTarget) -> Ticket? {
         let inReserve = self.regular >= self.settings.slots
         guard self.hasFree, !inReserve || !self.servedInReserve.contains(service) else { return nil }

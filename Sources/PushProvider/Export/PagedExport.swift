@@ -26,7 +26,7 @@ package struct PagedExport<Position: Sendable>: AsyncSequence, Sendable {
 
     package func makeAsyncIterator() -> Iterator { Iterator(export: self) }
 
-    /// Reads and writes the records page by page.
+    /// An iterator that reads each page from the store when its bytes are requested.
     package struct Iterator: AsyncIteratorProtocol {
         private let export: PagedExport
         private var isAtStart = true

@@ -24,7 +24,7 @@ struct GatewayEventPage {
     var events: [GatewayEvent]
     /// The number of entries of the page, including those that could not be parsed.
     var count: Int
-    /// The highest id of an entry; `nil` if no entry has an id.
+    /// The highest id of an entry, after which the next page begins; `nil` if no entry has an id.
     var last: Int64?
 }
 
@@ -44,7 +44,7 @@ package struct GatewayEventClient: Sendable {
     /// The maximum length of an event's name or text, in characters. Longer ones are truncated.
     private static let maximumText = 200
 
-    /// The range of valid event times, in milliseconds: from the year 2000 to the year 9999.
+    /// The range of valid event times, in milliseconds: the years 2000 to 9999. Events with other times are skipped.
     private static let times: Range<Int64> = 946_684_800_000..<253_402_300_800_000
 
     /// The URL of the admin API, without a slash at its end.

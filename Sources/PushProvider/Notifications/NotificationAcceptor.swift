@@ -63,6 +63,7 @@ package struct NotificationAcceptor: Sendable {
     ///     schedule still has this version.
     ///   - issue: The issue that the notification announces. Both are linked in the same transaction.
     ///   - session: The chat session whose messages are announced. If it was removed, nothing is accepted.
+    /// - Returns: The notification as it was written, and whether it was accepted, or why not.
     package func accept(
         _ request: NotificationRequest,
         app: Int64,

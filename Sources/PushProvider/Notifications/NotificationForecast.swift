@@ -207,7 +207,6 @@ extension NotificationForecast {
 extension NotificationForecast {
     /// Returns the start in the first time zone of the app's devices, for a scheduled notification at a local time. The
     /// notification is opened earlier, because devices may register from time zones further east.
-    ///
     /// - Returns: The start; `nil` for any other notification, and if reading the zones takes longer than a second.
     package static func firstStart(
         of notification: NotificationRecord,

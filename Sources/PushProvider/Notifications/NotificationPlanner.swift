@@ -106,13 +106,12 @@ struct NotificationPlanner: Sendable {
 }
 
 extension Audience {
-    /// `true` if the audience is not one of devices, whose time zones could differ.
+    /// `true` for an audience of named tokens or of a channel, which is not split by time zones.
     fileprivate var hasNoZones: Bool { if case .devices = self { false } else { true } }
 }
 
 extension AppStore {
     /// Runs queries that count the recipients of a notification. They are charged to the query budget of the app.
-    ///
     /// - Parameters:
     ///   - budget: The maximum processor time of one query.
     ///   - givenUpAt: The time at which the caller gives up; `nil` if it does not.

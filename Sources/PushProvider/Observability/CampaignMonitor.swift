@@ -10,7 +10,6 @@ import ServiceLifecycle
 /// It reads the stored states of campaigns every second. So the log includes the steps that any component of the
 /// provider, a user or an earlier process has caused, and the code that sends needs no logging.
 package struct CampaignMonitor: Service {
-    /// The time between two readings of the campaigns' states.
     private static let interval: Duration = .seconds(1)
 
     private let store: any AppStore & NotificationStore & MonitoringStore

@@ -17,7 +17,6 @@ package struct TokenEventMonitor: Service {
     /// The changes that are logged: deactivations of tokens, and those that were withheld.
     private static let logged: Set<TokenEventRecord.Action> = [.deactivated, .withheld]
 
-    /// The last event that was counted, and the counts for the next summary.
     struct State {
         /// The number of the last event that was counted; `nil` to begin with the next event.
         var last: Int64?
@@ -47,7 +46,6 @@ package struct TokenEventMonitor: Service {
         }
     }
 
-    /// Logs the counts since the last summary.
     func summarize(_ state: inout State) {
         let (sums, others) = state.summary.take()
         for (kind, count) in sums {

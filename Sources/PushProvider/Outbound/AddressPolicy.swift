@@ -1,4 +1,4 @@
-/// Decides to which addresses URLs of callers may lead, so that no caller reaches hosts in the provider's own network.
+/// Decides to which addresses the URLs from API callers may lead, so that none reaches the provider's own network.
 package struct AddressPolicy: Hashable, Sendable {
     /// `true` to allow private addresses, any port, and `http`. Default `false`.
     package var allowsPrivate: Bool

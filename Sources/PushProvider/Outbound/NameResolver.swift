@@ -3,7 +3,7 @@ import PushSupport
 /// Resolves host names.
 package protocol NameResolver: Sendable {
     /// Returns the addresses of a name in order of preference. There is at least one.
-    /// - Throws: ``NameResolutionFailure``.
+    /// - Throws: ``NameResolutionFailure``, also if the look-up takes longer than `limit`.
     func addresses(of name: String, within limit: Duration) async throws -> [IPAddress]
     /// Returns the addresses of a name on behalf of an app. The number of look-ups is limited for each source of names
     /// of an app, so that no source takes all capacity.

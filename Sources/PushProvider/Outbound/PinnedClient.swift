@@ -18,7 +18,6 @@ package enum PinnedClientFailure: Error, Hashable, Sendable {
     /// The body of the response exceeds this maximum length, in bytes.
     case tooLong(maximum: Int)
 
-    /// A readable description of the failure.
     package var text: String {
         switch self {
         case .noResponse(let reason), .noConnection(let reason), .resolverBusy(let reason),
@@ -31,8 +30,8 @@ package enum PinnedClientFailure: Error, Hashable, Sendable {
 
 /// An HTTP client for one URL from a caller of the API.
 ///
-/// The host name is resolved and checked once. All requests go to the checked address, even if the name resolves to
-/// another address later. Redirects are not followed.
+/// The host name is resolved and checked once. All requests are sent to the checked address, even if the name resolves
+/// to another address later. Redirects are not followed.
 package struct PinnedClient: Sendable {
     package let address: WebhookAddress
     private let client: HTTPClient
@@ -120,7 +119,6 @@ package struct PinnedClient: Sendable {
         }
     }
 
-    /// Returns a readable description of an error of the HTTP client.
     package static func description(of error: any Error) -> String {
         switch error as? HTTPClientError {
         case .deadlineExceeded?, .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?:

@@ -40,7 +40,6 @@ package struct RestrictedHTTPClient: Sendable {
     }
 
     /// Sends a request, and returns the response with any status.
-    ///
     /// - Parameters:
     ///   - app: The app on whose behalf the name is looked up.
     ///   - maximum: The maximum length of the response's body, in bytes; `nil` to ignore the body.
@@ -62,7 +61,6 @@ package struct RestrictedHTTPClient: Sendable {
     }
 
     /// Sends a request to the host of a URL.
-    ///
     /// - Parameter request: Returns the request for the checked address. Its URL must have the host of this address.
     /// - Throws: ``PinnedClientFailure``.
     func response(

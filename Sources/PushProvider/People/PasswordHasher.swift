@@ -55,8 +55,8 @@ package final class PasswordHasher: Sendable {
     /// Creates a hasher.
     /// - Parameters:
     ///   - secret: The key with which hashes are authenticated (``PersonStore/passwordSecret``).
-    ///   - places: The budget for known networks.
-    ///   - strangersPlaces: The budget for all other networks.
+    ///   - places: The budget of concurrent hashes for known networks, from which a user has signed in.
+    ///   - strangersPlaces: The budget of concurrent hashes for all other networks.
     package init(
         _ parameters: StoredPassword.Parameters = .standard,
         secret: String,
@@ -70,18 +70,15 @@ package final class PasswordHasher: Sendable {
         (self.places, self.strangersPlaces) = (places, strangersPlaces)
     }
 
-    /// The number of hashes that were computed so far.
     var completedHashes: Int { self.completed.load(ordering: .relaxed) }
 
     /// Returns the stored form of a password.
-    ///
     /// - Throws: ``RetryLaterError`` if too many requests wait.
     func hash(_ password: String, for caller: Caller) async throws -> String {
         try await self.admitted(caller) { try await $0.hash(password) }
     }
 
     /// Waits for a permit to hash passwords, and runs `body` with it.
-    ///
     /// - Throws: ``RetryLaterError`` if too many requests wait, in which case `body` has not run.
     func admitted<Value>(_ caller: Caller, _ body: (Place) async throws -> Value) async throws -> Value {
         let budget = caller.isKnown ? self.places : self.strangersPlaces
@@ -108,7 +105,6 @@ package final class PasswordHasher: Sendable {
         }
 
         /// Checks a password.
-        ///
         /// - Parameter stored: The stored form; `nil` if there is none. The password is wrong then, after the same
         ///   amount of work.
         func check(_ password: String, _ stored: String?) async throws -> Verdict {

@@ -35,7 +35,6 @@ package struct SignInService: Sendable {
     }
 
     /// Signs a user in with a password.
-    ///
     /// - Parameters:
     ///   - address: The IP address of the browser.
     ///   - agent: The `user-agent` of the browser, of which the beginning is stored.
@@ -81,7 +80,6 @@ package struct SignInService: Sendable {
     }
 
     /// Signs in the holder of an API key, with the scopes and apps of the key.
-    ///
     /// - Parameters:
     ///   - wrong: The budget of wrong secrets.
     ///   - client: The caller to which a wrong key is charged, identified by the browser's network.
@@ -112,7 +110,6 @@ package struct SignInService: Sendable {
     }
 
     /// Returns the session with a token. Its use is recorded if `isUse` is `true`, which extends the session.
-    ///
     /// - Returns: `nil` for a token that is unknown or has expired, and if the user is disabled or the key has expired.
     package func session(token: String, isUse: Bool = true) async throws -> Session? {
         guard SessionToken.isToken(token),
@@ -128,7 +125,6 @@ package struct SignInService: Sendable {
         return Session(stored, token: token)
     }
 
-    /// Ends a session.
     package func signOut(_ session: Session) async throws {
         _ = try await self.store.endSession(session.id, of: session.holder)
     }
@@ -189,7 +185,6 @@ extension SignInService {
         throw RetryLaterError(RequestError(.rateLimited, code: "too_many_sign_ins", message: message), after: delay)
     }
 
-    /// Returns the record of a session that begins now.
     private func record(_ holder: SessionHolder, _ token: String, _ network: SignInNetwork, _ agent: String)
         -> SignInRecord
     {
@@ -231,7 +226,7 @@ extension SignInService {
         }
     }
 
-    /// Returns the beginning of a `user-agent`, reduced to printable ASCII.
+    /// Returns the beginning of a `user-agent`, without characters other than printable ASCII.
     private static func agent(_ text: String) -> String {
         let printable = text.utf8.prefix(SessionRecord.maximumAgent).filter { (0x20..<0x7f).contains($0) }
         return String(decoding: printable, as: UTF8.self)
@@ -241,7 +236,6 @@ extension SignInService {
 /// Redeems links with which users choose their passwords, and changes passwords.
 extension SignInService {
     /// Redeems a link: sets the password, ends all earlier sessions of the user, and signs the user in.
-    ///
     /// - Parameters:
     ///   - name: The name of the first admin; ignored for a link of a user who has a name.
     ///   - old: The earlier session of the browser, which is ended.
@@ -277,7 +271,6 @@ extension SignInService {
     }
 
     /// Changes the password of a user, and ends all sessions of the user.
-    ///
     /// - Throws: ``RequestError`` for a wrong current password, and for a new one that breaks a rule;
     ///   ``RetryLaterError`` after too many failures.
     package func changePassword(of caller: APICaller, from current: String, to new: String) async throws {

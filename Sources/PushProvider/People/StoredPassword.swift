@@ -59,7 +59,6 @@ package struct StoredPassword {
         (self.parameters, self.salt, self.hash) = (parameters, salt, hash)
     }
 
-    /// The stored form of the password, as a string.
     var text: String {
         let cost = self.parameters
         let parameters = "ln=\(cost.logarithm),r=\(cost.blockSize),p=\(cost.parallelism)"

@@ -35,7 +35,6 @@ package actor ReceiptWriter {
     }
 
     private let store: any ReceiptStore
-    /// The signal that wakes webhook delivery.
     private let events: WakeSignal
     private let limits: Limits
     private let metrics: ReceiptMetrics
@@ -115,13 +114,12 @@ package actor ReceiptWriter {
 ///
 /// So no app waits for all receipts of another app. The queue has no limit: a budget limits the waiting receipts.
 struct ReceiptQueue<Ticket> {
-    /// A batch with the ticket of its caller.
+    /// A batch that waits, and the ticket through which its caller gets the results.
     struct Element {
         var batch: ReceiptBatch
         var ticket: Ticket
     }
 
-    /// The number of receipts at which a transaction takes no further batch.
     private let transaction: Int
     private var elements = FairQueue<String, Element>()
 

@@ -139,7 +139,7 @@ struct PayloadCompiler {
 }
 
 extension PayloadMarker {
-    /// Adds the marker's member to a compiled payload, whose last segment closes the object.
+    /// Adds the member `martlet` to a compiled payload, whose last segment closes the object.
     func add(to payload: inout CompiledPayload) {
         guard case .literal(let end)? = payload.segments.popLast() else { return }
         let marked = Array(payload.segments.isEmpty ? self.add(to: Data(end)) : self.add(toEnd: end))
@@ -147,6 +147,6 @@ extension PayloadMarker {
         payload.literalCount += marked.count - end.count
     }
 
-    /// Adds the marker's member to the end of an object's JSON text. The object must have other members.
+    /// Adds the member `martlet` to the end of an object's JSON text. The object must have other members.
     private func add(toEnd end: [UInt8]) -> Data { Data(end.dropLast() + Array(",\(self.text)}".utf8)) }
 }

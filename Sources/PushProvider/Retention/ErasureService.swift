@@ -17,7 +17,8 @@ package struct ErasureSettings: Hashable, Sendable {
     package init() {}
 }
 
-/// Completes erasures: erases rows that a request has left or that were written later, and rewrites the database file.
+/// Completes erasures of apps and users: erases rows that their requests did not erase or that were written later, and
+/// rewrites the database file.
 package final class ErasureService: Service {
     private let store: any ErasureStore
     private let direct: DirectDispatch
@@ -60,7 +61,6 @@ package final class ErasureService: Service {
     }
 
     /// Erases the rows of all unfinished erasures.
-    ///
     /// - Returns: The time until the next step.
     package func step() async -> Duration {
         do {
@@ -108,7 +108,6 @@ package final class ErasureService: Service {
     }
 
     /// Rewrites the database file, unless it was rewritten within ``ErasureSettings/overwriting``.
-    ///
     /// - Returns: `true` if no erasure is waiting for a rewrite.
     private func overwrite() async throws -> Bool {
         guard try await self.store.erasures().contains(where: \.isEmptied) else { return true }

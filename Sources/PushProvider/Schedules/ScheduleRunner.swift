@@ -9,7 +9,6 @@ import ServiceLifecycle
 
 /// The scheduler: opens scheduled notifications and runs recurring schedules when they are due.
 package struct ScheduleRunner: Service {
-    /// The settings of the scheduler.
     package struct Settings: Hashable, Sendable {
         /// The maximum time for which the scheduler sleeps without a signal. Default 5 s.
         package var sleep: Duration = .seconds(5)
@@ -62,7 +61,7 @@ package struct ScheduleRunner: Service {
                     }
                     let isOver = found.work.isEmpty && !workers.isFull && workers.beginRound()
                     if isOver || found.result.hasWorked && !workers.isFull { continue }
-                    // Work that failed is still due, but there is no new attempt at once.
+                    // Work that failed is still due, but there is no new attempt immediately.
                     let pause =
                         found.result.hasFailed
                         ? self.settings.sleep : await self.timeUntilNext(workers)
@@ -97,9 +96,10 @@ package struct ScheduleRunner: Service {
     /// The result of one search for due work, or of one app's work.
     private struct WorkResult {
         var hasWorked = false, hasFailed = false
-        /// The work was refused because other queries have to run first. The rest of the app's work has to wait too.
+        /// `true` if the work was refused because other queries have to run first. The rest of the app's work then
+        /// waits.
         var isRefused = false
-        /// Unreadable schedules were found and paused.
+        /// `true` if unreadable schedules were found and paused.
         var hasPaused = false
     }
 

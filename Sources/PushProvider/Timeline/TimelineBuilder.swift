@@ -328,7 +328,7 @@ enum GatewayFacts: Hashable, Sendable {
     /// No gateway is configured.
     case off
     case events([GatewayEvent])
-    /// The gateway did not respond in time, or the response contains no events.
+    /// The gateway did not respond in time, or the response contains no events. The text describes the failure.
     case failed(String)
 }
 

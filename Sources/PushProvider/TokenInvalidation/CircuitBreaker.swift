@@ -17,7 +17,7 @@ package struct CircuitBreaker: Hashable, Sendable {
         package init() {}
     }
 
-    /// The numbers of responses by kind.
+    /// The numbers of responses by kind: accepted pushes, dead tokens and bad tokens, as in ``Limits``.
     struct Counts: Hashable, Sendable {
         var accepted = 0, dead = 0, bad = 0
 
@@ -59,8 +59,8 @@ package struct CircuitBreaker: Hashable, Sendable {
         return self.open(reason)
     }
 
-    /// Opens the breaker if a feedback list would deactivate too large a share of the environment's devices at once.
-    /// There are no accepted pushes for comparison.
+    /// Opens the breaker if one feedback list would deactivate too large a share of the environment's devices. There
+    /// are no accepted pushes for comparison.
     /// - Parameters:
     ///   - dead: The number of devices that the list would deactivate.
     ///   - active: The number of active devices of the environment before that.

@@ -215,7 +215,6 @@ extension TokenInvalidationPolicy.EnvironmentState {
         )
     }
 
-    /// Counts and evaluates the responses of a page.
     fileprivate mutating func evaluate(_ evidence: TokenEvidence, topic: Topic) -> TokenInvalidationPolicy.Evaluation {
         if evidence.accepted > 0 {
             self.provenTopics.insert(topic)
@@ -249,10 +248,10 @@ extension TokenInvalidationPolicy.EnvironmentState {
 
 extension TokenInvalidationPolicy.Evaluation {
     /// Decides how a token changes after a response; `nil` if it does not change.
-    ///
     /// - Parameters:
     ///   - requested: The change that the response to the push suggests.
     ///   - isEstablished: `true` if the device is established, see ``TokenEvidence``.
+    ///   - sentAt: The time of the attempt, from which a bad token that is deactivated counts as invalid.
     ///   - triesElsewhere: `true` if the next attempt is made in the other environment, whose response then decides.
     func change(
         _ requested: TokenStateChange.Kind,

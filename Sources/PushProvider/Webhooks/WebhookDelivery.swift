@@ -62,7 +62,7 @@ package final class WebhookDelivery: Service {
     /// - Parameters:
     ///   - bundleID: Returns the bundle id of an app; `nil` if there is no such app.
     ///   - wake: The signal that is sent when blocks of events were written, or a webhook was added or changed.
-    ///   - places: The budget of runs.
+    ///   - places: The budget of runs to receivers whose last request did not fail.
     ///   - retries: The budget of runs to receivers whose last request failed.
     package init(
         store: any WebhookStore,
@@ -105,7 +105,7 @@ package final class WebhookDelivery: Service {
         /// The webhooks that became due during their run, which is followed by another run.
         private var again: [UUID: Due] = [:]
 
-        /// Returns `true` if a run to the webhook may begin now.
+        /// Returns `true` if a run to the webhook may begin now; `false` if one is in progress, which another follows.
         mutating func begin(_ due: Due) -> Bool {
             guard !self.begun.insert(due.id).inserted else { return true }
             self.again[due.id] = due
@@ -148,7 +148,8 @@ package final class WebhookDelivery: Service {
                     }
                 }
             } while isAwake
-            // The posts in flight finish. Webhooks that wait for their turn are left to the next start of the process.
+            // The requests in flight finish. Webhooks that wait for their turn are left to the next start of the
+            // process.
             self.places.end()
             self.retries.end()
         }
@@ -261,7 +262,7 @@ package final class WebhookDelivery: Service {
             url = webhook.url
             let postedAt = self.time.now
             let failure = await self.post(batch, webhook, app: app, &receiver)
-            // The receiver may have accepted a post that was cancelled.
+            // The receiver may have accepted a request that was cancelled.
             self.failedThrough.withLock { $0[webhook.id] = batch.last }
             guard !Task.isCancelled else { return .idle }
             try await self.settle(failure, batch, webhook, postedAt: postedAt)

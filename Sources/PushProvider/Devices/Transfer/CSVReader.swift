@@ -47,7 +47,7 @@ struct CSVReader {
     private var length = 0
     private var line = 1
     private var firstLine = 1
-    /// `true` if the last byte was the CR that ended a row, to which an LF belongs.
+    /// `true` if the last byte was the CR that ended a row, after which an LF is skipped.
     private var isAfterReturn = false
     private var bytesSeen = 0
 
@@ -100,7 +100,6 @@ struct CSVReader {
         return nil
     }
 
-    /// Processes a byte that does not end the row.
     private mutating func advance(_ byte: UInt8) {
         let (comma, mark) = (UInt8(ascii: ","), UInt8(ascii: "\""))
         switch (self.state, byte) {
@@ -127,7 +126,6 @@ struct CSVReader {
         self.state = .start
     }
 
-    /// Records the first fault of a row.
     private mutating func fail(_ fault: Fault) {
         if case .skipping = self.state { return }
         self.state = .skipping(fault)

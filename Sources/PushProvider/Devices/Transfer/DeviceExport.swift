@@ -8,7 +8,7 @@ import PushSupport
 /// during the export, the file has the devices that existed when their page was read.
 package typealias DeviceExport = PagedExport<Int64>
 
-/// The selection of the devices to export: those that are sent to, those that were deactivated, or all.
+/// The devices to export: active ones, to which notifications are sent; inactive (deactivated) ones; or all.
 package enum ExportedDevices: String, CaseIterable, Hashable, Sendable {
     case active, inactive, all
 }

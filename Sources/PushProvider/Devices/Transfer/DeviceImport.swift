@@ -5,7 +5,7 @@ package import PushSupport
 
 /// Registers the devices of a file in batches, each in one transaction. Importing a file again adds no device twice.
 package struct DeviceImport: Sendable {
-    /// The maximum number of bytes that are parsed at once. A larger buffer is split.
+    /// The maximum number of bytes that are parsed at a time. A larger buffer is split.
     private static let slice = 64 * 1024
 
     private let devices: DeviceChanges

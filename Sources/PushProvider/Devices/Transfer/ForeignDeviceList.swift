@@ -7,7 +7,7 @@ import PushTypes
 package enum ForeignDeviceList: String, CaseIterable, Hashable, Sendable {
     /// The file that the importer of the AeroGear UnifiedPush Server reads: a JSON array.
     case aerogear
-    /// The class `_Installation` of Parse Server: an export in JSON.
+    /// A JSON export of the class `_Installation` of Parse Server.
     case parse
     /// The CSV file of OneSignal's export.
     case onesignal
@@ -26,7 +26,6 @@ struct ForeignDevice {
     }
 
     /// Returns the members of a Martlet registration.
-    ///
     /// - Throws: ``RequestError`` for a record of another platform or app, and for a token that is missing or inactive.
     func registration(_ list: ForeignDeviceList) throws(RequestError) -> [String: JSONValue] {
         var registration: [String: JSONValue]

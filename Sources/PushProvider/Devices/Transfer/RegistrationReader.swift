@@ -86,7 +86,6 @@ struct RegistrationReader {
         }
     }
 
-    /// Reads the record of an element of an array.
     private func record(_ element: ElementReader.Element) -> Record {
         Record(line: element.line) { () throws(RequestError) in
             if let bytes = element.bytes { return try self.registration(bytes) }
@@ -98,7 +97,6 @@ struct RegistrationReader {
         }
     }
 
-    /// Reads a registration from a JSON object.
     private func registration(_ bytes: [UInt8]) throws(RequestError) -> DeviceRegistration {
         guard let list else { return try DeviceRequest.parse(Data(bytes)) }
         guard case .object(let members) = try JSONValue(parsing: Data(bytes)) else {

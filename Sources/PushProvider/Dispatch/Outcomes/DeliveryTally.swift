@@ -24,7 +24,7 @@ struct DeliveryTally: Hashable, Sendable {
         case ended(EndingCause)
         /// The recipient's preferences exclude the notification.
         case skipped(SkipReason)
-        /// No push could be created: it expired, there was no credential, or its content could not be rendered.
+        /// No push could be created: the notification had expired, there was no credential, or rendering failed.
         case unsendable
 
         init(_ outcome: Outcome) {

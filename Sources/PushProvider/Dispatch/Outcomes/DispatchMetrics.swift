@@ -77,7 +77,6 @@ package final class DispatchMetrics: Sendable {
         }
     }
 
-    /// Counts the results of a page.
     func count(_ tally: DeliveryTally, of notification: PreparedNotification) {
         for (kind, count) in tally.counts { self.counter(kind, notification).increment(by: count) }
     }

@@ -18,7 +18,7 @@ struct OutcomeEvaluator {
     private(set) var tally = DeliveryTally()
     private var generator = SystemRandomNumberGenerator()
     private var events = WebhookEventEncoder()
-    /// The transmission of the push whose outcome is being evaluated.
+    /// The transmission of the push whose outcome is being evaluated; `nil` if it is not known.
     private var trip: PushTrip?
 
     init(
@@ -154,7 +154,8 @@ struct OutcomeEvaluator {
         }
     }
 
-    /// Adds the change of a device, and records a named token that is proven invalid.
+    /// Adds the change of a recipient's device, and a token that the notification names, if it is invalid, to the
+    /// result.
     private mutating func change(
         _ recipient: Recipient,
         _ kind: TokenStateChange.Kind,
@@ -204,7 +205,7 @@ struct OutcomeEvaluator {
         }
     }
 
-    /// Adds a change of a recipient's device, if it has one.
+    /// Adds a change of a recipient's device to the result; does nothing for a recipient without a device.
     private mutating func addChange(of recipient: Recipient, _ kind: TokenStateChange.Kind, reason: String? = nil) {
         guard let device = recipient.device else { return }
         let change = TokenStateChange(device: device, kind: kind, reason: reason, token: recipient.token)
@@ -246,7 +247,6 @@ struct OutcomeEvaluator {
         }
     }
 
-    /// Adds an environment's pause, which this page's outcomes have proven, to the result.
     private mutating func add(_ request: EnvironmentPauseRequest) { self.result.environmentPauses.append(request) }
 
     /// Pauses the notification, because its topic is rejected.
@@ -435,7 +435,7 @@ extension OutcomeEvaluator {
     /// made up such a token.
     private func isOfStranger(_ recipient: Recipient) -> Bool { recipient.device == nil && self.isOfStranger }
 
-    /// Decides whether the rejection of a token counts as evidence about the app's other tokens.
+    /// Returns `true` if the rejection of a token counts as evidence about the app's other tokens.
     ///
     /// The rejection of a token that may be made up does not count, nor does the rejection of a browser's subscription.
     private func isEvidence(_ recipient: Recipient, in environment: PushEnvironment) async -> Bool {

@@ -10,9 +10,7 @@ import ServiceLifecycle
 /// be written, its notification is paused.
 struct ResultWriter: Sendable {
     let store: any DispatchStore
-    /// The pause between two attempts to write results.
     let pause: Duration
-    /// The signal that wakes webhook delivery.
     let events: WakeSignal
     let metrics: DispatchMetrics
     let time: any TimeSource

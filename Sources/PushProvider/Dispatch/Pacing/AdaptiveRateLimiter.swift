@@ -9,7 +9,7 @@ import PushSupport
 struct AdaptiveRateLimiter: Sendable {
     /// The sizes of pages, and the limits of delays.
     struct Settings: Hashable, Sendable {
-        /// The maximum number of recipients of a page, and (`minimumPage`) the minimum to which strain reduces it.
+        /// The maximum number of recipients of a page, and (`minimumPage`) the minimum for an overloaded push service.
         /// Defaults 500 and 20.
         var page = 500
         var minimumPage = 20
@@ -18,8 +18,8 @@ struct AdaptiveRateLimiter: Sendable {
         /// The maximum `retry-after` delay that is obeyed; a longer one is shortened to it. Default 15 min (reference
         /// 1.10).
         var longestRetryAfter: Duration = .seconds(15 * 60)
-        /// The minimum number of recipients over which strain is evaluated. Reports are added up until then. Default
-        /// 20.
+        /// The minimum number of recipients over which strain (signs of overload) is evaluated. Reports are added up
+        /// until then. Default 20.
         var sample = 20
     }
 

@@ -88,7 +88,8 @@ struct Pacer: Sendable {
         return Allowance(count: 0, next: now.advanced(by: .milliseconds(max(1, wait))))
     }
 
-    /// Ends a wave whose interval has elapsed. The next wave begins when its first recipient is sent to.
+    /// Resets the progress once the wave's interval has elapsed. The next wave begins when its first recipient is sent
+    /// to.
     private mutating func beginWaveIfDue(interval: Int, now: Timestamp) {
         guard let start = self.wave.startedAt else { return self.wave.sent = 0 }
         if now >= start.advanced(by: .seconds(interval)) {

@@ -15,7 +15,7 @@ final class PacingController: Sendable {
         var strain: [DispatchTarget: AdaptiveRateLimiter] = [:]
         /// The steering of notifications whose waves are limited by downloads.
         var steering: [UUID: WaveSteering] = [:]
-        /// The times until which strain pauses the campaigns to each service.
+        /// The times until which the campaigns to each overloaded service are paused.
         var pausedUntil: [DispatchTarget: Timestamp] = [:]
     }
 
@@ -110,7 +110,7 @@ final class PacingController: Sendable {
         }
     }
 
-    /// Evaluates the report of a page for strain.
+    /// Evaluates the report of a page for strain: signs that the push service is overloaded.
     /// - Returns: The time to wait before the next page of any campaign to this service; zero without strain.
     func record(_ report: AdaptiveRateLimiter.Report, of service: DispatchTarget, now: Timestamp) -> Duration {
         var generator = SystemRandomNumberGenerator()

@@ -28,7 +28,7 @@ struct WaveSteering: Sendable {
 
     private let limits: SteeringLimits
     private var waitsSince: Timestamp?
-    /// The time since which the figures are not known; `nil` while they are.
+    /// The time at which the figures became unknown; `nil` while they are known.
     private var blindSince: Timestamp?
 
     init(limits: SteeringLimits) { self.limits = limits }
@@ -83,7 +83,7 @@ package struct HeldWave: Hashable, Sendable {
     }
 
     package let cause: Cause
-    /// The time since which the wave waits, by the steady clock.
+    /// The time at which the wave began to wait, by the steady clock.
     package let since: Timestamp
     /// The download figures at the latest decision; `nil` if they were not known.
     package let figures: DownloadFigures?

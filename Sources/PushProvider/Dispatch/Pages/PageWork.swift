@@ -13,7 +13,7 @@ struct PageWork: Sendable {
     /// The recipients to which no push is sent, and which only get their final state.
     var ended: [EndedRetry] = []
     var skipped: [(recipient: Recipient, reason: SkipReason)] = []
-    /// The value of the store's registration clock when the recipients were read.
+    /// The value of the store's registration clock, a counter of device changes, when the recipients were read.
     let readAt: Int64
 
     /// Creates the work on a page of a shard. `recipients` are those to which pushes are sent now.

@@ -18,9 +18,8 @@ final class PreparedNotification: Sendable {
     let endpoints: [PushEnvironment: PushServiceEndpoint]
     /// The faults of environments whose credential cannot be used.
     let faults: [PushEnvironment: ConfigurationFault]
-    /// The epochs of the credentials (``StoredCredential/epoch``).
+    /// The epochs of the credentials: the numbers of their changes (``StoredCredential/epoch``).
     let epochs: [PushEnvironment: Int64]
-    /// The pauses of the app's environments.
     let pauses: [PushEnvironment: EnvironmentPause]
     let expiry: RecipientExpiry
     /// The channel of a broadcast; `nil` for a notification to devices.
@@ -89,13 +88,13 @@ final class PreparedNotification: Sendable {
     /// of a millisecond for each recipient, and a page must not block a thread for long.
     var maximumPage: Int { self.envelope == nil && !self.isWeb ? .max : 200 }
 
-    /// `true` if the notification goes to browsers.
+    /// `true` if the notification is sent to browsers.
     var isWeb: Bool { self.record.content.isWeb }
 
     /// The app's frequency cap; `nil` if there is none, or if this notification does not count towards it.
     var cap: FrequencyCap? { self.record.consent.ignoresCap ? nil : self.app?.cap }
 
-    /// Returns `true` if a push is sent to a recipient now: it has not expired, and no fault holds it back.
+    /// Returns `true` if a push should be sent to a recipient now: it has not expired, and no fault holds it back.
     func isSent(_ recipient: Recipient, at now: Timestamp) -> Bool {
         self.senders[recipient.environment] != nil && self.pauses[recipient.environment] == nil
             && self.expiry.end(of: recipient) > now

@@ -45,7 +45,7 @@ extension NotificationRecord {
         return !delivery.isSameEverywhere
     }
 
-    /// Returns the expiration of the recipients in a time zone.
+    /// Returns the expiration of the recipients in a time zone; `nil` stands for devices without one.
     fileprivate func expiration(in zone: TimeZone?) -> Expiration {
         guard let seconds = self.content.expiresIn else { return self.content.expiration }
         let start = self.delivery?.start(for: zone, acceptedAt: self.createdAt) ?? self.createdAt

@@ -37,7 +37,7 @@ extension PreparedNotification {
         return retry
     }
 
-    /// Returns the time by both clocks at which a recipient or shard that is held back is examined again.
+    /// Returns the time at which a held recipient or shard is examined again: its expiry, at most 30 days from now.
     func end(ofHold expires: Timestamp, at clocks: ClockReading) -> ClockReading {
         let wait = min(expires.since(clocks.earlier), Self.longestHold)
         return ClockReading(wall: clocks.wall.advanced(by: wait), steady: clocks.steady.advanced(by: wait))

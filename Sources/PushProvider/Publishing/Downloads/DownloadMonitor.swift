@@ -98,7 +98,6 @@ package final class DownloadMonitor: Sendable {
         }
     }
 
-    /// Reserves bandwidth again for a piece that is late.
     fileprivate func renew(_ piece: DownloadPiece) -> DownloadPiece {
         let now = self.time.steady
         let delay = self.state.withLock { $0.limiter.renew(piece.bytes, due: piece.due, now: now) }
@@ -134,7 +133,6 @@ package struct DownloadPiece: Hashable, Sendable {
     package let bytes: Int
     /// The time to wait before the piece may be sent.
     package let delay: Duration
-    /// The time at which the piece may be sent.
     fileprivate let due: Timestamp
 
     fileprivate init(bytes: Int, delay: Duration, now: Timestamp) {

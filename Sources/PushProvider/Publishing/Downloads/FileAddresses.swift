@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// A signature is the HMAC-SHA256 of the file, its issue and the expiration time of the URL, with a key from the store.
 package final class FileAddresses: Sendable {
-    /// A signed URL.
+    /// A signed URL, and the time at which it expires.
     package struct Address: Hashable, Sendable {
         /// The URL, relative to the URL of the provider.
         package let text: String
@@ -49,10 +49,10 @@ package final class FileAddresses: Sendable {
         try await self.address(file, issue: issue, end: (self.coverEpoch + 2) * Self.coverPeriod)
     }
 
-    /// The number of the current period, in which the URLs of covers stay the same.
+    /// The number of the current 30-day period, during which the URLs of covers stay the same.
     package var coverEpoch: Int64 { max(0, self.time.now.seconds) / Self.coverPeriod }
 
-    /// Checks a signed URL. The signatures are compared in constant time.
+    /// Checks the parts of a signed URL in constant time. `expires` is the expiration in seconds since 1970.
     package func check(_ file: ContentHash, issue: UUID, expires: Int64, signature: String) async throws -> Check {
         guard let code = Base64URL.decode(signature) else { return .invalid }
         let key = try await self.loadedKey()

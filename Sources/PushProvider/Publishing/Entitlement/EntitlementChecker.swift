@@ -99,8 +99,8 @@ extension EntitlementChecker {
     /// The delay after which callers are advised to retry after a failure of the store.
     private static let storeDelay: Duration = .seconds(5)
 
-    /// Returns one decision for each issue, in the same order. Every account is entitled to free issues. The other
-    /// issues are decided together.
+    /// Returns one decision for each issue, in the same order. Every account is entitled to free issues. `client` is
+    /// the client's network, see ``EntitlementRequest/client``.
     package func decide(
         _ issues: [IssueRecord],
         app: AppRecord,

@@ -21,7 +21,7 @@ package enum EntitlementDecision: Hashable, Sendable {
     case tooMany(BudgetRefusal)
 }
 
-/// The ground on which an account is entitled to a product.
+/// The ground of an entitlement: a free issue, an App Store transaction, or the publisher's server.
 package enum EntitlementGrounds: String, CaseIterable, Hashable, Sendable {
     case free, transaction, publisher
 }

@@ -1,4 +1,4 @@
-/// The part of the disk that files leave free.
+/// The part of the disk that uploaded files leave free for the database.
 enum DiskReserve {
     /// Returns the reserve: the number of bytes that files leave free for the database, which needs disk space even to
     /// delete. It is a twentieth of the disk, at least 256 MB and at most 4 GB.

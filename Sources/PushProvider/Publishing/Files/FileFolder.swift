@@ -27,7 +27,6 @@ package struct FileFolder: Sendable {
 
     package func path(ofUpload id: UUID) -> String { "\(self.uploads)/\(id.uuidString)" }
 
-    /// The threads for file operations that block.
     private static let threads: NIOThreadPool = {
         let threads = NIOThreadPool(numberOfThreads: 4)
         threads.start()
@@ -45,7 +44,7 @@ package struct FileFolder: Sendable {
         try await self.changes.run(body)
     }
 
-    /// Runs `body` while the part of an upload that has no row yet is protected from removal as an abandoned part.
+    /// Runs `body` while an upload's part, which has no database row yet, is protected from removal as abandoned.
     func whileReceiving<Value>(_ upload: UUID, _ body: () async throws -> Value) async throws -> Value {
         self.receiving.insert(upload)
         defer { self.receiving.remove(upload) }

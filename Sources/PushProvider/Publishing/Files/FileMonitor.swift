@@ -66,11 +66,10 @@ package final class FileMonitor: Service {
 }
 
 /// The files that are known to be missing.
-///
-/// It is a value type without I/O.
 struct LostFiles {
     private(set) var files: Set<UsedFile> = []
-    /// The number of times that a file was recorded as missing, by which a search detects later records.
+    /// The number of times that a file was recorded as missing, by which ``FileMonitor/missing()`` detects later
+    /// records.
     private(set) var notes = 0
     /// The files recorded since the last check of all files began. The check may have seen them before they were lost.
     private var noted: Set<UsedFile> = []
@@ -85,8 +84,8 @@ struct LostFiles {
 
     mutating func endCheck(_ missing: [UsedFile]) { self.files = self.noted.union(missing) }
 
-    /// Removes files that were found again. Does nothing if a file was recorded as missing since the search read
-    /// `notes`.
+    /// Removes files that were found again. Does nothing if a file was recorded as missing since the caller read
+    /// ``notes``.
     mutating func remove(_ found: Set<UsedFile>, unlessNotedAfter notes: Int) {
         guard self.notes == notes else { return }
         self.files.subtract(found)

@@ -10,7 +10,8 @@ final class UploadDiskSpace: Sendable {
     private struct State {
         /// The number of bytes already written to disk that are still charged to the reserved space, by app.
         var kept: [Int64: Int] = [:]
-        /// The number of bytes that uploads have written to disk so far.
+        /// The number of bytes that uploads have written so far, by which a free space that was read earlier is
+        /// corrected.
         var landed = 0
     }
 

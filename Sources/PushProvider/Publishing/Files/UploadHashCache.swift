@@ -14,7 +14,7 @@ final class UploadHashCache: Sendable {
     private struct Remembered {
         var hash: IncrementalHash
         let app: Int64
-        /// The value of ``State/uses`` when the hash was last used.
+        /// The value of ``State/uses`` at the last use of the hash; the hash with the lowest value is removed first.
         var use: Int
     }
 

@@ -102,7 +102,6 @@ package final class UploadService: Sendable {
     }
 
     /// Checks, while bytes arrive, that the disk's reserve for the database is not in use.
-    ///
     /// - Throws: ``UploadFailure/full(_:)``.
     private func checkReserve() async throws {
         let folder = self.folder
@@ -278,6 +277,7 @@ extension UploadService {
     }
 
     /// Completes the upload if its part has all bytes and the announced hash; returns an incomplete one unchanged.
+    /// - Throws: ``UploadFailure/wrongHash`` for another hash; the upload then starts from the beginning.
     private func finish(
         _ part: OpenPart,
         of upload: UploadRecord,
@@ -349,7 +349,6 @@ package struct NewFile: Hashable, Sendable {
 
 extension UploadService {
     /// Receives a file in a single request. Nothing is kept of a file that does not arrive whole.
-    ///
     /// - Parameter body: The bytes. An error of this sequence is rethrown.
     /// - Throws: ``RequestError``, ``UploadFailure``, or the error of the body.
     package func receive<Body: AsyncSequence>(

@@ -10,7 +10,7 @@ package import PushTypes
 /// There is one notification per issue. Concurrent requests, and a request that is repeated after a crash, create only
 /// one, because the idempotency key stays the same until the issue has another notification.
 package struct IssueNotifier: Sendable {
-    /// The result of the operation *Notify*.
+    /// The result of the operation *Notify*, which notifies devices of an issue.
     package enum Outcome: Hashable, Sendable {
         case accepted(NotificationRecord)
         /// The issue already had this notification, from an earlier call.
@@ -47,7 +47,6 @@ package struct IssueNotifier: Sendable {
     }
 
     /// Accepts the notification of an issue, or returns the notification of an earlier call.
-    ///
     /// - Parameters:
     ///   - again: `true` to create another notification if the earlier one has ended; `false` returns the earlier one.
     ///   - repetition: The caller's idempotency key of a call with `again`; `nil` to create another notification each
@@ -95,7 +94,6 @@ package struct IssueNotifier: Sendable {
     }
 
     /// Returns the plan that ``notify(_:app:key:again:repetition:messageID:changes:)`` would follow now.
-    ///
     /// - Parameter counts: `true` to count the devices too, which may read all devices of the app. The number may be a
     ///   minute old.
     package func plan(_ issue: IssueRecord, app: AppRecord, counts: Bool) async throws -> Plan {
@@ -254,7 +252,6 @@ private final class RecipientCounts: Sendable {
         var countedAt: Timestamp
     }
 
-    /// The maximum age of a cached number.
     private static let age: Duration = .seconds(60)
 
     private let numbers = SharedCache<Counted, Number>(maximum: 1000)

@@ -5,7 +5,7 @@ package import PushTypes
 
 /// Deactivates the devices on a feedback list, by the rules and the breaker for 410 responses (decision 14).
 package struct FeedbackInvalidation: Sendable {
-    /// The reason for these deactivations in the history of tokens.
+    /// The reason that the history of a token states for a deactivation by a feedback list.
     private static let reason = "listed by the feedback service"
 
     private let store: any DeviceStore & FeedbackStore

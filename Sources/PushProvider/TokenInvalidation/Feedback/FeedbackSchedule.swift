@@ -26,7 +26,7 @@ package struct FeedbackSchedule: Hashable, Sendable {
         using generator: inout some RandomNumberGenerator
     ) -> Timestamp {
         guard failures > 0 else { return max(end, start.advanced(by: self.interval)) }
-        // The delay is at least half of the limit, so that a service that is down is not queried again at once.
+        // The delay is at least half of the limit, so that a service that is down is not queried again immediately.
         let limit = self.backoff.limit(afterFailures: failures)
         return end.advanced(by: limit / 2 + limit / 2 * Double.random(in: 0...1, using: &generator))
     }

@@ -105,6 +105,7 @@ package final class FeedbackService: Service {
     }
 
     /// Reads the list of a feedback service, unless it is being read or is not due.
+    /// - Parameter due: The current time by the steady clock; `nil` to read a list that is not due too.
     /// - Returns: The record of the reading; `nil` if the list was not read.
     private func read(_ target: AppEnvironment, due: Timestamp?) async throws -> FeedbackRun? {
         guard self.running.withLock({ $0.insert(target).inserted }) else { return nil }

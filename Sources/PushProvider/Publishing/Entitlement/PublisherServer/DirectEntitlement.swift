@@ -163,7 +163,6 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// Waits for the outcome of a request.
     private func outcome(of flight: OneShotValue<Outcome>) async -> Outcome {
         defer { self.state.withLock { $0.waiting -= 1 } }
         return (try? await flight.valueUnlessCancelled()) ?? .failed(isDown: false)

@@ -68,7 +68,7 @@ struct EntitlementCache: Sendable {
 
         var count: Int { self.generations.reduce(0) { $0 + $1.count } }
 
-        /// Returns a verdict; `isYoung` is `true` if it is in the youngest generation.
+        /// Returns a verdict, `nil` if there is none; `isYoung` is `true` if it is in the youngest generation.
         func entry(_ key: Key) -> (entry: Entry, isYoung: Bool)? {
             for (index, generation) in self.generations.enumerated().reversed() {
                 if let entry = generation[key] { return (entry, index == self.generations.count - 1) }

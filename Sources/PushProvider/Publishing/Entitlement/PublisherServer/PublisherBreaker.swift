@@ -37,7 +37,6 @@ package struct PublisherBreaker: Hashable, Sendable {
         init(_ client: BudgetCaller.Identity) { self.identity = client.site }
     }
 
-    /// The kind of a failure.
     enum Failure: Hashable, Sendable {
         /// The server failed on a request from this site; `nil` if the site is not known.
         case question(Site?)

@@ -27,7 +27,7 @@ struct PublisherClient: PublisherServer {
         return try PublisherResponse(status: response.status, body: Array(response.body), form: server.form)
     }
 
-    /// Queries a publisher's server, and returns the exchange without secrets.
+    /// Queries a publisher's server to test its settings, and returns request and response without secrets.
     func exchange(_ question: PublisherRequest, _ server: EntitlementServerRecord) async -> PublisherExchange {
         let start = ContinuousClock.now
         let shown = question.withoutToken.request(server.form, target: Self.target(of: server.url))

@@ -33,7 +33,6 @@ final class AppStoreChain: Sendable {
     /// Validation is expensive, so forged certificates are charged to the client's budget. Once that is used up, no
     /// other chains are validated, and only those in the cache stay accepted: behind a proxy all clients have one
     /// address, and readers must not be refused because of a forger.
-    ///
     /// - Parameters:
     ///   - chain: Three certificates in DER, the signer's first.
     ///   - time: The time of the signature.
@@ -129,7 +128,7 @@ package struct AppStoreRoots: Sendable {
     /// The error for a file that contains no certificates.
     package struct Unreadable: Error {}
 
-    /// The maximum size of a file, in bytes.
+    /// The maximum size of a file of root certificates, in bytes; the provider's settings reject a larger one.
     package static let maximumLength = 64 * 1024
 
     let certificates: [Certificate]

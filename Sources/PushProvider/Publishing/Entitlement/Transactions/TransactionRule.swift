@@ -8,7 +8,6 @@ import PushTypes
 struct TransactionRule: Hashable, Sendable {
     /// The prefix of product ids for development builds, to which any purchase in the sandbox may entitle.
     static let developmentPrefix = "dev_test."
-    /// The length of the day of an issue's date.
     private static let day: Duration = .seconds(86_400)
 
     /// The reason why a purchase of a matching product does not entitle.
@@ -35,15 +34,15 @@ struct TransactionRule: Hashable, Sendable {
 
     /// `true` if purchases in the sandbox entitle to every product; `false` if only to those for development builds.
     var allowsSandbox: Bool
-    /// The account in the request, to which a purchase with an account must belong; `nil`, if it is not a UUID, is not
-    /// compared.
+    /// The account in the request, to which a purchase that was made for an account must belong; `nil`, if it is absent
+    /// or not a UUID, is compared with none.
     var account: UUID?
 
     /// The decision about one purchase and one issue.
     enum Decision: Hashable, Sendable {
         case entitled
         case refused(Refusal)
-        /// The purchase is of another product.
+        /// The purchase is of another product, and decides nothing about this one.
         case unrelated
     }
 

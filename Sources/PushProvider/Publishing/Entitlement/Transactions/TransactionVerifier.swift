@@ -17,7 +17,6 @@ struct TransactionVerifier: Sendable {
     var hasRoots: Bool { self.chain != nil }
 
     /// Verifies the certificates, the signature, the app and the form of a transaction, and returns its contents.
-    ///
     /// - Parameter wrong: The budget of wrong secrets, in which forged certificates are charged to the client.
     /// - Throws: ``TransactionFault``.
     func verify(
@@ -46,7 +45,7 @@ enum TransactionFault: Error, Hashable, Sendable {
     case tooLong
     /// The text is not a transaction from the App Store. The associated value completes a sentence about the text.
     case malformed(String)
-    /// The transaction's certificates do not lead to a configured root.
+    /// The transaction's certificates do not lead to a configured root. The text names the fault.
     case untrusted(String)
     /// The signature does not match the text.
     case badSignature
@@ -57,7 +56,7 @@ enum TransactionFault: Error, Hashable, Sendable {
     /// The client has sent too many forged certificates, so the certificates of this transaction were not checked.
     case unchecked(BudgetRefusal)
 
-    /// The code of the reason in responses.
+    /// The stable code that an API response gives for the reason, such as `wrong_app`.
     var code: String {
         switch self {
         case .noRoot: "no_app_store_root"
