@@ -124,7 +124,8 @@ package protocol UserStore: Sendable {
     /// skipped. Recipients are active devices, and named tokens that are not registered.
     /// - Parameter now: The current time by the steady clock, for the frequency cap.
     /// - Returns: The groups; empty if no recipient can be skipped, and `nil` if there are more than 10,000 groups.
-    /// - Throws: ``StoreError/queryTooExpensive(budget:)``, `BudgetRefusal`.
+    /// - Throws: ``StoreError/queryTooExpensive(budget:)`` if the query exceeds its time budget, and `BudgetRefusal` if
+    ///   too many queries of the caller wait already.
     func consentGroups(
         app: AppRecord,
         audience: Audience,

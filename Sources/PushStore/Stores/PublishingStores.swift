@@ -12,7 +12,7 @@ package protocol PublishingStore: Sendable {
     /// Changes a publication in one transaction.
     /// - Returns: The publication after the change; `nil` if no publication has this id.
     func changePublication(_ id: UUID, _ changes: PublicationChanges) async throws -> PublicationRecord?
-    /// Removes a publication, unless it has issues.
+    /// Removes a publication. The result names the reason if it has issues and therefore stays.
     func deletePublication(_ id: UUID) async throws -> PublicationDeletionResult
 
     /// Adds an issue as a draft, unless its app already has the product id or ``IssueRecord/maximumOfApp`` issues.
@@ -100,7 +100,8 @@ package protocol EntitlementServerStore: Sendable {
     /// - Throws: ``DamagedRow`` if the server cannot be read, or its secret cannot be opened.
     func entitlementServer(app: Int64) async throws -> EntitlementServerRecord?
     /// Sets the entitlement server of an app.
-    /// - Parameter keepsSecret: Whether the secret of the existing server is kept, if it can be opened.
+    /// - Parameter keepsSecret: Whether the secret of the existing server is kept, if it can be opened. Otherwise the
+    ///   secret in `server` is stored.
     /// - Returns: The server as it is stored.
     func setEntitlementServer(
         _ server: EntitlementServerRecord,

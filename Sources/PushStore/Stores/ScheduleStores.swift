@@ -29,6 +29,7 @@ package protocol ScheduleStore: Sendable {
     /// - Parameters:
     ///   - from: The expected time of the next run; `nil` to continue a schedule that has ended.
     ///   - next: The time of the run after it; `nil` if there is none.
+    ///   - lastRunAt: The time of the latest run that was made; `nil` if none was made yet.
     func advanceSchedule(_ id: UUID, from: Timestamp?, to next: Timestamp?, lastRunAt: Timestamp?) async throws
     /// Records the problem of a schedule's latest runs. A text of more than 500 characters is truncated.
     func setProblem(_ problem: ScheduleProblem, ofSchedule id: UUID) async throws
@@ -67,7 +68,8 @@ package enum ScheduleChange: Hashable, Sendable {
     case pause(version: Int64?)
     /// Resumes the schedule.
     /// - Parameters:
-    ///   - nextRunAt: The time of the next run, computed from the rule in the record that the caller has read.
+    ///   - nextRunAt: The time of the next run, computed from the rule in the record that the caller has read; `nil` if
+    ///     the rule has no further run.
     ///   - version: The version of that record. If the schedule now has another version, nothing is changed.
     case resume(nextRunAt: Timestamp?, version: Int64)
 }

@@ -35,7 +35,6 @@ final class PageWriter: Sendable {
         }
     }
 
-    /// Writes the pending counters of charts to the database.
     func writeStatistics(to store: StoreDatabase) async throws {
         guard self.statistics.needsWrite else { return }
         let taken = Mutex<PendingStatistics.Numbers>([:])
@@ -69,10 +68,6 @@ final class CommitContext {
     /// The apps whose notifications have finished.
     private(set) var apps: Set<Int64> = []
 
-    /// Creates the state for a transaction.
-    /// - Parameters:
-    ///   - reasons: The cached ids of reasons.
-    ///   - connections: The cached ids of connections.
     fileprivate init(reasons: [DeliveryReason: Int64], connections: [OpenedConnection: Int64]) {
         (self.reasons, self.connections) = (ReasonLookup(known: reasons), ConnectionLookup(known: connections))
     }

@@ -34,7 +34,6 @@ final class QueryDeadline {
     private static let steps: Int32 = 1000
     /// The time for which a query runs between two pauses.
     private static let slice: Duration = .milliseconds(10)
-    /// The length of a pause.
     private static let rest: Duration = .milliseconds(5)
 
     private let limits: Limits

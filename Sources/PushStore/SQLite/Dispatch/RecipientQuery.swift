@@ -142,7 +142,6 @@ struct RecipientQuery: Sendable {
         EndedRetry(id: id, recipient: recipient, attempts: 0, cause: cause)
     }
 
-    /// Returns the SQL and the arguments of the query for a page of devices.
     func text(_ filter: DeviceFilter, driver: AudienceDriver?) -> (sql: String, arguments: [DatabaseValue]) {
         let sql = """
             SELECT \(self.columnList) FROM device \(driver == nil ? filter.index : "NOT INDEXED")
@@ -154,7 +153,6 @@ struct RecipientQuery: Sendable {
         return (sql, arguments + [self.limit.databaseValue])
     }
 
-    /// Decodes the recipient in a device's row; `nil` for a row that cannot be read.
     private func device(_ statement: RawStatement) -> Recipient? {
         guard let token = statement.token(1), let environment = PushEnvironment(code: statement.integer(2))
         else { return nil }
@@ -172,7 +170,6 @@ struct RecipientQuery: Sendable {
         return recipient
     }
 
-    /// Decodes the requested fields of a profile; `nil` if none were requested.
     private func profile(_ statement: RawStatement) -> RecipientProfile? {
         guard !self.columns.isEmpty else { return nil }
         var profile = RecipientProfile()
@@ -189,7 +186,6 @@ struct RecipientQuery: Sendable {
         return profile
     }
 
-    /// Reads a page of the tokens that the notification names.
     private func targets(in database: Database) throws -> Found {
         let sql = "SELECT position FROM target WHERE notification = ? AND position > ? ORDER BY position LIMIT ?"
         var found = Found()
@@ -261,7 +257,6 @@ struct RecipientQuery: Sendable {
         )
     }
 
-    /// Returns `true` if the device's kind of token differs from the kind of the notification.
     private func isOfOtherKind(_ statement: RawStatement) -> Bool {
         guard let kind = self.notification.content.tokenKind else { return false }
         return statement.integer(8) != kind.code
@@ -414,7 +409,6 @@ extension RecipientQuery {
         return try database.hasRow(sql: sql, [self.app, token, environment, recipient.id])
     }
 
-    /// Returns `true` if a device is still in the audience.
     private func isInAudience(_ device: Int64, in database: Database) throws -> Bool {
         guard case .devices(let audience) = self.notification.audience, audience != .everyone else { return true }
         let filter = AudienceSQL(audience, app: self.app)

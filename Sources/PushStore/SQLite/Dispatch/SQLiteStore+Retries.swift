@@ -149,7 +149,6 @@ extension RetryQueue {
         try self.database.run(sql: sql, until, retry.notification, retry.recipient)
     }
 
-    /// Returns due retries of one app.
     fileprivate func due(app: Int64, limit: Int) throws -> [DueRetry] {
         let sql = """
             SELECT retry.notification, retry.recipient, retry.environment, retry.attempts, delivery.state, dueAt,

@@ -110,7 +110,6 @@ enum Shards {
 }
 
 extension ShardPlan.Zone {
-    /// The integer that encodes the kind of the zone in the database.
     var code: Int64 {
         switch self {
         case .any: 0
@@ -120,7 +119,6 @@ extension ShardPlan.Zone {
         }
     }
 
-    /// The stored name of a named time zone; otherwise `nil`.
     var name: String? { if case .named(let name) = self { name } else { nil } }
 
     /// Decodes a stored zone; `nil` if it cannot be decoded.

@@ -257,7 +257,7 @@ struct ErasedEvents {
         guard let row = try database.row(sql: sql, [block]), let events = row["events"] as Data? else { return }
         let text = Data("[".utf8) + events + Data("]".utf8)
         guard case .array(let all)? = try? JSONValue(parsing: text) else {
-            // A damaged block could not be posted anyway.
+            // A damaged block could not be sent anyway.
             return _ = try database.run(sql: "DELETE FROM eventBlock WHERE id = ?", [block])
         }
         let rest = try all.filter { try !self.concerns($0) || self.isLater($0, in: database) }

@@ -109,7 +109,6 @@ struct UserErasure {
         return try NotificationErasure(number: number, limit: SQLiteStore.erasedAtOnce, database: self.database).step()
     }
 
-    /// Decodes the audience of a notification; `nil` if it cannot be decoded.
     private static func audience(_ row: Row) -> AudienceExpression? {
         guard let text = row["audience"] as String? else { return nil }
         return (try? JSONValue(parsing: Data(text.utf8))).flatMap(AudienceExpression.init(stored:))
@@ -334,7 +333,6 @@ extension UserErasure {
         return Set(texts.split(separator: " ").compactMap { DeviceToken(hex: String($0)) })
     }
 
-    /// Returns the present and former tokens of devices.
     private func tokens(of devices: [Int64]) throws -> Set<DeviceToken> {
         guard !devices.isEmpty else { return [] }
         let ids = devices.map(String.init).joined(separator: ", ")

@@ -126,7 +126,6 @@ struct LibraryRows {
     let kind: LibraryItem.Kind
     let database: Database
 
-    /// Returns the item with a name; `nil` if there is none.
     func item(_ name: LibraryItemName) throws -> LibraryItem? {
         let (column, value) =
             switch name {
@@ -270,7 +269,6 @@ extension LibraryItem: StoredRecord {
         (self.number, self.changedAt, self.changedBy) = (try row.get("number"), try row.get("changedAt"), row.key)
     }
 
-    /// The columns that an item and its versions have in common.
     fileprivate var versionColumns: ColumnValues {
         get throws {
             [

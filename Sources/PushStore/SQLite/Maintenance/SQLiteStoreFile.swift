@@ -68,7 +68,6 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Copies the pages of one snapshot.
     private func copyPages(to part: SQLiteStoreFile) async throws {
         let source = try self.open(isReadOnly: true)
         defer { try? source.close() }

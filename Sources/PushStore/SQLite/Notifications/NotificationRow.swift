@@ -9,8 +9,6 @@ enum NotificationRow {
     /// The stored audience of a notification to named tokens. The tokens themselves are in the table `target`.
     static let namedTokens = #"{"tokens":true}"#
 
-    /// Returns the notification with an id; `nil` if there is none.
-    /// - Throws: ``DamagedRow``.
     static func fetch(_ id: UUID, in database: Database) throws -> NotificationRecord? {
         try database.row(sql: "SELECT * FROM notification WHERE id = ?", [id.uuidString])
             .map { try Self.record($0, in: database) }
@@ -87,7 +85,6 @@ enum NotificationRow {
         ahead.retryAt = try database.time(sql: retry, [number])
     }
 
-    /// Returns the stored form of warnings; `nil` if there are none.
     private static func text(of warnings: [String]) throws -> Data? {
         warnings.isEmpty ? nil : try JSONValue.array(warnings.map(JSONValue.string)).text
     }

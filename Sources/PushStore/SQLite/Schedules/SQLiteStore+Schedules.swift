@@ -182,7 +182,6 @@ extension SQLiteStore {
 struct ScheduleRows {
     let database: Database
 
-    /// Returns the stored version of a schedule; `nil` if there is no such schedule.
     fileprivate func version(of id: UUID) throws -> Int64? {
         try self.database.integer(sql: "SELECT version FROM schedule WHERE id = ?", [id.uuidString])
     }

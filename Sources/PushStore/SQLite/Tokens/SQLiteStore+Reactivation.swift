@@ -102,7 +102,6 @@ private struct DeactivationSearch {
         return (found, Position(environment: start.environment, after: last))
     }
 
-    /// Returns the position of the next environment; `nil` after the last one.
     private static func following(_ environment: PushEnvironment) -> Position? {
         environment == .production ? Position(environment: .sandbox) : nil
     }

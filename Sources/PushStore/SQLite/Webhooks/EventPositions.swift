@@ -33,7 +33,6 @@ enum EventPositions {
         while try Self.areMissing(app: app, in: database) { try Self.give(app: app, in: database) }
     }
 
-    /// Returns the highest position of the app's blocks.
     static func last(app: Int64, in database: Database) throws -> Int64 {
         try database.integer(sql: "SELECT eventPosition FROM app WHERE id = ?", [app]) ?? 0
     }
