@@ -7,7 +7,7 @@ import PushWire
 public struct Rejection: Hashable, Sendable {
     /// The recommended action for the notification and its token.
     public enum Advice: Hashable, Sendable {
-        /// Send the same notification again, not before `after`; `nil` leaves the delay to the caller.
+        /// Send the same notification again, after the delay that the push service named; `nil` if it named none.
         case retry(after: Duration?)
         /// Stop using the token, unless the device registered it after ``Rejection/timestamp``: the app was removed.
         case dropToken
@@ -52,7 +52,8 @@ public struct Rejection: Hashable, Sendable {
         }
     }
 
-    /// `true` if the connection must be replaced after this response (reference 1.9, column Conn).
+    /// `true` if the connection cannot be used after this response, so that a new one is opened (reference 1.9, column
+    /// Conn).
     var endsConnection: Bool {
         switch self.reason {
         case .badCertificate, .badCertificateEnvironment, .idleTimeout, .shutdown, .unrelatedKeyIdInToken: true

@@ -56,7 +56,8 @@ actor ServiceClient {
     private var openings = 0
     private var isClosed = false
 
-    /// Creates a client. `maximumBody` is the maximum size of a response body, in bytes.
+    /// Creates a client.
+    /// - Parameter maximumBody: The maximum size of a response body, in bytes. A longer one is cut off.
     init(
         _ endpoint: PushServiceEndpoint,
         identity: SenderIdentity,

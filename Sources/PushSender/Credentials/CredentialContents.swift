@@ -7,7 +7,6 @@ import X509
 
 /// The contents of a credential's files, for display, even if the files cannot be used as a credential.
 package struct CredentialContents: Sendable {
-    /// The format of the files.
     package enum Format: String, Sendable {
         case signingKey = "signing key (.p8)"
         case archive = "PKCS#12 archive"

@@ -10,7 +10,6 @@ enum PrivateKeyReader {
     static let maximumPassphraseLength = 1023
     /// The maximum number of keys in a file; more are ``CredentialError/tooManyKeys``.
     static let maximumKeys = 16
-    /// The label of a key that is encrypted in PKCS#8.
     static let encryptedLabel = "ENCRYPTED PRIVATE KEY"
     /// The labels of keys in PKCS#8, PKCS#1 and SEC 1, including keys with the older encryption (RFC 1421).
     private static let plainLabels = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"]
@@ -77,7 +76,6 @@ enum PrivateKeyReader {
         }
     }
 
-    /// Parses an RSA key in PKCS#1 and DER.
     fileprivate static func key(rsa der: [UInt8]) throws -> Certificate.PrivateKey {
         try Certificate.PrivateKey(pemDocument: PEMDocument(type: "RSA PRIVATE KEY", derBytes: der))
     }

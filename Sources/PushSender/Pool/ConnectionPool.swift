@@ -390,7 +390,8 @@ final class ConnectionPool: PushConnectionDelegate {
     }
 }
 
-/// Receives the failure of each connection that could not be opened on any port, and `nil` when a connection is opened.
+/// A function that receives the failure of each connection that could not be opened on any port, and `nil` when a
+/// connection is opened.
 package typealias ConnectionObserver = @Sendable (Outcome.Failure?) -> Void
 
 /// Decides the level of a log message that each attempt to connect repeats: warning once a minute, otherwise info.

@@ -53,7 +53,6 @@ struct PoolStateMachine {
 
     var isEmpty: Bool { self.connections.isEmpty }
 
-    /// The number of connections that take work.
     var readyCount: Int { self.connections.count { if case .ready = $0.status { true } else { false } } }
 
     func isReady(_ id: Int) -> Bool {

@@ -130,7 +130,6 @@ final class PushConnection: ChannelInboundHandler {
         self.write()
     }
 
-    /// Closes the connection after a failure of the transport.
     private func fail(_ failure: ConnectionError) {
         // A failure after the state machine has finished is a consequence of that.
         if self.failure == nil, self.stateMachine?.phase != .finished { self.failure = failure }
@@ -315,16 +314,13 @@ struct ConnectionHandle: Sendable {
         self.connection = NIOLoopBound(connection, eventLoop: eventLoop)
     }
 
-    /// Wakes the connection, so that it takes work.
     func wake() { self.eventLoop.execute { self.connection.value.work() } }
 
-    /// Closes the connection after its outstanding responses have arrived.
     func drain() { self.eventLoop.execute { self.connection.value.drain() } }
 }
 
 /// The owner of a ``PushConnection``, which calls the owner on the connection's event loop.
 protocol PushConnectionDelegate: AnyObject, Sendable {
-    /// The current time by the wall clock.
     var wallTime: Timestamp { get }
     /// Called when the service's settings have arrived, from which point the connection takes work.
     func connectionIsReady(_ id: Int)

@@ -5,8 +5,8 @@ package import PushTypes
 /// The store of API keys, which are found by their SHA-256 hash.
 package protocol APIKeyStore: Sendable {
     /// Adds a key. Only its hash is stored.
-    /// - Throws: ``StoreError/noSuchApp(_:)`` for a key that is limited to an app that does not exist. The key would
-    ///   become valid for an app that is later created under that bundle id.
+    /// - Throws: ``StoreError/noSuchApp(_:)`` for a key that is limited to an app that does not exist, because the key
+    ///   would become valid for an app that is later added under that bundle id.
     func addKey(_ key: APIKeyRecord, hash: [UInt8]) async throws
     /// Returns the key with this hash; `nil` if there is none.
     func key(hash: [UInt8]) async throws -> APIKeyRecord?

@@ -27,8 +27,8 @@ package protocol BridgeStore: Sendable {
     /// Removes a bridge of an app.
     /// - Returns: `false` if the app has no bridge with this name.
     func removeBridge(_ kind: BridgeKind, name: String, app: Int64) async throws -> Bool
-    /// A number that rises with each change of a bridge, and with each addition or erasure of an app. It starts at 0 in
-    /// each process.
+    /// A number that rises with each change of a bridge, and with each addition or erasure of an app, so that a caller
+    /// knows when to read the bridges again. It starts at 0 in each process.
     var bridgeGeneration: Int { get }
 }
 
