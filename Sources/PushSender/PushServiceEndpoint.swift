@@ -22,7 +22,7 @@ public struct PushServiceEndpoint: Hashable, Sendable {
     /// fallback port, each port has half of this time.
     public var connectTimeout: Duration = .seconds(10)
 
-    /// Creates the address of a push service.
+    /// Creates the address of a push service from the values of its properties, without a fallback port.
     public init(
         host: String,
         port: Int = 443,

@@ -27,7 +27,7 @@ public struct Rejection: Hashable, Sendable {
     /// The value of the `retry-after` header; `nil` if there was none.
     public var retryAfter: Duration?
 
-    /// Creates the response.
+    /// Creates the response from the values of its properties.
     public init(status: Int, reasonText: String, timestamp: Timestamp? = nil, retryAfter: Duration? = nil) {
         (self.status, self.reasonText) = (status, reasonText)
         (self.timestamp, self.retryAfter) = (timestamp, retryAfter)
@@ -75,7 +75,7 @@ public struct Rejection: Hashable, Sendable {
 enum PushResponse {
     private struct Body: Decodable {
         var reason: String?
-        /// The timestamp of a 410 response, in milliseconds.
+        /// The time at which the token became inactive, in milliseconds since 1970; `nil` unless the status is 410.
         var timestamp: Int64?
     }
 

@@ -32,10 +32,10 @@ public struct ProxyEndpoint: Hashable, Sendable, CustomStringConvertible {
     public var port: Int
     /// The user for basic authentication (RFC 7617); `nil` to send no credentials.
     public var user: String?
-    /// The password for basic authentication; ignored without a user.
+    /// The password for basic authentication; `nil` for an empty one. It is ignored without a user.
     public var password: String?
 
-    /// Creates the address of a proxy.
+    /// Creates the address of a proxy from the values of its properties.
     public init(host: String, port: Int, user: String? = nil, password: String? = nil) {
         (self.host, self.port, self.user, self.password) = (host, port, user, password)
     }

@@ -139,6 +139,7 @@ final class PushConnection: ChannelInboundHandler {
     }
 
     /// Writes the last bytes and closes the channel after the state machine has finished.
+    /// - Parameter cause: The failure that ended the connection; `nil` after an orderly end.
     private func finished(_ cause: HTTP2RequestFailure?) {
         if cause == nil { self.failure = nil }
         if let cause, self.failure == nil {

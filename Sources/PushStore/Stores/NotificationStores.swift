@@ -93,7 +93,8 @@ package protocol TimelineStore: Sendable {
         horizon: NotificationCursor?,
         limit: Int
     ) async throws -> [DeliveryRecord]
-    /// Returns the deliveries of an unregistered token, with the same bounds and order as those of a device.
+    /// Returns an unregistered token's deliveries before `before` and not before `horizon` (`nil`: no bound), newest
+    /// notification first.
     /// - Parameter since: The time after which the deliveries must have been sent; `nil` for any time.
     func deliveries(
         app: Int64,

@@ -18,7 +18,9 @@ package protocol PublishingStore: Sendable {
     /// Adds an issue as a draft, unless its app already has the product id or ``IssueRecord/maximumOfApp`` issues.
     func addIssue(_ issue: IssueRecord) async throws -> IssueChangeResult
     /// Returns the issues of a publication in the given order.
-    /// - Parameter state: The state that the issues must have; `nil` for any state.
+    /// - Parameters:
+    ///   - state: The state that the issues must have; `nil` for any state.
+    ///   - after: The position of the last issue on the previous page; `nil` for the first page.
     func issues(
         publication: UUID,
         state: IssueState?,

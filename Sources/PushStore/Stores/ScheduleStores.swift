@@ -6,7 +6,8 @@ package import PushTypes
 package protocol ScheduleStore: Sendable {
     /// Adds a schedule, unless it would exceed the app's limits. The check and the write are one transaction.
     func addSchedule(_ schedule: ScheduleRecord, limits: ScheduleLimits) async throws -> ScheduleChangeResult
-    /// Returns schedules, oldest first, beginning after `cursor`. Schedules that cannot be read are left out.
+    /// Returns schedules of an app, oldest first, beginning after `cursor`, or (`nil`) with the first. Schedules that
+    /// cannot be read are left out.
     /// - Parameter longestRequest: The maximum length of a returned request, in bytes. Longer requests are left empty.
     func schedules(
         app: Int64,
@@ -54,7 +55,8 @@ package protocol ScheduleStore: Sendable {
 
 /// A change of a schedule, requested by a person.
 package enum ScheduleChange: Hashable, Sendable {
-    /// Replaces the name, the request, the rule and the API key. The paused state and the time of the last run stay.
+    /// Replaces the name, the request, the rule, the time of the next run (`nil` for none), the API key of the last
+    /// change (`nil` if unknown) and the library items in use. The paused state and the time of the last run stay.
     case replace(
         name: String,
         request: Data,

@@ -138,6 +138,7 @@ struct Registration {
     }
 
     /// Refreshes a registered device, or restores a removed one.
+    /// - Parameter attributes: All attributes after the registration; `nil` if it changes no attribute.
     private func renew(
         _ known: RegisteredRow,
         as kind: RegistrationResult.Kind,
@@ -246,7 +247,6 @@ struct Registration {
         return id
     }
 
-    /// Copies the profile fields that the registration omits from another device.
     private func inherit(from source: Int64, to device: Int64, _ attributes: Merged?) throws {
         try ProfileParts(leftOutBy: self.registration).copy(from: source, to: device, in: self.database)
         guard let attributes else { return }
@@ -291,7 +291,7 @@ struct Registration {
     }
 
     /// Ends the period of a device's former user, and begins the period of the new user, if the registration changes
-    /// the user.
+    /// the user. A user that it omits is copied from `source`; with `nil` it stays. `holder` is that of ``Change``.
     private func noteUser(
         of known: RegisteredRow,
         source: RegisteredRow? = nil,
@@ -305,8 +305,8 @@ struct Registration {
         try self.noteUserSince(of: known.id, from: self.registration.user == nil ? source?.id : named)
     }
 
-    /// Records since when a device belongs to its user: since now or, if the user was copied from another device, since
-    /// the same change as for that device.
+    /// Records since when a device belongs to its user: since now or, if the user was copied from the device `source`,
+    /// since the same change as for that device. `source` is `nil` if the user was not copied.
     private func noteUserSince(of device: Int64, from source: Int64?) throws {
         let sql = """
             UPDATE device SET userSince = iif(?2 IS NULL, (SELECT number FROM registrationClock),

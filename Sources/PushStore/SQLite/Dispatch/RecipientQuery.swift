@@ -8,9 +8,9 @@ struct RecipientQuery: Sendable {
     /// The recipients of a page, in ascending order of their positions.
     struct Found {
         var recipients: [Recipient] = []
-        /// See ``RecipientPage/ended``.
+        /// The recipients that get no push (``RecipientPage/ended``).
         var ended: [EndedRetry] = []
-        /// See ``RecipientPage/held``.
+        /// The ids of recipients that wait until all shards have been read (``RecipientPage/held``).
         var held: [Int64] = []
 
         /// Adds a named token to ``recipients``, or to ``ended`` if nothing can be sent to it.
@@ -349,8 +349,8 @@ extension RecipientQuery {
         return cause == nil && hasLeft ? .last(end) : .now(.ended(end))
     }
 
-    /// Returns the recipient as it is now, the cause that applies if nothing can be sent to it, and whether its device
-    /// was removed and may return.
+    /// Returns the recipient as it is now (`nil` if it cannot be read), the cause that applies if nothing can be sent
+    /// to it, and whether its device was removed and may return.
     private func current(
         _ retry: DueRetry,
         in database: Database

@@ -187,7 +187,7 @@ struct DueRetry {
     var attempts: Int
     /// Indicates whether the push was in flight under `atMostOnce` when the previous process ended.
     var isInterrupted: Bool
-    /// See ``Recipient/mayHaveArrived``.
+    /// Indicates whether an earlier push may have reached the device (``Recipient/mayHaveArrived``).
     var mayHaveArrived: Bool
     /// The time in milliseconds, by the steady clock, at which the attempt is due.
     var dueAt: Int64

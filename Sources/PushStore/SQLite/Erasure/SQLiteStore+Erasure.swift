@@ -183,8 +183,8 @@ extension SQLiteStore {
         return true
     }
 
-    /// Adds an erasure of an app or, with a `user`, of a user, or extends an earlier one to the present data if its
-    /// free pages have not been overwritten yet. Later user changes have higher numbers than its `lastChange`.
+    /// Adds an erasure of a user or, if `user` is `nil`, of an app. An earlier one, whose free pages have not been
+    /// overwritten yet, is extended to the present data. Later user changes have higher numbers than its `lastChange`.
     private static func addErasure(
         app: Int64,
         user: String?,

@@ -225,7 +225,7 @@ struct LibraryRows {
         try self.database.run(sql: sql, [item.number, item.version - Int64(limits.versions)])
     }
 
-    /// Deletes an item, or returns the reason for not deleting it.
+    /// Deletes an item, unless a schedule uses it or its version is not `expected` (`nil`: any). The result names that.
     func delete(_ name: LibraryItemName, expected: Int64?) throws -> LibraryChangeResult {
         guard let item = try self.item(name) else { return .missing }
         if let expected, expected != item.version { return .stale(version: item.version) }

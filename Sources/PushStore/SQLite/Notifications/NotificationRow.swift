@@ -222,8 +222,10 @@ extension NotificationRow {
     private static let targetInsertion = TargetColumn.insertion(into: "target")
 
     /// Inserts a notification.
-    /// - Parameter opening: The registration clock and the time, for a notification that is opened when it is accepted;
-    ///   `nil` for one that is opened later.
+    /// - Parameters:
+    ///   - idempotency: The key and the fingerprint of the request; `nil` for a request without a key.
+    ///   - opening: The registration clock and the time, for a notification that is opened when it is accepted; `nil`
+    ///     for one that is opened later.
     /// - Returns: The number by which the store identifies the notification.
     static func insert(
         _ notification: NotificationRecord,

@@ -160,7 +160,7 @@ extension PublishingRows {
 }
 
 extension IssueRecord {
-    /// The issue reduced to what the catalogue shows; `nil` if the catalogue does not show the issue.
+    /// The parts of the issue that the catalogue shows; `nil` if the catalogue does not show the issue.
     fileprivate var inCatalogue: IssueRecord? {
         guard self.state == .published else { return nil }
         var issue = self

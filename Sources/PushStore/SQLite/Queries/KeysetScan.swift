@@ -132,7 +132,8 @@ enum TimeBlocks: Int64 {
     case notifications = 0
     case audit = 1
 
-    /// Restricts a scan to the blocks that may contain rows in a range of times. Each row's time is checked as well.
+    /// Restricts a scan to the blocks that may contain rows in a range of times, which has no bound where `from` or
+    /// `to` is `nil`. The caller has to check each row's time as well.
     ///
     /// If the clock was wrong for a single row, any number of other blocks may lie between the first and the last of
     /// these blocks. SQLite skips their rows in the index, and they do not count as read.

@@ -48,7 +48,8 @@ extension SQLiteStore {
         return (result.found.map(\.number), result.end.map(ListPosition.init))
     }
 
-    /// Lists one state after the other. The key of a position is the index of its state.
+    /// Lists one state after the other. The key of a position is the index of its state in ``NotificationSort/states``;
+    /// `next` is `nil` at the end of the list.
     private static func byState(
         _ scans: NotificationScans,
         limit: Int,

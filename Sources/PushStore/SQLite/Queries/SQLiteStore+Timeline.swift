@@ -251,7 +251,7 @@ struct TimelineQuery {
     }
 
     /// Returns the time of the next attempt by the steady clock; `nil` if there is none, or if its time is not known
-    /// yet. An attempt that paused environments hold back is made when the pause ends.
+    /// yet. An attempt that paused environments hold back (`heldFor`; `nil` for none) is made when the pause ends.
     func nextTry(of recipient: Int64) throws -> (at: Timestamp?, heldFor: HoldingEnvironments?) {
         let sql = """
             SELECT dueAt, heldFor FROM retry

@@ -192,7 +192,8 @@ struct ScheduleRows {
         return try self.database.hasRow(sql: sql, [schedule.uuidString, version])
     }
 
-    /// Returns the limit of the app that a schedule with a request of this size would exceed; `nil` if it exceeds none.
+    /// Returns the refusal of a schedule whose request of `size` bytes would exceed a limit of the app; `nil` if none.
+    /// - Parameter id: The schedule that it replaces; `nil` for a new one.
     fileprivate func excess(
         _ size: Int,
         replacing id: UUID?,
