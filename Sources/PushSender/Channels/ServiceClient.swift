@@ -7,7 +7,6 @@ import Synchronization
 
 /// Sends requests other than pushes. It opens one connection at a time, when there is something to send.
 actor ServiceClient {
-    /// A connection, and the event loop on which its handler runs.
     private final class Connection: Sendable {
         private let eventLoop: any EventLoop
         private let handler: NIOLoopBound<ServiceConnection>

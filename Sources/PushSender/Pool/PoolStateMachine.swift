@@ -16,7 +16,6 @@ struct PoolStateMachine {
         case wake(Int)
     }
 
-    /// The lifecycle state of a connection.
     private enum Status: Hashable {
         case connecting
         /// The connection takes pushes. It is confirmed once the service has responded to a request. It is idle if it

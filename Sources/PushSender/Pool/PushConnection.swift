@@ -221,7 +221,6 @@ final class PushConnection: ChannelInboundHandler {
         self.stateMachine?.reuse(output)
     }
 
-    /// Drains the connection after a response that requires a new one.
     private func startDraining() { self.stateMachine?.drain(now: .now()) }
 
     private func reportExpiredToken() {

@@ -88,7 +88,7 @@ struct WorkQueue {
         }
     }
 
-    /// Removes and returns pushes of a batch.
+    /// Removes and returns those pushes of a batch, at the given positions, that are still in the queue.
     mutating func remove(_ indices: Set<Int>, of batch: SendBatch) -> [PushTicket] {
         var kept = CircularBuffer<Item>()
         var removed: [PushTicket] = []

@@ -32,8 +32,8 @@ package protocol APIKeyStore: Sendable {
 /// The store of the secrets with which apps' back ends sign user proofs, which state that an installation belongs to a
 /// user. Registrations with a public key need such a proof.
 package protocol UserSecretStore: Sendable {
-    /// Adds a secret to an app, unless the app already has `limit` secrets.
-    /// - Returns: `false` if the app already has `limit` secrets.
+    /// Adds a secret to an app.
+    /// - Returns: `false` if the app already has `limit` secrets, in which case nothing is added.
     func addUserSecret(_ secret: UserSecretRecord, app: Int64, limit: Int) async throws -> Bool
     /// Returns the secrets of an app, the oldest first.
     func userSecrets(app: Int64) async throws -> [UserSecretRecord]

@@ -198,7 +198,6 @@ extension PersonRecord: StoredRecord {
         )
     }
 
-    /// The changeable columns, except the password.
     fileprivate var columns: ColumnValues {
         [
             "name": self.name, "nameKey": Self.key(of: self.name), "role": self.role.rawValue,

@@ -16,7 +16,6 @@ struct AudienceDriver: Sendable {
         var arguments: [DatabaseValue]
     }
 
-    /// The ranges, which may overlap.
     private let ranges: [IndexRange]
     /// The number of entries in all ranges together.
     let count: Int

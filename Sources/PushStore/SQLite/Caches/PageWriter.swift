@@ -8,7 +8,6 @@ import Synchronization
 final class PageWriter: Sendable {
     private let reasons = SharedCache<DeliveryReason, Int64>(maximum: 1000)
     private let connections = SharedCache<OpenedConnection, Int64>(maximum: 1000)
-    /// The counters of charts that have not been written to the database.
     private let statistics = PendingStatistics()
 
     /// Runs `body` in a transaction, with the state that all pages of the transaction share.

@@ -124,7 +124,7 @@ struct Registration {
         return try isOfOther && self.changes.isWatched() ? byInstallation : byToken
     }
 
-    /// Merges the device with the token and the installation's device, if they are different.
+    /// Merges the device with the token and the installation's device, if both exist and are different.
     private func merge(byToken: RegisteredRow?, byInstallation: RegisteredRow?, into target: RegisteredRow) throws {
         guard let byToken, let byInstallation else { return }
         if target.id == byInstallation.id {
@@ -291,7 +291,10 @@ struct Registration {
     }
 
     /// Ends the period of a device's former user, and begins the period of the new user, if the registration changes
-    /// the user. A user that it omits is copied from `source`; with `nil` it stays. `holder` is that of ``Change``.
+    /// the user.
+    /// - Parameters:
+    ///   - source: The device from which the user is copied if the registration omits it; `nil` to keep the user.
+    ///   - holder: The registered device whose token the device takes over; `nil` if there is none.
     private func noteUser(
         of known: RegisteredRow,
         source: RegisteredRow? = nil,

@@ -36,7 +36,7 @@ extension SQLiteStore {
         }
     }
 
-    /// The maximum number of apps whose due retries are examined in one transaction.
+    /// The maximum number of apps whose due retries are examined in one transaction, until one app has some to claim.
     private static let appsAtOnce = 8
 }
 

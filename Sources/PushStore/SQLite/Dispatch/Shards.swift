@@ -69,7 +69,6 @@ enum Shards {
         try row.run()
     }
 
-    /// Returns `true` if index ranges find the recipients faster than a scan of all devices.
     private static func isNarrow(
         _ notification: NotificationRecord,
         devices: Int64,

@@ -28,7 +28,6 @@ extension UserErasure {
         }
     }
 
-    /// The user and the tokens to remove from stored requests.
     private struct Names {
         /// The user; `nil` if a device has been registered for the user since the erasure was requested.
         var user: String?

@@ -12,9 +12,8 @@ import PushTypes
 struct UserErasure {
     /// The maximum number of the user's devices that one step erases.
     private static let devicesAtOnce = 20
-    /// The maximum number of notifications that one search returns.
     private static let notificationsAtOnce = 100
-    /// The maximum number of tokens that one search looks for.
+    /// The maximum number of tokens that one search looks for. With more, it looks for audiences that name any token.
     private static let tokensOfSearch = 50
 
     /// The id of the erasure, whose row stores the tokens of erased devices; 0 if the erasure is not stored yet.
@@ -286,7 +285,6 @@ struct UserErasure {
 }
 
 extension AudienceExpression {
-    /// Returns `true` if the audience can only contain devices of the user.
     fileprivate func isOnly(_ user: String) -> Bool {
         switch self {
         case .user(let other): other == user

@@ -235,7 +235,6 @@ struct LibraryRows {
         return .deleted
     }
 
-    /// Returns the names of at most five schedules that use an item.
     private func users(of item: Int64) throws -> [String] {
         let sql = """
             SELECT DISTINCT name FROM scheduleUse JOIN schedule ON schedule.id = scheduleUse.schedule

@@ -56,7 +56,6 @@ enum NotificationRow {
         progress.lastPageAt = [progress.lastPageAt, row.time("lastPageAt")].compactMap { $0 }.max()
     }
 
-    /// Adds the unread shards and the retries to the remaining work.
     private static func addWork(to ahead: inout RemainingWork, number: Int64?, in database: Database) throws {
         let shards = """
             SELECT count(*) AS shards, min(notBefore) AS first, max(notBefore) AS last, count(lease) AS leased
@@ -176,7 +175,6 @@ extension BroadcastChannel {
         .object(["channel": .string(self.id.text), "storage": .integer(Int64(self.storage.rawValue))])
     }
 
-    /// Decodes the JSON form of the audience; `nil` for any other value.
     fileprivate init?(stored: JSONValue) {
         guard case .object(let members) = stored, members.count == 2,
             let id = members["channel"]?.stringValue.flatMap({ ChannelID($0) }),

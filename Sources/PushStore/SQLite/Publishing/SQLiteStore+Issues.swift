@@ -140,7 +140,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Cancels the notification of an issue that can no longer be downloaded.
     private static func cancelNotification(of issue: IssueRecord, now: Timestamp, in database: Database) throws {
         guard let id = issue.notification,
             let number = try database.integer(sql: "SELECT number FROM notification WHERE id = ?", [id.uuidString])

@@ -181,7 +181,6 @@ struct NotificationScans {
         TimeBlocks.notifications.bound(&scan, from: filter.from, to: filter.to)
     }
 
-    /// Adds the conditions that no index covers.
     private func addRest(_ filter: NotificationFilter, to scan: inout KeysetScan) {
         scan.require("instr(lower(name), lower(?)) > 0", filter.nameContains)
         scan.require("key = ?", filter.key?.uuidString)

@@ -97,7 +97,6 @@ struct TimelineQuery {
         }
     }
 
-    /// The columns of `connection` that a joined query reads.
     private static let ofConnection = "service, address, localPort, openedAt"
 
     let subject: Subject
@@ -235,7 +234,7 @@ struct TimelineQuery {
         }
     }
 
-    /// The maximum number of token events, the oldest, in the timeline of a recipient.
+    /// The maximum number of token events in the timeline of a recipient; later ones are left out.
     private static let maximumTokenEvents = 100
 
     /// Returns the token events that the notification led to, oldest first. It scans the events of the token.

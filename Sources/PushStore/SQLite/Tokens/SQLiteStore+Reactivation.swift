@@ -56,7 +56,6 @@ extension TokenEventWriter {
     }
 }
 
-/// A search for the devices that were made inactive by the deactivations that a filter selects.
 private struct DeactivationSearch {
     /// The position in the token history after which a page begins.
     struct Position: Sendable {

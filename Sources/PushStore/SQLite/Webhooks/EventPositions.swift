@@ -28,7 +28,6 @@ enum EventPositions {
         try database.run(sql: "UPDATE app SET eventPosition = ? WHERE id = ?", last, app)
     }
 
-    /// Assigns positions to all blocks of the app that have none.
     static func giveAll(app: Int64, in database: Database) throws {
         while try Self.areMissing(app: app, in: database) { try Self.give(app: app, in: database) }
     }
