@@ -4,7 +4,7 @@ public import PushTypes
 
 /// The address of a push service and the certificates that authenticate it.
 public struct PushServiceEndpoint: Hashable, Sendable {
-    /// The host name or IP address.
+    /// The host name or IP address of the push service.
     public var host: String
     /// The port. 443 by default; Apple also listens on 2197 (reference 1.1).
     public var port: Int

@@ -43,7 +43,7 @@ package struct CredentialContents: Sendable {
 }
 
 extension CredentialFile {
-    /// Reads the contents of the files.
+    /// Reads the contents of the files for display, even if they cannot be used as a credential.
     /// - Throws: ``CredentialError`` for files that cannot be read or decrypted.
     package func contents() throws(CredentialError) -> CredentialContents {
         let bytes = try Self.read(self.path)

@@ -87,7 +87,7 @@ final class PushConnection: ChannelInboundHandler {
 
     // MARK: Called by the pool
 
-    /// Handles events, takes work and writes.
+    /// Handles the connection's events, takes pushes from the pool if streams are free, and writes.
     func work() {
         // Nested calls end here, and are covered by the call in progress.
         guard !self.isWorking, self.stateMachine?.phase != nil else { return }

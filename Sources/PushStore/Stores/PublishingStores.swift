@@ -45,7 +45,7 @@ package protocol PublishingStore: Sendable {
 
     /// Returns the version of an app's catalogue, which rises with each change of the catalogue; 0 before the first.
     func catalogueVersion(app: Int64) async throws -> Int64
-    /// Returns published issues of an app, newest first, beginning after `after`.
+    /// Returns published issues of an app, newest first, beginning after `after`, or (`nil`) with the newest.
     /// - Parameter account: The publisher's account whose publications are included in addition; `nil` for none.
     func catalogue(app: Int64, account: String?, after: IssueCursor?, limit: Int) async throws -> [IssueRecord]
 }

@@ -100,7 +100,7 @@ package struct ScheduleCursor: Hashable, Sendable {
 
 /// A page of the list of an app's schedules.
 package struct ScheduleList: Hashable, Sendable {
-    /// A schedule in a list.
+    /// An entry of the list: a schedule, whose request may be left out, and the length of the request.
     package struct Entry: Hashable, Sendable {
         /// The schedule. Its request is empty if ``requestBytes`` exceed the maximum length that the caller has given.
         package var schedule: ScheduleRecord
