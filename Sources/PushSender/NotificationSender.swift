@@ -8,10 +8,10 @@ import Synchronization
 package protocol NotificationSender: Sendable {
     /// Sends pushes and returns their outcomes in the same order.
     func send(_ pushes: [Push]) async -> [Outcome]
-    /// Sends pushes and returns their outcomes with their transmissions (``PushTrip``).
+    /// Sends pushes and returns their outcomes with their transmissions: the connection and the time of each push.
     func follow(_ pushes: [Push]) async -> SentPushes
     /// Sends pushes, which can be taken back until a connection accepts them. Returns outcomes and transmissions.
-    /// - Parameter began: Receives the call, through which pushes can be taken back, before sending begins.
+    /// - Parameter began: Receives the call, through which pushes can be taken back, as soon as it has begun.
     func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes
 }
 

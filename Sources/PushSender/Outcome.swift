@@ -18,7 +18,7 @@ public enum Outcome: Hashable, Sendable {
         /// The `apns-unique-id` header, by which Apple's console finds the notification; `nil` outside the sandbox.
         public var uniqueID: String?
 
-        /// Creates the response.
+        /// Creates the response from the values of its two header fields.
         public init(id: String, uniqueID: String? = nil) { (self.id, self.uniqueID) = (id, uniqueID) }
     }
 
@@ -34,7 +34,7 @@ public enum Outcome: Hashable, Sendable {
         /// Every further attempt would fail in the same way.
         public var isOfPush: Bool
 
-        /// Creates a failure.
+        /// Creates a failure from the values of its properties.
         public init(
             _ description: String,
             reason: Reason? = nil,
@@ -88,7 +88,8 @@ public struct ConnectionFault: Hashable, Sendable {
 }
 
 extension ConnectionFault {
-    /// Creates a fault with the address at which it occurred: that of the push service, or of the proxy.
+    /// Creates a fault with the address at which it occurred: that of the push service or, for a fault of the proxy,
+    /// that of `proxy`; `nil` if there is no proxy.
     init(_ cause: Cause, at endpoint: PushServiceEndpoint, through proxy: ProxyEndpoint?) {
         if cause == .proxy || cause == .proxyUnavailable, let proxy {
             self.init(cause, host: proxy.host, port: proxy.port)

@@ -4,7 +4,7 @@ public import PushTypes
 
 /// The address of a push service and the certificates that authenticate it.
 public struct PushServiceEndpoint: Hashable, Sendable {
-    /// The host name or IP address.
+    /// The host name or IP address of the push service.
     public var host: String
     /// The port. 443 by default; Apple also listens on 2197 (reference 1.1).
     public var port: Int
@@ -22,7 +22,7 @@ public struct PushServiceEndpoint: Hashable, Sendable {
     /// fallback port, each port has half of this time.
     public var connectTimeout: Duration = .seconds(10)
 
-    /// Creates the address of a push service.
+    /// Creates the address of a push service from the values of its properties, without a fallback port.
     public init(
         host: String,
         port: Int = 443,

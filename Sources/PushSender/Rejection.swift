@@ -7,7 +7,7 @@ import PushWire
 public struct Rejection: Hashable, Sendable {
     /// The recommended action for the notification and its token.
     public enum Advice: Hashable, Sendable {
-        /// Send the same notification again, not before `after`; `nil` leaves the delay to the caller.
+        /// Send the same notification again, after the delay that the push service named; `nil` if it named none.
         case retry(after: Duration?)
         /// Stop using the token, unless the device registered it after ``Rejection/timestamp``: the app was removed.
         case dropToken
@@ -27,7 +27,7 @@ public struct Rejection: Hashable, Sendable {
     /// The value of the `retry-after` header; `nil` if there was none.
     public var retryAfter: Duration?
 
-    /// Creates the response.
+    /// Creates the response from the values of its properties.
     public init(status: Int, reasonText: String, timestamp: Timestamp? = nil, retryAfter: Duration? = nil) {
         (self.status, self.reasonText) = (status, reasonText)
         (self.timestamp, self.retryAfter) = (timestamp, retryAfter)
@@ -52,7 +52,8 @@ public struct Rejection: Hashable, Sendable {
         }
     }
 
-    /// `true` if the connection must be replaced after this response (reference 1.9, column Conn).
+    /// `true` if the connection cannot be used after this response, so that a new one is opened (reference 1.9, column
+    /// Conn).
     var endsConnection: Bool {
         switch self.reason {
         case .badCertificate, .badCertificateEnvironment, .idleTimeout, .shutdown, .unrelatedKeyIdInToken: true
@@ -74,7 +75,7 @@ public struct Rejection: Hashable, Sendable {
 enum PushResponse {
     private struct Body: Decodable {
         var reason: String?
-        /// The timestamp of a 410 response, in milliseconds.
+        /// The time at which the token became inactive, in milliseconds since 1970; `nil` unless the status is 410.
         var timestamp: Int64?
     }
 

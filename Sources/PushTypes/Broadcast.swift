@@ -73,13 +73,13 @@ extension Push {
 
 /// The id of a broadcast channel, which the push service has assigned: opaque base64 text (reference 4.1).
 public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
-    /// The maximum length of an id, in bytes.
+    /// The maximum length of a channel id, in bytes.
     public static let maximumLength = 256
 
     /// The value of the header `apns-channel-id`.
     public let text: String
 
-    /// Creates an id. Returns `nil` unless `text` is 1 to 256 characters of base64, including padding.
+    /// Creates a channel id. Returns `nil` unless `text` is 1 to 256 characters of base64, including padding.
     public init?(_ text: some StringProtocol) {
         guard (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy(Self.isBase64)
         else { return nil }
@@ -99,7 +99,8 @@ public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The broadcasts that the push service stores in a channel for devices that are offline. It cannot be changed later.
+/// A channel's setting for which broadcasts the push service stores for devices that are offline. It is set when the
+/// channel is created, and cannot be changed later.
 public enum ChannelStorage: Int, Hashable, Sendable, CaseIterable {
     /// No broadcast is stored: only online devices receive broadcasts. The push service allows more broadcasts then.
     case none = 0

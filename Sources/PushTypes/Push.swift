@@ -4,7 +4,8 @@ public struct Push: Hashable, Sendable {
     public var notification: PushNotification
     /// The device token to which the notification is sent.
     public var token: DeviceToken
-    /// The header fields that are sent in addition to those of the notification. They replace fields of the same name.
+    /// The header fields that are sent in addition to those of the notification. A field here replaces one of the
+    /// notification that has the same name.
     public var additionalHeaders: [HeaderField]
 
     /// Creates a push.
@@ -76,8 +77,8 @@ package struct PushTrip: Hashable, Sendable {
         (self.connection, self.milliseconds) = (connection, milliseconds)
     }
 
-    /// Converts the connection index from its call to a page, which consists of several calls.
-    /// - Parameter first: The page's index of the first connection of the call.
+    /// Returns the transmission with its connection index among those of a page, which takes several calls.
+    /// - Parameter first: The index that the first connection of the call has among those of the page.
     package func movedBehind(_ first: Int32) -> PushTrip {
         guard self.connection >= 0 else { return self }
         let (sum, overflow) = self.connection.addingReportingOverflow(first)

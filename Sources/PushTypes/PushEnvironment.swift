@@ -26,16 +26,16 @@ package enum PushTransport: String, CaseIterable, Hashable, Sendable {
 /// A proxy opens a tunnel with CONNECT (RFC 9110 section 9.3.6). TLS runs through the tunnel from end to end, so the
 /// proxy sees only the host name and the port of the push service.
 public struct ProxyEndpoint: Hashable, Sendable, CustomStringConvertible {
-    /// The host name or IP address.
+    /// The host name or IP address of the proxy.
     public var host: String
-    /// The port.
+    /// The port of the proxy.
     public var port: Int
     /// The user for basic authentication (RFC 7617); `nil` to send no credentials.
     public var user: String?
-    /// The password for basic authentication; ignored without a user.
+    /// The password for basic authentication; `nil` for an empty one. It is ignored without a user.
     public var password: String?
 
-    /// Creates the address of a proxy.
+    /// Creates the address of a proxy from the values of its properties.
     public init(host: String, port: Int, user: String? = nil, password: String? = nil) {
         (self.host, self.port, self.user, self.password) = (host, port, user, password)
     }

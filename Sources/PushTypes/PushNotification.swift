@@ -59,8 +59,8 @@ public struct PushNotification: Hashable, Sendable {
         )
     }
 
-    /// Indicates whether a text can be the value of a header field: it has no control character and no leading or
-    /// trailing space (RFC 9113, 8.2.1).
+    /// Returns `true` if a text can be the value of a header field: it has no control character and no leading or
+    /// trailing space (RFC 9113 section 8.2.1).
     package static func isHeaderValue(_ text: String) -> Bool {
         let bytes = text.utf8
         return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f } && bytes.first != 0x20 && bytes.last != 0x20

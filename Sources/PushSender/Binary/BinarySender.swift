@@ -59,7 +59,7 @@ public actor BinarySender: NotificationSender, Service {
     private let logger: Logger
     private var stateMachine: BinaryClientStateMachine
     private var connection = Connection.none
-    /// The number of the current connection, which distinguishes it from earlier ones.
+    /// The number of the current connection. Events with another number are those of an earlier one and are ignored.
     private var connectionNumber = 0
     private var lastFailure: String?
     /// The reason why the last connection could not be opened; `nil` if it was opened.
@@ -157,7 +157,7 @@ extension BinarySender {
     /// Writes, connects and resumes callers until there is nothing more to do.
     func proceed() {
         guard !self.isProceeding else {
-            // The system took a write at once. Its consequences follow in the next round.
+            // The system took a write immediately. Its consequences follow in the next round.
             self.proceedsAgain = true
             return
         }
@@ -255,7 +255,6 @@ extension BinarySender {
         self.withdraw { ticket in ticket.batch === batch }
     }
 
-    /// Withdraws the recalled pushes that are not written yet.
     private func withdrawRecalled() { self.withdraw { ticket in ticket.batch.isRecalled(ticket.index) } }
 
     private func withdraw(_ isConcerned: (Ticket) -> Bool) {

@@ -60,7 +60,8 @@ private final class PartialCall: PushCall {
     private let call: any PushCall
     private let positions: [Int]
 
-    /// Creates a call from the sender's `call`, whose pushes have these positions in the new one.
+    /// Creates a call from the binary sender's `call`. At the index of each push in `call`, `positions` contains the
+    /// position of that push in the new call.
     init(_ call: any PushCall, at positions: [Int]) { (self.call, self.positions) = (call, positions) }
 
     func takeBack(where isRecalled: (Int) -> Bool) -> Int { self.call.takeBack { isRecalled(self.positions[$0]) } }

@@ -166,7 +166,7 @@ public enum ChannelServiceError: Error, Hashable, Sendable, CustomStringConverti
     case notSent(Outcome.Failure)
     /// The request was sent, but its response did not arrive. The push service may have processed the request.
     case unknown(Outcome.Failure)
-    /// The response cannot be parsed.
+    /// The response cannot be parsed, for the reason that the text describes.
     case malformed(String)
 
     /// A readable description of the error.

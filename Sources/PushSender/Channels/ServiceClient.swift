@@ -7,7 +7,6 @@ import Synchronization
 
 /// Sends requests other than pushes. It opens one connection at a time, when there is something to send.
 actor ServiceClient {
-    /// A connection, and the event loop on which its handler runs.
     private final class Connection: Sendable {
         private let eventLoop: any EventLoop
         private let handler: NIOLoopBound<ServiceConnection>
@@ -56,7 +55,8 @@ actor ServiceClient {
     private var openings = 0
     private var isClosed = false
 
-    /// Creates a client. `maximumBody` is the maximum size of a response body, in bytes.
+    /// Creates a client.
+    /// - Parameter maximumBody: The maximum size of a response body, in bytes. A longer one is cut off.
     init(
         _ endpoint: PushServiceEndpoint,
         identity: SenderIdentity,

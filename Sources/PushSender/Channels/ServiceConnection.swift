@@ -20,7 +20,6 @@ final class ServiceConnection: ChannelInboundHandler {
 
     /// The interval between two checks of the deadlines.
     private static let tick: TimeAmount = .milliseconds(250)
-    /// The time after which an idle connection is closed.
     private static let longestIdleTime: TimeAmount = .seconds(60)
 
     private let authority: String
@@ -142,7 +141,6 @@ final class ServiceConnection: ChannelInboundHandler {
         self.work()
     }
 
-    /// Closes the connection after a failure of the transport.
     private func fail(_ failure: ConnectionError) {
         // A failure after the state machine has finished is a consequence of that.
         if self.failure == nil, self.stateMachine?.phase != .finished { self.failure = failure }

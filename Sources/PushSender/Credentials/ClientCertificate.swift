@@ -35,7 +35,7 @@ public struct ClientCertificate: Sendable {
     /// - Parameters:
     ///   - pem: The certificates and the key in any order, RSA or EC. Text between them is skipped.
     ///   - key: The text of the key's file; `nil` if `pem` contains the key.
-    ///   - passphrase: The passphrase of an encrypted key; ignored otherwise.
+    ///   - passphrase: The passphrase of an encrypted key; `nil` if the key is not encrypted.
     /// - Throws: ``CredentialError``.
     public init(pem: String, key: String? = nil, passphrase: String? = nil) throws(CredentialError) {
         let text = PEMFile(pem + "\n" + (key ?? ""))
@@ -55,7 +55,7 @@ public struct ClientCertificate: Sendable {
     /// - Parameters:
     ///   - der: The contents of a `.cer` file, as the developer account offers it.
     ///   - key: The private key in PEM.
-    ///   - passphrase: The passphrase of an encrypted key; ignored otherwise.
+    ///   - passphrase: The passphrase of an encrypted key; `nil` if the key is not encrypted.
     /// - Throws: ``CredentialError``.
     public init(der: [UInt8], key: String, passphrase: String? = nil) throws(CredentialError) {
         guard !der.isEmpty, let certificate = try? NIOSSLCertificate(bytes: der, format: .der) else {

@@ -7,7 +7,6 @@ import X509
 
 /// The contents of a credential's files, for display, even if the files cannot be used as a credential.
 package struct CredentialContents: Sendable {
-    /// The format of the files.
     package enum Format: String, Sendable {
         case signingKey = "signing key (.p8)"
         case archive = "PKCS#12 archive"
@@ -44,7 +43,7 @@ package struct CredentialContents: Sendable {
 }
 
 extension CredentialFile {
-    /// Reads the contents of the files.
+    /// Reads the contents of the files for display, even if they cannot be used as a credential.
     /// - Throws: ``CredentialError`` for files that cannot be read or decrypted.
     package func contents() throws(CredentialError) -> CredentialContents {
         let bytes = try Self.read(self.path)

@@ -75,7 +75,6 @@ extension CredentialError: CustomStringConvertible {
         }
     }
 
-    /// The description of an error in the certificate or the key.
     private var contentDescription: String {
         switch self {
         case .noCertificate: "the file has no certificate: export certificate and key together, or name both files"

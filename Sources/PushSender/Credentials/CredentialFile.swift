@@ -19,7 +19,7 @@ public struct CredentialFile: Sendable {
     /// The path of the private key's file, if ``path`` contains only the certificate; otherwise `nil`.
     public var keyFile: String?
 
-    /// Creates a description of the files, which are read by ``load()``.
+    /// Creates a description of the files from the values of its properties. ``load()`` reads the files.
     public init(
         path: String,
         passphrase: String? = nil,
@@ -51,7 +51,7 @@ public struct CredentialFile: Sendable {
         return .certificate(try ClientCertificate(pem: pem, key: key, passphrase: self.passphrase))
     }
 
-    /// Parses a `.p12`, or a `.cer` with its key.
+    /// Parses a `.p12` (`key` is `nil`), or a `.cer` with the text of its key.
     private func certificate(_ bytes: [UInt8], key: String?) throws(CredentialError) -> ClientCertificate {
         guard bytes.first == 0x30 else { throw .unknownFormat }
         if let key { return try ClientCertificate(der: bytes, key: key, passphrase: self.passphrase) }

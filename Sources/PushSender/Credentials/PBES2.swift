@@ -6,7 +6,6 @@ import SwiftASN1
 
 /// Data encrypted with a passphrase, by PBKDF2 with HMAC-SHA256 and AES-256 in CBC mode (RFC 8018), as OpenSSL 3 does.
 struct PBES2 {
-    /// The number of iterations of the key derivation.
     static let rounds = 100_000
     private static let saltLength = 16
     private static let keyLength = 32

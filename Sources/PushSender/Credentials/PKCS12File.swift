@@ -4,7 +4,7 @@ import SwiftASN1
 
 /// The structure of a `.p12`, without decryption (RFC 7292 section 4).
 struct PKCS12File {
-    /// A PKCS#8 key in a section that is not encrypted. The key itself usually is.
+    /// A PKCS#8 key in an unencrypted `SafeContents`. The key itself usually is encrypted, with the passphrase.
     struct Key {
         /// The label of the key in the PEM format.
         var label: String
@@ -16,11 +16,11 @@ struct PKCS12File {
     /// The MAC; `nil` for an archive without one (`openssl pkcs12 -nomac`).
     let mac: PKCS12MAC?
     private(set) var keys: [Key] = []
-    /// The number of iterations of each encrypted section's key derivation; `nil` for an unsupported encryption.
+    /// The number of key derivation iterations of each encrypted `SafeContents`; `nil` for an unsupported encryption.
     private(set) var encryptedRounds: [Int?] = []
-    /// The encrypted sections, unchanged.
+    /// The encrypted `SafeContents`, unchanged.
     private var encrypted: [ArraySlice<UInt8>] = []
-    /// The bags of the unencrypted sections that are not keys, unchanged.
+    /// The bags in the unencrypted `SafeContents` that are not keys, unchanged.
     private var otherBags: [ArraySlice<UInt8>] = []
 
     /// Parses an archive.
@@ -108,7 +108,7 @@ struct PKCS12File {
 extension PKCS12File {
     /// Returns an archive with the certificates of this archive and the key of `companion`, but none of its own keys.
     ///
-    /// The key comes first, so that BoringSSL refuses a key in an encrypted section before it decrypts that key too.
+    /// The key comes first, so that BoringSSL refuses a key in encrypted `SafeContents` before it decrypts that one.
     ///
     /// - Parameter password: The passphrase in the encoding of the archive.
     func withoutKeys(adding companion: PKCS12Archive.Companion, password: [UInt8]) throws -> [UInt8] {
@@ -143,7 +143,6 @@ extension ASN1ObjectIdentifier {
 
 /// The MAC that authenticates a `.p12` and its passphrase (RFC 7292 section 4 and appendix B).
 struct PKCS12MAC {
-    /// A hash function that is used for the MAC of archives.
     enum Digest { case sha1, sha256, sha384, sha512 }
 
     /// The hash function; `nil` if it is not supported.

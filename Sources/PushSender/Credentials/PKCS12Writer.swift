@@ -4,7 +4,6 @@ import SwiftASN1
 /// Creates a `.p12` with one key, its certificate and the certificate's authorities (RFC 7292). As in OpenSSL 3, the
 /// encryption is PBES2 and the MAC is HMAC-SHA256.
 struct PKCS12Writer {
-    /// The number of iterations of the MAC's key derivation.
     private static let rounds = 10_000
     private static let saltLength = 16
     /// The value of the `localKeyId` attribute, which pairs the key with its certificate.
@@ -31,7 +30,7 @@ struct PKCS12Writer {
         return try self.signed(content)
     }
 
-    /// Returns the section with the key, which is encrypted separately.
+    /// Returns the `SafeContents` with the key, which is encrypted separately.
     private func keyBag() throws -> [UInt8] {
         let encrypted = try PBES2(self.key.der, passphrase: self.passphrase)
         return try PKCS12DER.sequence { coder in
@@ -41,7 +40,7 @@ struct PKCS12Writer {
         }
     }
 
-    /// Writes the section with the certificates.
+    /// Encrypts the `SafeContents` with the certificates, and writes it.
     private func encrypted(_ bags: [UInt8], into coder: inout DER.Serializer) throws {
         let encrypted = try PBES2(bags, passphrase: self.passphrase)
         try PKCS12DER.typed(.encryptedData, into: &coder) { coder in
@@ -123,12 +122,10 @@ enum PKCS12DER {
         }
     }
 
-    /// Writes a `ContentInfo` of the type data.
     static func data(_ bytes: [UInt8], into coder: inout DER.Serializer) throws {
         try Self.typed(.pkcs7Data, into: &coder) { try $0.serialize(ASN1OctetString(contentBytes: bytes[...])) }
     }
 
-    /// Writes the value of a certificate bag.
     static func certificate(_ der: [UInt8], into coder: inout DER.Serializer) throws {
         try Self.typed(.x509Certificate, into: &coder) { try $0.serialize(ASN1OctetString(contentBytes: der[...])) }
     }

@@ -10,13 +10,12 @@ enum PrivateKeyReader {
     static let maximumPassphraseLength = 1023
     /// The maximum number of keys in a file; more are ``CredentialError/tooManyKeys``.
     static let maximumKeys = 16
-    /// The label of a key that is encrypted in PKCS#8.
     static let encryptedLabel = "ENCRYPTED PRIVATE KEY"
     /// The labels of keys in PKCS#8, PKCS#1 and SEC 1, including keys with the older encryption (RFC 1421).
     private static let plainLabels = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"]
 
-    /// Parses keys in PKCS#8, PKCS#1 or SEC 1, which may be encrypted. No key is decrypted before the iterations of all
-    /// keys have been checked.
+    /// Parses keys in PKCS#8, PKCS#1 or SEC 1. It throws an error if one is encrypted and `passphrase` is `nil`. No key
+    /// is decrypted before the iterations of all keys have been checked.
     static func keys(_ blocks: [PEMFile.Block], passphrase: String?) throws(CredentialError) -> [NIOSSLPrivateKey] {
         guard blocks.count <= Self.maximumKeys else { throw .tooManyKeys }
         var limit = KeyDerivationLimit()
@@ -77,7 +76,6 @@ enum PrivateKeyReader {
         }
     }
 
-    /// Parses an RSA key in PKCS#1 and DER.
     fileprivate static func key(rsa der: [UInt8]) throws -> Certificate.PrivateKey {
         try Certificate.PrivateKey(pemDocument: PEMDocument(type: "RSA PRIVATE KEY", derBytes: der))
     }
@@ -111,7 +109,7 @@ struct PKCS8Key {
         self.der = der
     }
 
-    /// Converts a key from the form that BoringSSL writes: PKCS#1 for RSA, SEC 1 for EC.
+    /// Converts a key from the form that BoringSSL writes, PKCS#1 for RSA and SEC 1 for EC; `nil` for any other.
     private static func der(_ bytes: [UInt8]) -> [UInt8]? {
         if let key = try? P256.Signing.PrivateKey(derRepresentation: bytes) { return Array(key.derRepresentation) }
         if let key = try? P384.Signing.PrivateKey(derRepresentation: bytes) { return Array(key.derRepresentation) }

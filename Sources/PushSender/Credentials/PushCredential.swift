@@ -13,10 +13,11 @@ public enum PushCredential: Sendable {
     ///
     /// - Parameters:
     ///   - path: A `.p8`, a `.p12`, a `.cer` or a PEM file.
-    ///   - passphrase: The passphrase of a `.p12` or an encrypted key.
-    ///   - teamID: The identifier of the developer team for a `.p8`.
+    ///   - passphrase: The passphrase of a `.p12` or an encrypted key; `nil` if there is none.
+    ///   - teamID: The identifier of the developer team, which a `.p8` requires; `nil` for other formats.
     ///   - keyID: The key identifier for a `.p8`; `nil` to take it from a file name like `AuthKey_ABC123DEFG.p8`.
-    ///   - keyFile: The PEM file of the private key, if `path` contains only the certificate.
+    ///   - keyFile: The path of the private key's PEM file, if the file at `path` contains only the certificate;
+    ///     otherwise `nil`.
     /// - Throws: ``CredentialError``, whose description states the remedy.
     public static func load(
         file path: String,

@@ -85,7 +85,8 @@ final class ConnectionPool: PushConnectionDelegate {
 
     // MARK: Called by the sender
 
-    /// Queues a batch, which receives its outcomes as they become known. If the queue is full, they are all `notSent`.
+    /// Queues a batch, which receives its outcomes as they become known. If the queue is full or the pool is closed,
+    /// all are ``Outcome/notSent(_:)``.
     func send(_ batch: SendBatch) {
         let now = NIODeadline.now()
         let count = batch.pushes.count
@@ -110,7 +111,7 @@ final class ConnectionPool: PushConnectionDelegate {
         Self.fail(tickets, .init("cancelled before it was sent"))
     }
 
-    /// Takes back pushes of a batch, which ends those that no connection has accepted.
+    /// Takes back pushes of a batch. Those that no connection has accepted end as ``Outcome/notSent(_:)``.
     func takeBack(_ indices: Set<Int>, of batch: SendBatch) {
         Self.endTakenBack(self.state.withLock { $0.queue.remove(indices, of: batch) })
     }
@@ -173,7 +174,7 @@ final class ConnectionPool: PushConnectionDelegate {
         self.observer?(nil)
     }
 
-    /// Drains the connections to the fallback port.
+    /// Drains the connections to the fallback port, so that new ones use the first port.
     private func firstPortWorksAgain() {
         let now = NIODeadline.now()
         let (handles, actions) = self.state.withLock { state in
@@ -390,7 +391,8 @@ final class ConnectionPool: PushConnectionDelegate {
     }
 }
 
-/// Receives the failure of each connection that could not be opened on any port, and `nil` when a connection is opened.
+/// A function that receives the failure of each connection that could not be opened on any port, and `nil` when a
+/// connection is opened.
 package typealias ConnectionObserver = @Sendable (Outcome.Failure?) -> Void
 
 /// Decides the level of a log message that each attempt to connect repeats: warning once a minute, otherwise info.
@@ -408,7 +410,6 @@ private struct RepeatedWarning {
 }
 
 extension Outcome.Failure {
-    /// Returns the log metadata of the failure, with the address at which it occurred.
     fileprivate func metadata(_ endpoint: PushServiceEndpoint) -> Logger.Metadata {
         let (host, port) = (self.fault?.host ?? endpoint.host, self.fault?.port ?? endpoint.port)
         return ["host": "\(host)", "port": "\(port)", "error": "\(self.description)"]

@@ -16,7 +16,6 @@ struct PoolStateMachine {
         case wake(Int)
     }
 
-    /// The lifecycle state of a connection.
     private enum Status: Hashable {
         case connecting
         /// The connection takes pushes. It is confirmed once the service has responded to a request. It is idle if it
@@ -53,7 +52,6 @@ struct PoolStateMachine {
 
     var isEmpty: Bool { self.connections.isEmpty }
 
-    /// The number of connections that take work.
     var readyCount: Int { self.connections.count { if case .ready = $0.status { true } else { false } } }
 
     func isReady(_ id: Int) -> Bool {

@@ -16,7 +16,7 @@ package final class PortSelector: Sendable {
         /// The observers by registration number. They are called when the first port works again.
         var observers: [Int: @Sendable () -> Void] = [:]
         var nextObserver = 0
-        /// The next probe of the first port. There is one at a time, however often the port changes.
+        /// The next probe of the first port; `nil` if none is planned. There is only one at a time.
         var nextTry: Scheduled<Void>?
     }
 
@@ -55,8 +55,8 @@ package final class PortSelector: Sendable {
     /// The push service with the port for the next connection. Each port has half of the time limit.
     var current: PushServiceEndpoint { self.endpoint(port: self.state.withLock { $0.fallback.port }) }
 
-    /// Records a failure to connect, and returns it in the form to report: it is not lasting until the other port has
-    /// failed too.
+    /// Records a failure to connect, and returns it in the form to report: a failure that may depend on the port is
+    /// lasting only once the other port has failed too.
     func failed(_ failure: ConnectionError, port: Int) -> ConnectionError {
         guard failure.mayDependOnPort else { return failure }
         let allFailed = self.state.withLock { state in

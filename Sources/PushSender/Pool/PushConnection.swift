@@ -87,7 +87,7 @@ final class PushConnection: ChannelInboundHandler {
 
     // MARK: Called by the pool
 
-    /// Handles events, takes work and writes.
+    /// Handles the connection's events, takes pushes from the pool if streams are free, and writes.
     func work() {
         // Nested calls end here, and are covered by the call in progress.
         guard !self.isWorking, self.stateMachine?.phase != nil else { return }
@@ -130,7 +130,6 @@ final class PushConnection: ChannelInboundHandler {
         self.write()
     }
 
-    /// Closes the connection after a failure of the transport.
     private func fail(_ failure: ConnectionError) {
         // A failure after the state machine has finished is a consequence of that.
         if self.failure == nil, self.stateMachine?.phase != .finished { self.failure = failure }
@@ -140,6 +139,7 @@ final class PushConnection: ChannelInboundHandler {
     }
 
     /// Writes the last bytes and closes the channel after the state machine has finished.
+    /// - Parameter cause: The failure that ended the connection; `nil` after an orderly end.
     private func finished(_ cause: HTTP2RequestFailure?) {
         if cause == nil { self.failure = nil }
         if let cause, self.failure == nil {
@@ -221,7 +221,6 @@ final class PushConnection: ChannelInboundHandler {
         self.stateMachine?.reuse(output)
     }
 
-    /// Drains the connection after a response that requires a new one.
     private func startDraining() { self.stateMachine?.drain(now: .now()) }
 
     private func reportExpiredToken() {
@@ -315,16 +314,13 @@ struct ConnectionHandle: Sendable {
         self.connection = NIOLoopBound(connection, eventLoop: eventLoop)
     }
 
-    /// Wakes the connection, so that it takes work.
     func wake() { self.eventLoop.execute { self.connection.value.work() } }
 
-    /// Closes the connection after its outstanding responses have arrived.
     func drain() { self.eventLoop.execute { self.connection.value.drain() } }
 }
 
 /// The owner of a ``PushConnection``, which calls the owner on the connection's event loop.
 protocol PushConnectionDelegate: AnyObject, Sendable {
-    /// The current time by the wall clock.
     var wallTime: Timestamp { get }
     /// Called when the service's settings have arrived, from which point the connection takes work.
     func connectionIsReady(_ id: Int)

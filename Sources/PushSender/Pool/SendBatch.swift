@@ -24,7 +24,7 @@ final class SendBatch: Sendable {
     }
 
     let pushes: [Push]
-    /// Receives each outcome immediately. If there is an observer, no outcomes are kept.
+    /// Receives each outcome immediately, and no outcomes are kept; `nil` to keep the outcomes for ``sent``.
     private let observer: (@Sendable ([SendResult]) -> Void)?
     /// The pool in which the pushes wait; `nil` if they cannot be taken back.
     private let pool: ConnectionPool?

@@ -28,10 +28,8 @@ struct SenderMetrics: Sendable {
         self.dimensions = dimensions
     }
 
-    /// Records the time from a request to its response.
     func responded(after time: TimeAmount) { self.responses.recordNanoseconds(time.nanoseconds) }
 
-    /// Counts the outcomes of a group of pushes.
     func count(_ results: some Collection<SendResult>) {
         var (accepted, rejected, notSent, unknown) = (0, 0, 0, 0)
         for result in results {

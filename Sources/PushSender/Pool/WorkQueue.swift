@@ -5,9 +5,9 @@ import PushTypes
 struct PushTicket {
     let batch: SendBatch
     let index: Int
-    /// The time after which the push no longer waits for a connection.
+    /// The time after which the push no longer waits for a connection, and ends as ``Outcome/notSent(_:)``.
     let deadline: NIODeadline
-    /// The number of times that the service has refused its stream.
+    /// The number of times that the service has refused the push's stream, which limits further attempts.
     var refusals = 0
     /// The time at which the request was sent; in the past for a push that has not been sent.
     var sentAt = NIODeadline.uptimeNanoseconds(0)
@@ -88,7 +88,7 @@ struct WorkQueue {
         }
     }
 
-    /// Removes and returns pushes of a batch.
+    /// Removes and returns those pushes of a batch, at the given positions, that are still in the queue.
     mutating func remove(_ indices: Set<Int>, of batch: SendBatch) -> [PushTicket] {
         var kept = CircularBuffer<Item>()
         var removed: [PushTicket] = []

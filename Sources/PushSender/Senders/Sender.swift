@@ -42,6 +42,7 @@ public final class Sender: NotificationSender, Service {
     /// - Parameters:
     ///   - environment: The environment in the labels of metrics; `nil` for the endpoint's environment.
     ///   - ports: The port selector that it shares with other senders; `nil` to create one.
+    ///   - observer: Receives failures to connect and successes (``ConnectionObserver``); `nil` to report nothing.
     package init(
         to endpoint: PushServiceEndpoint,
         credential: PushCredential,

@@ -18,7 +18,6 @@ package final class SenderPool: SenderSource, Service {
         var lane: SenderLane
     }
 
-    /// A sender that the pool keeps, for HTTP/2 or the binary protocol.
     private enum Kept {
         case http2(Sender)
         case binary(BinaryTransport)
@@ -107,7 +106,8 @@ package final class SenderPool: SenderSource, Service {
         }
     }
 
-    /// Creates the sender. Throws ``LegacyServiceMissing`` or ``CredentialError`` if the credential cannot be used.
+    /// Creates the sender for a certificate that uses the binary protocol. Throws ``LegacyServiceMissing`` if the
+    /// environment has no address for it, or ``CredentialError``.
     private func binaryTransport(
         _ certificate: ClientCertificate,
         _ environment: PushEnvironment,

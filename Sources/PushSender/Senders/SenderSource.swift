@@ -26,13 +26,15 @@ package protocol SenderSource: Sendable {
     ) throws -> any ChannelServiceClient
     /// Returns the address of an environment's push service.
     func endpoint(of environment: PushEnvironment) -> PushServiceEndpoint
-    /// Returns the address of the push service to which pushes with a credential are sent.
+    /// Returns the address to which pushes with a credential are sent. It differs from ``endpoint(of:)`` for a
+    /// certificate that uses the binary protocol.
     func endpoint(of environment: PushEnvironment, for credential: PushCredential) -> PushServiceEndpoint
     /// Sets the observer of the apps' connections, which receives each failure to open one and each success.
     func observe(_ observer: @escaping AppConnectionObserver)
 }
 
-/// Receives the failure of an app's connection that could not be opened, and `nil` when a connection is opened.
+/// A function that receives the app's id, the environment, and the failure of a connection that could not be opened;
+/// `nil` if a connection was opened.
 package typealias AppConnectionObserver = @Sendable (Int64, PushEnvironment, Outcome.Failure?) -> Void
 
 extension SenderSource {

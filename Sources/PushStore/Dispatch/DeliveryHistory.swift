@@ -48,7 +48,7 @@ package struct AttemptResult: Hashable, Sendable {
     }
 }
 
-/// The stored record of an attempt for one recipient that was followed by another attempt.
+/// An attempt to send to one recipient that was followed by another attempt, as the store keeps it for timelines.
 package struct AttemptRecord: Hashable, Sendable {
     package var at: Timestamp
     /// The number of identical attempts from ``firstAt`` to ``at`` that this record stands for. Only attempts whose
@@ -62,7 +62,8 @@ package struct AttemptRecord: Hashable, Sendable {
     package var milliseconds: Int?
 }
 
-/// The stored record of a page of recipients.
+/// The times and the size of a page, a group of recipients that is sent to together, as the store keeps them for
+/// timelines.
 package struct PageRecord: Hashable, Sendable {
     package var times: PageTimes
     package var committedAt: Timestamp
@@ -73,7 +74,7 @@ package struct PageRecord: Hashable, Sendable {
     package var block: Int64?
 }
 
-/// A summary of the pages of a notification.
+/// The numbers of a notification's pages and of their recipients, with the earliest and latest times of the pages.
 package struct PageSummary: Hashable, Sendable {
     package var pages: Int
     package var recipients: Int

@@ -94,7 +94,7 @@ package struct RetryResult: Hashable, Sendable {
     /// The environment whose pause delays the recipient until ``dueAt``; `nil` if no pause does. The recipient becomes
     /// due immediately when the pause ends.
     package var heldFor: PushEnvironment?
-    /// See ``Recipient/mayHaveArrived``.
+    /// Indicates whether an earlier push may have reached the device (``Recipient/mayHaveArrived``).
     package var mayHaveArrived = false
     /// The attempt that led to the retry; `nil` if no attempt was made.
     package var attempt: AttemptResult?

@@ -13,7 +13,7 @@ package struct Recipient: Hashable, Sendable {
     package var environment: PushEnvironment
     /// The time of the device's latest registration; `nil` if the token is not registered.
     package var registeredAt: Timestamp?
-    /// Indicates whether the push service has already rejected the token as bad.
+    /// Indicates whether the push service has rejected the token as bad. Accepting a push clears the suspicion.
     package var isSuspected = false
     /// The environment in which the device is registered, if the push is attempted in the other environment (see
     /// ``TokenStateChange/Kind/moved(to:)``); otherwise `nil`.

@@ -22,7 +22,7 @@ package enum RetryRecipient: Hashable, Sendable {
     /// No further attempt is made for the recipient. The caller only writes the final state.
     case ended(EndedRetry)
 
-    /// See ``Recipient/id``.
+    /// The recipient's id within the notification (``Recipient/id``).
     package var id: Int64 {
         switch self {
         case .due(let recipient): recipient.id
@@ -33,13 +33,13 @@ package enum RetryRecipient: Hashable, Sendable {
 
 /// A recipient for which no further attempt is made, with the cause.
 package struct EndedRetry: Hashable, Sendable {
-    /// See ``Recipient/id``.
+    /// The recipient's id within the notification (``Recipient/id``).
     package var id: Int64
     /// The recipient; `nil` if its device or token can no longer be read.
     package var recipient: Recipient?
     package var attempts: Int
     package var cause: EndingCause
-    /// See ``Recipient/mayHaveArrived``.
+    /// Indicates whether an earlier push may have reached the device (``Recipient/mayHaveArrived``).
     package var mayHaveArrived = false
 
     package var state: DeliveryRecord.State { self.cause.state.ending(mayHaveArrived: self.mayHaveArrived) }

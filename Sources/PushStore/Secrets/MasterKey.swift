@@ -89,7 +89,7 @@ enum SecretContext: Hashable, Sendable {
     case providerToken(ProviderTokenKey)
     /// The key that signs the download URLs of files.
     case addressKey
-    /// A known string, which only the right master key opens.
+    /// The mark: a known string, by which a store checks at its start that it has the right master key.
     case mark
 
     /// The associated data for AES-GCM, which differs between any two contexts.

@@ -5,12 +5,13 @@ package import PushTypes
 /// The store of API keys, which are found by their SHA-256 hash.
 package protocol APIKeyStore: Sendable {
     /// Adds a key. Only its hash is stored.
-    /// - Throws: ``StoreError/noSuchApp(_:)`` for a key that is limited to an app that does not exist. The key would
-    ///   become valid for an app that is later created under that bundle id.
+    /// - Throws: ``StoreError/noSuchApp(_:)`` for a key that is limited to an app that does not exist, because the key
+    ///   would become valid for an app that is later added under that bundle id.
     func addKey(_ key: APIKeyRecord, hash: [UInt8]) async throws
     /// Returns the key with this hash; `nil` if there is none.
     func key(hash: [UInt8]) async throws -> APIKeyRecord?
-    /// Returns the hashes of at most `limit` stored keys, in no particular order.
+    /// Returns the hashes of at most `limit` stored keys, in no particular order. With them, the provider looks up
+    /// existing keys even for clients that have sent too many wrong keys.
     func keyHashes(limit: Int) async throws -> [[UInt8]]
     /// Returns all keys, oldest first.
     func keys() async throws -> [APIKeyRecord]
@@ -21,8 +22,8 @@ package protocol APIKeyStore: Sendable {
     /// one is refused.
     /// - Throws: ``StoreError/noSuchApp(_:)`` if the key is newly limited to an app that does not exist.
     func changeKey(_ id: UUID, _ change: @Sendable (inout APIKeyRecord) -> Void) async throws -> KeyChangeResult
-    /// Deletes a key, unless no lasting admin key (``APIKeyRecord/isLastingAdmin``) would remain. If two keys delete
-    /// each other concurrently, one of them stays.
+    /// Deletes a key. If no lasting admin key (``APIKeyRecord/isLastingAdmin``) would remain, it deletes nothing and
+    /// returns ``KeyDeletionResult/lastAdmin``. If two keys delete each other concurrently, one of them stays.
     func deleteKey(_ id: UUID) async throws -> KeyDeletionResult
     /// Stores the times of keys' last requests, by key id, in one transaction. Earlier times than stored are ignored.
     func setLastUses(_ uses: [UUID: Timestamp]) async throws
@@ -31,8 +32,8 @@ package protocol APIKeyStore: Sendable {
 /// The store of the secrets with which apps' back ends sign user proofs, which state that an installation belongs to a
 /// user. Registrations with a public key need such a proof.
 package protocol UserSecretStore: Sendable {
-    /// Adds a secret to an app, unless the app already has `limit` secrets.
-    /// - Returns: `false` if the app already has `limit` secrets.
+    /// Adds a secret to an app.
+    /// - Returns: `false` if the app already has `limit` secrets, in which case nothing is added.
     func addUserSecret(_ secret: UserSecretRecord, app: Int64, limit: Int) async throws -> Bool
     /// Returns the secrets of an app, the oldest first.
     func userSecrets(app: Int64) async throws -> [UserSecretRecord]
@@ -53,16 +54,20 @@ package protocol PersonStore: Sendable {
     /// - Throws: ``StoreError/noSuchApp(_:)`` for a person who is limited to an app that does not exist.
     func addPerson(_ person: PersonRecord, link: LinkRecord) async throws -> PersonRecord?
     func person(_ id: UUID) async throws -> PersonRecord?
-    /// Returns people in the order of their addition, beginning after the number `after`, or (`nil`) with the first.
+    /// Returns people in the order of their addition, at most `limit`.
+    /// - Parameter after: The number of the last person on the previous page; `nil` for the first page.
     func people(after: Int64?, limit: Int) async throws -> [PersonRecord]
     /// Changes the name, the role, the apps or the language of a person, or disables or enables the person.
     ///
-    /// The sessions end if the role or the apps change, or if the person is disabled, which also invalidates the link.
-    /// The change is refused if no lasting admin (``PersonRecord/isLastingAdmin``) would remain. Of two concurrent
-    /// changes that together would have this effect, one is refused.
+    /// The person's sessions end if the role or the apps change, or if the person is disabled. Disabling also
+    /// invalidates the person's link for choosing a password.
+    ///
+    /// The result is ``PersonChangeResult/lastAdmin``, and nothing changes, if no lasting admin
+    /// (``PersonRecord/isLastingAdmin``) would remain. Of two concurrent changes with this effect, one is refused.
     /// - Throws: ``StoreError/noSuchApp(_:)`` if the person is newly limited to an app that does not exist.
     func changePerson(_ id: UUID, _ change: @Sendable (inout PersonRecord) -> Void) async throws -> PersonChangeResult
-    /// Deletes a person and all access, unless no lasting admin (``PersonRecord/isLastingAdmin``) would remain.
+    /// Deletes a person with all sessions and links. If no lasting admin (``PersonRecord/isLastingAdmin``) would
+    /// remain, it deletes nothing and returns ``PersonDeletionResult/lastAdmin``.
     func deletePerson(_ id: UUID) async throws -> PersonDeletionResult
     /// Replaces the password of a person, and ends all sessions and links of the person.
     /// - Parameter old: The stored, hashed password that the caller has checked.
@@ -86,7 +91,7 @@ package protocol PersonStore: Sendable {
     ///   - person: The person for whom the link is, or the new person that the link creates.
     ///   - password: The hashed password to store.
     ///   - signIn: The session to begin.
-    /// - Returns: The stored person; `nil` if the link can no longer be redeemed.
+    /// - Returns: The stored person; `nil` if the link has expired, was replaced or redeemed, or is for another person.
     func redeem(
         link: [UInt8],
         for person: PersonRecord,
@@ -124,8 +129,8 @@ package protocol SessionStore: Sendable {
     /// Begins a session for the holder of an API key.
     /// - Returns: `false` if the key no longer exists.
     func signIn(_ signIn: SignInRecord, key: UUID) async throws -> Bool
-    /// Returns the session, even an expired one, whose token has this hash, with its holder's record; `nil` if none
-    /// has.
+    /// Returns the session whose token has this hash, even an expired one, with the record of its holder, a person or
+    /// an API key; `nil` if there is no such session, or if its holder no longer exists.
     func session(hash: [UInt8]) async throws -> StoredSession?
     /// Records the latest use of a session.
     /// - Parameters:

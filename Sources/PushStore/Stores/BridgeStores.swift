@@ -21,13 +21,14 @@ package protocol BridgeStore: Sendable {
     /// Adds or changes a bridge of an app. A new bridge must not exceed the app's maximum, and must not match Matrix
     /// app ids of another app. The name of a binary bridge must not be a topic of another app. A bridge for the app's
     /// own topic replaces a bridge of another app. Otherwise the result names the reason for the refusal.
-    /// - Parameter keepsSecret: Whether the secret of the existing bridge is kept, if it can be opened.
+    /// - Parameter keepsSecret: Whether the secret of the existing bridge is kept, if it can be opened. Otherwise the
+    ///   secret in `bridge` is stored.
     func setBridge(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeChangeResult
     /// Removes a bridge of an app.
     /// - Returns: `false` if the app has no bridge with this name.
     func removeBridge(_ kind: BridgeKind, name: String, app: Int64) async throws -> Bool
-    /// A number that rises with each change of a bridge, and with each addition or erasure of an app. It starts at 0 in
-    /// each process.
+    /// A number that rises with each change of a bridge, and with each addition or erasure of an app, so that a caller
+    /// knows when to read the bridges again. It starts at 0 in each process.
     var bridgeGeneration: Int { get }
 }
 

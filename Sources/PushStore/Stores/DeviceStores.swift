@@ -122,9 +122,12 @@ package protocol UserStore: Sendable {
     func reserve(_ reservations: [FrequencyCapReservation]) async throws -> [Set<BytewiseString>]
     /// Returns the number of an audience's recipients for each combination of facts that decides whether they are
     /// skipped. Recipients are active devices, and named tokens that are not registered.
-    /// - Parameter now: The current time by the steady clock, for the frequency cap.
+    /// - Parameters:
+    ///   - environment: The environment of the devices; `nil` for both. Named tokens are then those of production.
+    ///   - now: The current time by the steady clock, for the frequency cap.
     /// - Returns: The groups; empty if no recipient can be skipped, and `nil` if there are more than 10,000 groups.
-    /// - Throws: ``StoreError/queryTooExpensive(budget:)``, `BudgetRefusal`.
+    /// - Throws: ``StoreError/queryTooExpensive(budget:)`` if the query exceeds its time budget, and `BudgetRefusal` if
+    ///   too many queries of the caller wait already.
     func consentGroups(
         app: AppRecord,
         audience: Audience,

@@ -13,11 +13,12 @@ package protocol DispatchStore: Sendable {
     /// Shortens delays that exceed ``MaximumDelay``, so that a wrong clock at the time of writing delays work but does
     /// not block it.
     func settleWaiting(at clocks: ClockReading) async throws
-    /// Returns scheduled notifications that are due to be opened. A notification that cannot be read is paused, because
-    /// it would block the others.
+    /// Returns scheduled notifications that are due to be opened, that is, to be divided into shards that are sent. A
+    /// notification that cannot be read is paused, because it would block the others.
     /// - Parameter excluded: The apps whose notifications are left out.
     func due(now: Timestamp, limit: Int, excluding excluded: Set<Int64>) async throws -> [NotificationRecord]
-    /// Opens a scheduled notification: it adds the shards, which can then be claimed. Otherwise nothing changes.
+    /// Opens a scheduled notification: it adds the shards, which can then be claimed. A notification in any other state
+    /// does not change.
     /// - Parameter recipients: The number of devices in the audience. For named tokens, it is not used.
     func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws
     /// Claims shards that may be sent now, from different notifications if possible.
@@ -68,7 +69,7 @@ package protocol DispatchStore: Sendable {
     ///   - now: The time of the pages.
     ///   - leaseUntil: The expiry time, by the steady clock, of the leases for requests that are claimed when they are
     ///     accepted.
-    /// - Throws: An error. In that case nothing was written.
+    /// - Throws: The error that ended the transaction. In that case nothing was written.
     func write(_ writes: LedgerBatch, now: Timestamp, leaseUntil: Timestamp) async throws -> LedgerBatchResult
 }
 

@@ -93,7 +93,8 @@ package struct StoredCertificate: Hashable, Sendable {
     package var bundleID: Topic
     package var environment: PushEnvironment
     package var credential: CredentialRecord
-    /// The sealed secret. It changes when the certificate is replaced.
+    /// The certificate and its private key, sealed with the master key. The store compares the seal with the stored one
+    /// when an expiry is announced, to notice that the certificate was replaced meanwhile.
     package var seal: Data
     /// The stage that was last announced, in days until the expiry; `nil` if none was.
     package var announcedStage: Int?
@@ -145,7 +146,9 @@ package protocol RetentionStore: Sendable {
 /// deleted rows in the free space of pages.
 package protocol ErasureStore: Sendable {
     /// Marks an app for erasure, cancels its notifications, and deletes its credentials. Requests no longer find it.
-    /// - Parameter steady: The time of the request by the steady clock; `now` is by the wall clock.
+    /// - Parameters:
+    ///   - now: The time of the request by the wall clock.
+    ///   - steady: The time of the request by the steady clock, with which the erasure is dated.
     /// - Returns: The erasure; `nil` if there is no such app.
     func eraseApp(_ app: Int64, now: Timestamp, steady: Timestamp) async throws -> ErasureRecord?
     /// Returns the erasure of the app with this bundle id; `nil` if the app is not being erased.

@@ -32,8 +32,11 @@ package protocol NotificationStore: Sendable {
     /// - Returns: The notification, unchanged if its state does not allow the change; `nil` if there is none.
     /// - Throws: ``DamagedRow`` if the notification cannot be read. It is paused or cancelled nevertheless.
     func setState(_ change: StateChange, of notification: UUID, now: Timestamp) async throws -> NotificationRecord?
-    /// Returns a notification's deliveries in the order of their recipients, beginning after the recipient `after`.
-    /// - Parameter reason: The full text of the reason that the deliveries must have; `nil` for any reason.
+    /// Returns a notification's deliveries in the order of their recipients.
+    /// - Parameters:
+    ///   - state: The state that the deliveries must have; `nil` for any state.
+    ///   - reason: The full text of the reason that the deliveries must have; `nil` for any reason.
+    ///   - after: The id of the last recipient on the previous page; `nil` for the first page.
     func deliveries(
         of notification: UUID,
         state: DeliveryRecord.State?,
@@ -74,8 +77,8 @@ package protocol TimelineStore: Sendable {
     func notification(_ prefix: DeliveryPrefix) async throws -> NotificationRecord?
     /// Returns the delivery that the two parts of an `apns-id` identify; `nil` if there is none.
     func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord?
-    /// Returns the position down to which a search for deliveries goes: the oldest of the `campaigns` newest campaigns
-    /// before `before`; `nil` if there are no older campaigns.
+    /// Returns the oldest position that a search for deliveries includes: that of the oldest among the `campaigns`
+    /// newest campaigns before `before` (`nil`: of all); `nil` if there are fewer, so that the search has no bound.
     func horizon(app: Int64, before: NotificationCursor?, campaigns: Int) async throws -> NotificationCursor?
     /// Returns the periods in which devices belonged to a user: current periods first, then the ones that ended most
     /// recently.
@@ -90,7 +93,8 @@ package protocol TimelineStore: Sendable {
         horizon: NotificationCursor?,
         limit: Int
     ) async throws -> [DeliveryRecord]
-    /// Returns the deliveries of an unregistered token, with the same bounds and order as those of a device.
+    /// Returns an unregistered token's deliveries before `before` and not before `horizon` (`nil`: no bound), newest
+    /// notification first.
     /// - Parameter since: The time after which the deliveries must have been sent; `nil` for any time.
     func deliveries(
         app: Int64,

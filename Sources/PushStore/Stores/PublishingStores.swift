@@ -12,13 +12,15 @@ package protocol PublishingStore: Sendable {
     /// Changes a publication in one transaction.
     /// - Returns: The publication after the change; `nil` if no publication has this id.
     func changePublication(_ id: UUID, _ changes: PublicationChanges) async throws -> PublicationRecord?
-    /// Removes a publication, unless it has issues.
+    /// Removes a publication. The result names the reason if it has issues and therefore stays.
     func deletePublication(_ id: UUID) async throws -> PublicationDeletionResult
 
     /// Adds an issue as a draft, unless its app already has the product id or ``IssueRecord/maximumOfApp`` issues.
     func addIssue(_ issue: IssueRecord) async throws -> IssueChangeResult
     /// Returns the issues of a publication in the given order.
-    /// - Parameter state: The state that the issues must have; `nil` for any state.
+    /// - Parameters:
+    ///   - state: The state that the issues must have; `nil` for any state.
+    ///   - after: The position of the last issue on the previous page; `nil` for the first page.
     func issues(
         publication: UUID,
         state: IssueState?,
@@ -43,7 +45,7 @@ package protocol PublishingStore: Sendable {
 
     /// Returns the version of an app's catalogue, which rises with each change of the catalogue; 0 before the first.
     func catalogueVersion(app: Int64) async throws -> Int64
-    /// Returns published issues of an app, newest first, beginning after `after`.
+    /// Returns published issues of an app, newest first, beginning after `after`, or (`nil`) with the newest.
     /// - Parameter account: The publisher's account whose publications are included in addition; `nil` for none.
     func catalogue(app: Int64, account: String?, after: IssueCursor?, limit: Int) async throws -> [IssueRecord]
 }
@@ -100,7 +102,8 @@ package protocol EntitlementServerStore: Sendable {
     /// - Throws: ``DamagedRow`` if the server cannot be read, or its secret cannot be opened.
     func entitlementServer(app: Int64) async throws -> EntitlementServerRecord?
     /// Sets the entitlement server of an app.
-    /// - Parameter keepsSecret: Whether the secret of the existing server is kept, if it can be opened.
+    /// - Parameter keepsSecret: Whether the secret of the existing server is kept, if it can be opened. Otherwise the
+    ///   secret in `server` is stored.
     /// - Returns: The server as it is stored.
     func setEntitlementServer(
         _ server: EntitlementServerRecord,

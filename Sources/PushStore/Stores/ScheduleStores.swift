@@ -6,7 +6,8 @@ package import PushTypes
 package protocol ScheduleStore: Sendable {
     /// Adds a schedule, unless it would exceed the app's limits. The check and the write are one transaction.
     func addSchedule(_ schedule: ScheduleRecord, limits: ScheduleLimits) async throws -> ScheduleChangeResult
-    /// Returns schedules, oldest first, beginning after `cursor`. Schedules that cannot be read are left out.
+    /// Returns schedules of an app, oldest first, beginning after `cursor`, or (`nil`) with the first. Schedules that
+    /// cannot be read are left out.
     /// - Parameter longestRequest: The maximum length of a returned request, in bytes. Longer requests are left empty.
     func schedules(
         app: Int64,
@@ -29,6 +30,7 @@ package protocol ScheduleStore: Sendable {
     /// - Parameters:
     ///   - from: The expected time of the next run; `nil` to continue a schedule that has ended.
     ///   - next: The time of the run after it; `nil` if there is none.
+    ///   - lastRunAt: The time of the latest run that was made; `nil` if none was made yet.
     func advanceSchedule(_ id: UUID, from: Timestamp?, to next: Timestamp?, lastRunAt: Timestamp?) async throws
     /// Records the problem of a schedule's latest runs. A text of more than 500 characters is truncated.
     func setProblem(_ problem: ScheduleProblem, ofSchedule id: UUID) async throws
@@ -53,7 +55,8 @@ package protocol ScheduleStore: Sendable {
 
 /// A change of a schedule, requested by a person.
 package enum ScheduleChange: Hashable, Sendable {
-    /// Replaces the name, the request, the rule and the API key. The paused state and the time of the last run stay.
+    /// Replaces the name, the request, the rule, the time of the next run (`nil` for none), the API key of the last
+    /// change (`nil` if unknown) and the library items in use. The paused state and the time of the last run stay.
     case replace(
         name: String,
         request: Data,
@@ -67,7 +70,8 @@ package enum ScheduleChange: Hashable, Sendable {
     case pause(version: Int64?)
     /// Resumes the schedule.
     /// - Parameters:
-    ///   - nextRunAt: The time of the next run, computed from the rule in the record that the caller has read.
+    ///   - nextRunAt: The time of the next run, computed from the rule in the record that the caller has read; `nil` if
+    ///     the rule has no further run.
     ///   - version: The version of that record. If the schedule now has another version, nothing is changed.
     case resume(nextRunAt: Timestamp?, version: Int64)
 }
@@ -96,7 +100,7 @@ package struct ScheduleCursor: Hashable, Sendable {
 
 /// A page of the list of an app's schedules.
 package struct ScheduleList: Hashable, Sendable {
-    /// A schedule in a list.
+    /// An entry of the list: a schedule, whose request may be left out, and the length of the request.
     package struct Entry: Hashable, Sendable {
         /// The schedule. Its request is empty if ``requestBytes`` exceed the maximum length that the caller has given.
         package var schedule: ScheduleRecord

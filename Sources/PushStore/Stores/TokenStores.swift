@@ -12,7 +12,7 @@ package protocol TokenStateStore: Sendable {
     /// Returns the id that separates the devices added before a time, which have lower ids, from those added later. Ids
     /// rise in the order in which devices were added.
     func firstDevice(addedSince: Timestamp) async throws -> Int64
-    /// Returns an app's token events, newest first, beginning before `before`. A `nil` parameter matches any event.
+    /// Returns an app's token events, newest first, with ids below `before`. A parameter that is `nil` excludes none.
     func tokenEvents(
         app: Int64,
         token: DeviceToken?,

@@ -30,14 +30,14 @@ package protocol WebhookStore: Sendable {
     /// Returns blocks of events in the order of their positions, beginning after the position `after`.
     func eventBlocks(app: Int64, kinds: Set<WebhookRecord.Event>, after: Int64, limit: Int) async throws -> [EventBlock]
     /// Returns the event blocks for a webhook and the state of their delivery, newest first, beginning before the
-    /// position `before`.
+    /// position `before`, or (`nil`) with the newest.
     func deliveries(to webhook: WebhookRecord, before: Int64?, limit: Int) async throws -> [WebhookDeliveryRecord]
     /// Returns the position of an app's last event block from before a time; 0 if there is none.
     func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64
 }
 
 extension WebhookStore {
-    /// Returns the webhooks of an app, or of all apps, without those that cannot be read.
+    /// Returns the webhooks of an app or (`nil`) of all apps, without those that cannot be read.
     package func webhooks(app: Int64?) async throws -> [WebhookRecord] {
         try await self.readWebhooks(app: app).webhooks
     }

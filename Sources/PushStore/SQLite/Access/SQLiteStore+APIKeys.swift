@@ -72,7 +72,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns `true` if there is a lasting admin key (``APIKeyRecord/isLastingAdmin``) other than this key.
     private static func hasLastingAdmin(besides id: UUID, in database: Database) throws -> Bool {
         let sql = """
             SELECT 1 FROM apiKey

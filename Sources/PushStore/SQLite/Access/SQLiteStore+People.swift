@@ -131,7 +131,6 @@ struct PersonRows {
         return try !self.database.hasRow(sql: sql, [PersonRecord.key(of: name), id.uuidString])
     }
 
-    /// Returns `true` if there is a lasting admin (``PersonRecord/isLastingAdmin``) other than this person.
     func hasLastingAdmin(besides id: UUID) throws -> Bool {
         let sql = """
             SELECT 1 FROM person
@@ -151,7 +150,6 @@ struct PersonRows {
         return try self.database.insert(into: "person", columns)
     }
 
-    /// Updates the changeable columns of a person, except the password.
     func update(_ person: PersonRecord) throws {
         try self.database.update("person", person.columns, id: person.id.uuidString)
     }
@@ -200,7 +198,6 @@ extension PersonRecord: StoredRecord {
         )
     }
 
-    /// The changeable columns, except the password.
     fileprivate var columns: ColumnValues {
         [
             "name": self.name, "nameKey": Self.key(of: self.name), "role": self.role.rawValue,

@@ -151,7 +151,7 @@ extension SessionRecord: StoredRecord {
 
 /// Reads and writes the sessions of people and keys, within a transaction.
 extension PersonRows {
-    /// The maximum number of sign-in networks that are stored for each person.
+    /// The maximum number of sign-in networks that are stored for each person; the one unused longest is forgotten.
     private static let maximumNetworks = 10
 
     /// Begins a session. For a person, it also removes the lock under the name `lock`, and stores the client's network.

@@ -16,7 +16,6 @@ struct AudienceDriver: Sendable {
         var arguments: [DatabaseValue]
     }
 
-    /// The ranges, which may overlap.
     private let ranges: [IndexRange]
     /// The number of entries in all ranges together.
     let count: Int
@@ -63,7 +62,7 @@ struct AudienceDriver: Sendable {
     }
 
     /// Returns the number of index entries up to which looking up their devices is faster than a scan that stops after
-    /// `wanted` matches among `devices` devices. The scan visits about `wanted * devices / entries` devices.
+    /// `wanted` matches among `devices` devices. The scan reads about `wanted * devices / entries` devices.
     static func limit(wanted: Int, devices: Int64) -> Int {
         let entries = (8 * Double(max(wanted, 1)) * Double(max(devices, 1))).squareRoot()
         return Int(min(entries, 1e9))
@@ -116,7 +115,7 @@ private indirect enum CandidateRanges {
         }
     }
 
-    /// The number of ``ranges(_:)`` in the whole tree; at least 1.
+    /// The number of ``ranges(_:)`` in the whole tree, on which the permitted effort of counting depends; at least 1.
     var count: Int {
         switch self {
         case .ranges: 1

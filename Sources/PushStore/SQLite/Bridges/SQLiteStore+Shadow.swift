@@ -69,7 +69,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Decodes a difference; `nil` for a damaged row.
     private static func shadowDifference(_ row: Row) -> ShadowDifference? {
         guard let at = row.time("at"), let subject = row["subject"] as String?, let ours = row["ours"] as String?,
             let theirs = row["theirs"] as String?

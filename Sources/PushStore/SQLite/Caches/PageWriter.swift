@@ -8,7 +8,6 @@ import Synchronization
 final class PageWriter: Sendable {
     private let reasons = SharedCache<DeliveryReason, Int64>(maximum: 1000)
     private let connections = SharedCache<OpenedConnection, Int64>(maximum: 1000)
-    /// The counters of charts that have not been written to the database.
     private let statistics = PendingStatistics()
 
     /// Runs `body` in a transaction, with the state that all pages of the transaction share.
@@ -35,7 +34,6 @@ final class PageWriter: Sendable {
         }
     }
 
-    /// Writes the pending counters of charts to the database.
     func writeStatistics(to store: StoreDatabase) async throws {
         guard self.statistics.needsWrite else { return }
         let taken = Mutex<PendingStatistics.Numbers>([:])
@@ -69,10 +67,6 @@ final class CommitContext {
     /// The apps whose notifications have finished.
     private(set) var apps: Set<Int64> = []
 
-    /// Creates the state for a transaction.
-    /// - Parameters:
-    ///   - reasons: The cached ids of reasons.
-    ///   - connections: The cached ids of connections.
     fileprivate init(reasons: [DeliveryReason: Int64], connections: [OpenedConnection: Int64]) {
         (self.reasons, self.connections) = (ReasonLookup(known: reasons), ConnectionLookup(known: connections))
     }

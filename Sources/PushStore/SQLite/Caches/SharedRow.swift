@@ -16,7 +16,6 @@ final class SharedRowLookup<Value: SharedRow> {
 
     init(known: [Value: Int64] = [:]) { self.known = known }
 
-    /// Returns the id of a value's row, which is inserted if it is missing.
     func id(of value: Value, in database: Database) throws -> Int64 {
         if let id = self.known[value] ?? self.found[value] { return id }
         let id = try value.id(in: database)

@@ -93,7 +93,7 @@ extension DeliveryRecord.State {
 /// with each push would cost as much as its delivery. If the process is killed, up to a second of chart counts is lost.
 /// The ledger loses nothing.
 final class PendingStatistics: Sendable {
-    /// The counts by minute and app.
+    /// The counts by minute, in seconds since 1970, and by the id of the app.
     typealias Numbers = [Int64: [Int64: StatisticCounter.Counts]]
 
     private struct State {

@@ -9,7 +9,7 @@ enum StoredTrip {
         connection << Self.bits | min(max(0, Int64(milliseconds)), Self.most)
     }
 
-    /// Decodes an integer. The time is `nil` if it was 131 s or more.
+    /// Decodes an integer: the connection's id, 0 for none, and the time; `nil` if it was 131 s or more.
     static func parts(_ number: Int64) -> (connection: Int64, milliseconds: Int?) {
         let time = number & Self.most
         return (number >> Self.bits, time == Self.most ? nil : Int(time))

@@ -36,8 +36,8 @@ final class AppCache: Sendable {
 /// A flag that is set when a transaction changes a table on which ``AppCache`` depends. Triggers on the writer's
 /// connection set it, so that no statement is missed.
 final class AppChangeMark: Sendable {
-    /// The tables whose changes set the flag. If only some of a table's columns matter and others change often, they
-    /// are listed.
+    /// The tables whose changes set the flag, each with the columns whose updates count; `nil` if updates of any column
+    /// count. Insertions and deletions always do.
     private static let tables: [(name: String, columns: String?)] = [
         (
             "app",

@@ -21,7 +21,8 @@ struct LogStateMachine {
         var longPatience: Duration = .seconds(5)
     }
 
-    /// The time for which writers continue after another process's snapshot has prevented a truncating checkpoint.
+    /// The time for which writers continue, without another truncating checkpoint, after a snapshot of another process
+    /// has prevented one.
     static let grace: Duration = .seconds(5)
     /// The time for which writers continue after a read of this process has prevented a truncating checkpoint. It is
     /// short, because such a read finishes soon.
@@ -68,7 +69,8 @@ struct LogStateMachine {
         return pages >= self.limits.checkpoint
     }
 
-    /// Returns `true` if the log is short enough, or the grace period long enough, for a transaction to begin.
+    /// Returns `true` if a transaction may begin: the log is shorter than ``Limits/hold``, or a snapshot has prevented
+    /// a truncating checkpoint and the grace period since then has not passed.
     func admitsWriter(now: ContinuousClock.Instant) -> Bool {
         if case .prevented(let until) = self.phase, now < until { return true }
         return self.pages < self.limits.hold

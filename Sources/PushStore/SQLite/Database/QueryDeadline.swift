@@ -21,7 +21,7 @@ final class QueryDeadline {
         /// The maximum time of the query; `nil` for no limit.
         var budget: Duration?
         var clock = QueryClock.wall
-        /// The time after which the caller no longer needs the result; `nil` for no such time.
+        /// The time at which the query is interrupted, because its caller no longer waits; `nil` for none.
         var end: ContinuousClock.Instant?
         /// Indicates whether the query pauses periodically to yield the processor.
         var rests = false
@@ -34,7 +34,6 @@ final class QueryDeadline {
     private static let steps: Int32 = 1000
     /// The time for which a query runs between two pauses.
     private static let slice: Duration = .milliseconds(10)
-    /// The length of a pause.
     private static let rest: Duration = .milliseconds(5)
 
     private let limits: Limits

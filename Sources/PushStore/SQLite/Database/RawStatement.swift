@@ -113,7 +113,6 @@ struct RawStatement {
         return String(decoding: UnsafeBufferPointer(start: text, count: length), as: UTF8.self)
     }
 
-    /// Returns a copy of a BLOB.
     func bytes(_ column: Int32) -> [UInt8] {
         guard let start = sqlite3_column_blob(self.statement, column) else { return [] }
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(self.statement, column))))
@@ -150,7 +149,6 @@ extension Database {
         return try statement.run()
     }
 
-    /// Returns `true` if a query returns a row.
     func hasRow(
         sql: String,
         _ first: Int64,
@@ -186,7 +184,6 @@ extension CaseIterable where Self: CodingKey, Self: RawRepresentable, Self.RawVa
 struct RowInsertion<Column: RawRepresentable> where Column.RawValue == Int {
     private let statement: RawStatement
 
-    /// Prepares `sql`, an `INSERT` statement for the columns.
     init(_ sql: String, in database: Database) throws { self.statement = try RawStatement(sql: sql, in: database) }
 
     func bind(_ value: Int64?, to column: Column) { self.statement.bind(value, at: Self.position(column)) }
@@ -194,7 +191,6 @@ struct RowInsertion<Column: RawRepresentable> where Column.RawValue == Int {
     func bind(_ bytes: Data?, to column: Column) { self.statement.bind(bytes, at: Self.position(column)) }
     func bind(_ bytes: [UInt8], to column: Column) { self.statement.bind(bytes, at: Self.position(column)) }
 
-    /// - Returns: The number of changed rows.
     @discardableResult
     func run() throws -> Int { try self.statement.run() }
 

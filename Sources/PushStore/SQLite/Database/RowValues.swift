@@ -12,7 +12,7 @@ extension Row {
     func tokenKind(_ column: String) -> DeviceTokenKind? { DeviceTokenKind(code: self[column] as Int64?) }
     func environment(_ column: String) -> PushEnvironment? { PushEnvironment(code: self[column] as Int64?) }
 
-    /// Returns the case of an enumeration whose raw value is stored in a column.
+    /// Returns the case of an enumeration whose raw value is stored in a column; `nil` for NULL and for other values.
     func value<Value: RawRepresentable>(_ column: String) -> Value? where Value.RawValue: DatabaseValueConvertible {
         (self[column] as Value.RawValue?).flatMap(Value.init(rawValue:))
     }

@@ -79,7 +79,7 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Runs a query that may visit many rows. It makes a short first attempt immediately. If that does not finish, the
+    /// Runs a query that may read many rows. It makes a short first attempt immediately. If that does not finish, the
     /// query takes turns with others, within the caller's time budget. Without a ``QueryCaller``, there is no limit.
     /// - Throws: ``StoreError/queryTooExpensive(budget:)``, ``StoreError/queryInterrupted``, ``StoreError/ending``,
     ///   `BudgetRefusal`, `CancellationError`.

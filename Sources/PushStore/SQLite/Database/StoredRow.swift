@@ -20,7 +20,7 @@ protocol StoredRecord: Sendable {
 }
 
 extension StoredRecord {
-    /// Decodes a record, together with its secret if a master key is given.
+    /// Decodes a record, together with its secret unless `masterKey` is `nil`.
     /// - Throws: ``DamagedRow``.
     init(row: Row, _ masterKey: MasterKey?) throws {
         try self.init(StoredRow(row: row, table: Self.table, masterKey: masterKey))
@@ -29,7 +29,7 @@ extension StoredRecord {
     /// Decodes a record without its secret. Throws ``DamagedRow`` for a damaged row.
     init(row: Row) throws { try self.init(row: row, nil) }
 
-    /// Returns the record with an id, with its secret if a master key is given; `nil` if there is no such record.
+    /// Returns the record with an id, with its secret unless `masterKey` is `nil`; `nil` if there is no such record.
     /// - Throws: ``DamagedRow``.
     static func find(_ id: UUID, _ masterKey: MasterKey? = nil, in database: Database) throws -> Self? {
         try database.record(sql: "SELECT * FROM \(Self.table) WHERE id = ?", [id.uuidString], masterKey)
@@ -37,7 +37,7 @@ extension StoredRecord {
 }
 
 extension Database {
-    /// Returns the record in the first row, with its secret if a master key is given; `nil` if there is no row.
+    /// Returns the record in the first row, with its secret unless `masterKey` is `nil`; `nil` if there is no row.
     /// - Throws: ``DamagedRow``.
     func record<Record: StoredRecord>(
         sql: String,
@@ -47,7 +47,7 @@ extension Database {
         try self.row(sql: sql, arguments).map { try Record(row: $0, masterKey) }
     }
 
-    /// Returns the records in all rows, with their secrets if a master key is given. Damaged rows are skipped.
+    /// Returns the records in all rows, with their secrets unless `masterKey` is `nil`. Damaged rows are skipped.
     func records<Record: StoredRecord>(
         sql: String,
         _ arguments: StatementArguments = [],
@@ -71,7 +71,7 @@ struct StoredRow {
         (self.row[column] as DatabaseValue?).flatMap(Value.init(column:))
     }
 
-    /// Returns the case of an enumeration whose raw value is stored in a column.
+    /// Returns the case of an enumeration whose raw value is stored in a column; `nil` for NULL and for other values.
     subscript<Value: RawRepresentable>(raw column: String) -> Value? where Value.RawValue: ColumnDecodable {
         (self[column] as Value.RawValue?).flatMap(Value.init(rawValue:))
     }

@@ -11,8 +11,8 @@ final class WriteAheadLog: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
         /// The number of running reads that keep their snapshots even during a truncating checkpoint.
         var lasting = 0
-        /// A value that is set when the last such read has finished, or when the checkpoint has waited too long for
-        /// them; `nil` if no checkpoint is waiting.
+        /// A value for which a checkpoint waits. It is set when the last of the ``lasting`` reads has finished, or
+        /// when the checkpoint has waited too long for them; `nil` if no checkpoint is waiting.
         var lastingEnd: OneShotValue<Void>?
     }
 

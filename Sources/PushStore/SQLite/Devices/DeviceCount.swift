@@ -68,7 +68,7 @@ struct DeviceCount: Sendable {
     }
 
     private func driver(in database: Database) throws -> AudienceDriver? {
-        // Looking a device up takes longer than visiting it in a scan.
+        // Looking a device up takes longer than reading it in a scan.
         let most = Int(clamping: try Self.devices(of: self.app, in: database).count / 3)
         return try AudienceDriver.choose(self.audience, of: self.kind, app: self.app, limit: most, in: database)
     }

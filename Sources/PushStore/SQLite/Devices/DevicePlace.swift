@@ -8,8 +8,8 @@ struct DevicePlace: Hashable {
     var kind: DeviceTokenKind
     var activity: String
 
-    /// Creates the key for a registration. Values that the registration omits are taken from the stored device with its
-    /// token.
+    /// Creates the key for a registration. Values that the registration omits are taken from `byToken`, the stored
+    /// device with its token; `nil` if there is none.
     init(_ registration: DeviceRegistration, _ byToken: RegisteredRow?) {
         let stored = byToken.flatMap { $0.hasLeft ? nil : $0 }
         self.installation = registration.installation ?? stored?.installation

@@ -151,7 +151,6 @@ extension SQLiteStore {
         return try await self.deleteDevices(app: app, where: "installation = ?", [installation.databaseValue], now: now)
     }
 
-    /// Deletes the devices that match a condition, in one transaction.
     private func deleteDevices(
         app: Int64,
         where condition: String,
@@ -247,7 +246,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Decodes the registration of a named token; `nil` for a damaged row.
     private static func registration(_ row: Row) -> NamedTokenRegistration? {
         guard let environment = row.environment("environment"), let kind = row.tokenKind("kind"),
             let isActive = row["isActive"] as Bool?

@@ -56,7 +56,6 @@ struct RegisteredRowReader {
         return rows
     }
 
-    /// Decodes the current row; `nil` if it is damaged.
     private static func row(_ statement: RawStatement) -> RegisteredRow? {
         guard let token = statement.token(1), let kind = DeviceTokenKind(code: statement.integer(2)) else { return nil }
         return RegisteredRow(

@@ -65,8 +65,9 @@ struct Registration {
         return result
     }
 
-    /// Returns `true` if the registration takes a device away from its user, or changes the device's preferences.
-    /// - Parameter user: The user that the device belongs to afterwards if the registration names no user.
+    /// Returns `true` if the registration takes a device away from its user or changes the device's preferences, so
+    /// that copies of the device in memory are out of date.
+    /// - Parameter user: The user to whom the device then belongs if the registration names none; `nil` for no user.
     private func isOutdated(_ known: RegisteredRow, user: String?) throws -> Bool {
         guard !known.hasLeft else { return false }
         if known.user != nil, !(self.registration.user.map(\.value) ?? user).isExactly(known.user) { return true }
@@ -104,8 +105,8 @@ struct Registration {
         var place: DevicePlace
         /// The device from which the fields that the registration omits are copied; `nil` to keep the current ones.
         var source: RegisteredRow?
-        /// The device of another installation whose place a device takes that had left and returns with its token; `nil` if
-        /// there is none.
+        /// The registered device that has the token, if a removed device returns with this token and takes its place;
+        /// otherwise `nil`.
         var holder: RegisteredRow?
     }
 
@@ -123,7 +124,7 @@ struct Registration {
         return try isOfOther && self.changes.isWatched() ? byInstallation : byToken
     }
 
-    /// Merges the device with the token and the installation's device, if they are different.
+    /// Merges the device with the token and the installation's device, if both exist and are different.
     private func merge(byToken: RegisteredRow?, byInstallation: RegisteredRow?, into target: RegisteredRow) throws {
         guard let byToken, let byInstallation else { return }
         if target.id == byInstallation.id {
@@ -137,6 +138,7 @@ struct Registration {
     }
 
     /// Refreshes a registered device, or restores a removed one.
+    /// - Parameter attributes: All attributes after the registration; `nil` if it changes no attribute.
     private func renew(
         _ known: RegisteredRow,
         as kind: RegistrationResult.Kind,
@@ -155,7 +157,7 @@ struct Registration {
         return RegistrationResult(device: known.id, kind: kind)
     }
 
-    /// Restores a device that had left. Afterwards it is like a new device, or like the one whose token it got, except for
+    /// Restores a removed device. Afterwards it is like a new device, or like the one whose token it got, except for
     /// its id.
     private func revive(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
         try self.users.ended(known.user, of: known.id, at: self.events.now)
@@ -226,8 +228,6 @@ struct Registration {
         ["encryptionKeyID": key?.id, "encryptionKey": key.map { Data($0.bytes) }]
     }
 
-    /// Inserts a device.
-    /// - Returns: The id of the device.
     private func insert(_ change: Change, _ attributes: Merged?) throws -> Int64 {
         let registration = self.registration
         var columns = self.columns(change)
@@ -247,7 +247,6 @@ struct Registration {
         return id
     }
 
-    /// Copies the profile fields that the registration omits from another device.
     private func inherit(from source: Int64, to device: Int64, _ attributes: Merged?) throws {
         try ProfileParts(leftOutBy: self.registration).copy(from: source, to: device, in: self.database)
         guard let attributes else { return }
@@ -255,7 +254,8 @@ struct Registration {
         try self.write(attributes, of: device)
     }
 
-    /// Writes the fields that the registration contains. Other fields stay, or are copied from the installation.
+    /// Writes the fields that the registration contains. Other fields stay or, if the device joins an installation, are
+    /// copied from another device of that installation.
     /// - Parameter attributes: All attributes after the registration; `nil` if it changes no attribute.
     private func refresh(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
         var columns = self.columns(change)
@@ -292,6 +292,9 @@ struct Registration {
 
     /// Ends the period of a device's former user, and begins the period of the new user, if the registration changes
     /// the user.
+    /// - Parameters:
+    ///   - source: The device from which the user is copied if the registration omits it; `nil` to keep the user.
+    ///   - holder: The registered device whose token the device takes over; `nil` if there is none.
     private func noteUser(
         of known: RegisteredRow,
         source: RegisteredRow? = nil,
@@ -305,8 +308,8 @@ struct Registration {
         try self.noteUserSince(of: known.id, from: self.registration.user == nil ? source?.id : named)
     }
 
-    /// Records since when a device belongs to its user: since now or, if the user was copied from another device, since
-    /// the same change as for that device.
+    /// Records since when a device belongs to its user: since now or, if the user was copied from the device `source`,
+    /// since the same change as for that device. `source` is `nil` if the user was not copied.
     private func noteUserSince(of device: Int64, from source: Int64?) throws {
         let sql = """
             UPDATE device SET userSince = iif(?2 IS NULL, (SELECT number FROM registrationClock),
@@ -316,7 +319,8 @@ struct Registration {
         try self.database.run(sql: sql, device, source)
     }
 
-    /// Returns `true` if the registration changes the user or the time zone of a device.
+    /// Returns `true` if the registration changes the user or the time zone of a device. Values that the registration
+    /// omits are those of `source`, from which they are copied; with `nil` they stay.
     private func changesAudience(of known: RegisteredRow, source: RegisteredRow?) -> Bool {
         let before = source ?? known
         let user = self.registration.user.map(\.value) ?? before.user

@@ -100,7 +100,6 @@ struct RegistrationChanges {
         try self.link(kept, to: gone, since: clock, countsAll: !staysItself)
     }
 
-    /// Returns `true` if two devices belong to different installations.
     private func hasOtherInstallation(_ device: Int64, than other: Int64) throws -> Bool {
         let sql = """
             SELECT 1 FROM device JOIN device AS other ON other.id = ?2

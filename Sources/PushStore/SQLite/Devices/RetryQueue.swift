@@ -14,7 +14,7 @@ struct RetryQueue {
     /// states, because the device may return. Actual due times are lower.
     static let afterOthers = Self.afterShards - 1
 
-    /// The due time of a recipient whose device was removed, once all others have their final states: immediately.
+    /// The due time of a recipient whose device was removed, once all others have their final states. It is long past.
     static let departed: Int64 = 1
 
     let lane: NotificationRecord.Lane

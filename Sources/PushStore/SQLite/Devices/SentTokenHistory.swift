@@ -73,7 +73,6 @@ struct SentTokenHistory {
         }
     }
 
-    /// Returns `true` for a notification with the guarantee `atMostOnce`.
     private func isAtMostOnce(_ notification: Int64) throws -> Bool {
         let sql = "SELECT 1 FROM notification WHERE number = ? AND guarantee = ?"
         return try self.database.hasRow(sql: sql, [notification, NotificationRecord.Guarantee.atMostOnce.rawValue])

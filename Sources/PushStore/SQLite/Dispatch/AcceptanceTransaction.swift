@@ -9,7 +9,7 @@ import PushTypes
 /// Therefore a failed request leaves nothing behind, and the other requests are still accepted.
 struct AcceptanceTransaction {
     private let database: Database
-    /// The owner of the leases under which shards are claimed.
+    /// The number of this process, as the owner of the leases under which shards are claimed.
     private let owner: Int64
     private let leaseUntil: Timestamp
     /// The fencing number of the lease that all claimed shards of the transaction share; `nil` before the first claim.

@@ -78,7 +78,6 @@ enum Leases {
         try database.run(sql: sql, fence)
     }
 
-    /// Releases the retries that are still claimed under a lease.
     static func freeRetries(_ fence: Int64, in database: Database) throws {
         try Self.free("retry", fence, in: database)
     }

@@ -6,7 +6,7 @@ import PushTypes
 /// Commits one page, within a transaction.
 struct PageCommit {
     private let page: PageResult
-    /// Indicates whether the page is about to be sent. If `true`, the lease is kept.
+    /// Indicates whether the page is about to be sent, so that the lease is kept; `false` after it was sent.
     private let begins: Bool
     private let owner, number: Int64
     private let now: Timestamp
@@ -124,7 +124,6 @@ struct PageCommit {
         return try self.database.hasRow(sql: sql, self.number, step.shard, fence, step.from)
     }
 
-    /// Applies the changes of token states that the responses imply, and adds their webhook events.
     private func applyTokenChanges() throws {
         guard !self.page.tokenChanges.isEmpty else { return }
         let events = try TokenEventWriter(app: self.app, now: self.now, in: self.database)
@@ -153,6 +152,7 @@ struct PageCommit {
     private var keptUntil: Timestamp? { self.isInProgress ? self.page.step?.leaseUntil : nil }
 
     /// Writes the state of a recipient, unless the recipient already has a final state.
+    /// - Parameter hasHeld: Whether recipients of the notification are queued until all shards have been read.
     /// - Returns: `true` if the state was written.
     private func write(_ delivery: DeliveryResult, hasHeld: Bool) throws -> Bool {
         // A recipient of a shard is in the retry queue only if it moved between the time zones of two pages in flight.
@@ -187,7 +187,6 @@ struct PageCommit {
         return try self.write(ending.delivery, hasHeld: hasHeld)
     }
 
-    /// Returns `true` if recipients of the notification are queued until all shards have been read.
     private func hasHeldRecipients() throws -> Bool {
         guard self.page.step != nil else { return false }
         let sql = """

@@ -21,7 +21,7 @@ struct PageTrace {
         self.connections = try page.connections.map { try connections.id(of: $0, in: database) }
     }
 
-    /// Returns the integer that encodes a push's connection and duration in the ledger; `nil` if they are unknown.
+    /// Returns the integer that encodes a push's connection and duration in the ledger; `nil` if `trip` is `nil`.
     func trip(_ trip: PushTrip?) -> Int64? {
         guard let trip else { return nil }
         let index = Int(trip.connection)

@@ -8,9 +8,9 @@ struct RecipientQuery: Sendable {
     /// The recipients of a page, in ascending order of their positions.
     struct Found {
         var recipients: [Recipient] = []
-        /// See ``RecipientPage/ended``.
+        /// The recipients that get no push (``RecipientPage/ended``).
         var ended: [EndedRetry] = []
-        /// See ``RecipientPage/held``.
+        /// The ids of recipients that wait until all shards have been read (``RecipientPage/held``).
         var held: [Int64] = []
 
         /// Adds a named token to ``recipients``, or to ``ended`` if nothing can be sent to it.
@@ -142,7 +142,6 @@ struct RecipientQuery: Sendable {
         EndedRetry(id: id, recipient: recipient, attempts: 0, cause: cause)
     }
 
-    /// Returns the SQL and the arguments of the query for a page of devices.
     func text(_ filter: DeviceFilter, driver: AudienceDriver?) -> (sql: String, arguments: [DatabaseValue]) {
         let sql = """
             SELECT \(self.columnList) FROM device \(driver == nil ? filter.index : "NOT INDEXED")
@@ -154,7 +153,6 @@ struct RecipientQuery: Sendable {
         return (sql, arguments + [self.limit.databaseValue])
     }
 
-    /// Decodes the recipient in a device's row; `nil` for a row that cannot be read.
     private func device(_ statement: RawStatement) -> Recipient? {
         guard let token = statement.token(1), let environment = PushEnvironment(code: statement.integer(2))
         else { return nil }
@@ -172,7 +170,6 @@ struct RecipientQuery: Sendable {
         return recipient
     }
 
-    /// Decodes the requested fields of a profile; `nil` if none were requested.
     private func profile(_ statement: RawStatement) -> RecipientProfile? {
         guard !self.columns.isEmpty else { return nil }
         var profile = RecipientProfile()
@@ -189,7 +186,6 @@ struct RecipientQuery: Sendable {
         return profile
     }
 
-    /// Reads a page of the tokens that the notification names.
     private func targets(in database: Database) throws -> Found {
         let sql = "SELECT position FROM target WHERE notification = ? AND position > ? ORDER BY position LIMIT ?"
         var found = Found()
@@ -261,7 +257,6 @@ struct RecipientQuery: Sendable {
         )
     }
 
-    /// Returns `true` if the device's kind of token differs from the kind of the notification.
     private func isOfOtherKind(_ statement: RawStatement) -> Bool {
         guard let kind = self.notification.content.tokenKind else { return false }
         return statement.integer(8) != kind.code
@@ -354,8 +349,8 @@ extension RecipientQuery {
         return cause == nil && hasLeft ? .last(end) : .now(.ended(end))
     }
 
-    /// Returns the recipient as it is now, the cause that applies if nothing can be sent to it, and whether its device
-    /// was removed and may return.
+    /// Returns the recipient as it is now (`nil` if it cannot be read), the cause that applies if nothing can be sent
+    /// to it, and whether its device was removed and may return.
     private func current(
         _ retry: DueRetry,
         in database: Database
@@ -414,7 +409,6 @@ extension RecipientQuery {
         return try database.hasRow(sql: sql, [self.app, token, environment, recipient.id])
     }
 
-    /// Returns `true` if a device is still in the audience.
     private func isInAudience(_ device: Int64, in database: Database) throws -> Bool {
         guard case .devices(let audience) = self.notification.audience, audience != .everyone else { return true }
         let filter = AudienceSQL(audience, app: self.app)

@@ -130,7 +130,7 @@ extension SQLiteStore {
 
 /// The shards that are due and may be claimed.
 private enum DueShards {
-    /// The SQL condition that a shard is not the one of the remaining devices, or that all other shards have finished.
+    /// The SQL condition that excludes the shard of the ``ShardPlan/Zone/remainder`` until all others have finished.
     static let isNotTooEarly = """
         (zoneKind != 3 OR NOT EXISTS (
             SELECT 1 FROM shard AS zoned
@@ -189,8 +189,6 @@ private enum DueShards {
         return try database.rows(sql: sql, arguments, isKept: filter.targets.isEmpty)
     }
 
-    /// Decodes a shard's row, joined with its notification.
-    /// - Throws: ``DamagedRow``.
     static func claim(_ row: Row) throws -> ShardClaim {
         guard let number = row["number"] as Int64?, let shard = row["shard"] as Int64?,
             let zone = ShardPlan.Zone(code: row["zoneKind"] as Int64?, name: row["zone"] as String?),

@@ -36,7 +36,7 @@ extension SQLiteStore {
         }
     }
 
-    /// The maximum number of apps whose due retries are examined in one transaction.
+    /// The maximum number of apps whose due retries are examined in one transaction, until one app has some to claim.
     private static let appsAtOnce = 8
 }
 
@@ -149,7 +149,6 @@ extension RetryQueue {
         try self.database.run(sql: sql, until, retry.notification, retry.recipient)
     }
 
-    /// Returns due retries of one app.
     fileprivate func due(app: Int64, limit: Int) throws -> [DueRetry] {
         let sql = """
             SELECT retry.notification, retry.recipient, retry.environment, retry.attempts, delivery.state, dueAt,
@@ -188,7 +187,7 @@ struct DueRetry {
     var attempts: Int
     /// Indicates whether the push was in flight under `atMostOnce` when the previous process ended.
     var isInterrupted: Bool
-    /// See ``Recipient/mayHaveArrived``.
+    /// Indicates whether an earlier push may have reached the device (``Recipient/mayHaveArrived``).
     var mayHaveArrived: Bool
     /// The time in milliseconds, by the steady clock, at which the attempt is due.
     var dueAt: Int64

@@ -69,7 +69,6 @@ enum Shards {
         try row.run()
     }
 
-    /// Returns `true` if index ranges find the recipients faster than a scan of all devices.
     private static func isNarrow(
         _ notification: NotificationRecord,
         devices: Int64,
@@ -110,7 +109,6 @@ enum Shards {
 }
 
 extension ShardPlan.Zone {
-    /// The integer that encodes the kind of the zone in the database.
     var code: Int64 {
         switch self {
         case .any: 0
@@ -120,7 +118,6 @@ extension ShardPlan.Zone {
         }
     }
 
-    /// The stored name of a named time zone; otherwise `nil`.
     var name: String? { if case .named(let name) = self { name } else { nil } }
 
     /// Decodes a stored zone; `nil` if it cannot be decoded.

@@ -33,7 +33,7 @@ struct AppErasure {
         return try self.database.run(sql: sql, [self.app, self.limit])
     }
 
-    /// Deletes acknowledged requests to webhooks, at most ``limit``. They have no index by app.
+    /// Deletes records of acknowledged requests to the app's webhooks, at most ``limit``. They have no index by app.
     private func deletePosts() throws -> Int {
         let webhooks = """
             WITH RECURSIVE posted (webhook) AS (

@@ -183,8 +183,8 @@ extension SQLiteStore {
         return true
     }
 
-    /// Adds an erasure of an app or, with a `user`, of a user, or extends an earlier one to the present data if its
-    /// free pages have not been overwritten yet. Later user changes have higher numbers than its `lastChange`.
+    /// Adds an erasure of a user or, if `user` is `nil`, of an app. An earlier one, whose free pages have not been
+    /// overwritten yet, is extended to the present data. Later user changes have higher numbers than its `lastChange`.
     private static func addErasure(
         app: Int64,
         user: String?,
@@ -257,7 +257,7 @@ struct ErasedEvents {
         guard let row = try database.row(sql: sql, [block]), let events = row["events"] as Data? else { return }
         let text = Data("[".utf8) + events + Data("]".utf8)
         guard case .array(let all)? = try? JSONValue(parsing: text) else {
-            // A damaged block could not be posted anyway.
+            // A damaged block could not be sent anyway.
             return _ = try database.run(sql: "DELETE FROM eventBlock WHERE id = ?", [block])
         }
         let rest = try all.filter { try !self.concerns($0) || self.isLater($0, in: database) }

@@ -28,7 +28,6 @@ extension UserErasure {
         }
     }
 
-    /// The user and the tokens to remove from stored requests.
     private struct Names {
         /// The user; `nil` if a device has been registered for the user since the erasure was requested.
         var user: String?
@@ -113,7 +112,6 @@ extension UserErasure {
         try self.database.run(sql: sql, [try rest.text, item, version])
     }
 
-    /// Parses a stored request; `nil` if it no longer exists or cannot be parsed.
     private func body(_ sql: String, _ arguments: StatementArguments) throws -> JSONValue? {
         guard let row = try self.database.row(sql: sql, arguments), let text = row["body"] as Data? else { return nil }
         return try? JSONValue(parsing: text)
@@ -139,7 +137,6 @@ extension UserErasure {
 
     // MARK: Audiences
 
-    /// An audience that matches no device.
     private static let nobody = JSONValue.object(["not": .object(["all": .bool(true)])])
 
     /// Returns an audience, in the form of a request, from which the user and the tokens are removed.

@@ -12,9 +12,8 @@ import PushTypes
 struct UserErasure {
     /// The maximum number of the user's devices that one step erases.
     private static let devicesAtOnce = 20
-    /// The maximum number of notifications that one search returns.
     private static let notificationsAtOnce = 100
-    /// The maximum number of tokens that one search looks for.
+    /// The maximum number of tokens that one search looks for. With more, it looks for audiences that name any token.
     private static let tokensOfSearch = 50
 
     /// The id of the erasure, whose row stores the tokens of erased devices; 0 if the erasure is not stored yet.
@@ -109,7 +108,6 @@ struct UserErasure {
         return try NotificationErasure(number: number, limit: SQLiteStore.erasedAtOnce, database: self.database).step()
     }
 
-    /// Decodes the audience of a notification; `nil` if it cannot be decoded.
     private static func audience(_ row: Row) -> AudienceExpression? {
         guard let text = row["audience"] as String? else { return nil }
         return (try? JSONValue(parsing: Data(text.utf8))).flatMap(AudienceExpression.init(stored:))
@@ -287,7 +285,6 @@ struct UserErasure {
 }
 
 extension AudienceExpression {
-    /// Returns `true` if the audience can only contain devices of the user.
     fileprivate func isOnly(_ user: String) -> Bool {
         switch self {
         case .user(let other): other == user
@@ -334,7 +331,6 @@ extension UserErasure {
         return Set(texts.split(separator: " ").compactMap { DeviceToken(hex: String($0)) })
     }
 
-    /// Returns the present and former tokens of devices.
     private func tokens(of devices: [Int64]) throws -> Set<DeviceToken> {
         guard !devices.isEmpty else { return [] }
         let ids = devices.map(String.init).joined(separator: ", ")

@@ -126,7 +126,6 @@ struct LibraryRows {
     let kind: LibraryItem.Kind
     let database: Database
 
-    /// Returns the item with a name; `nil` if there is none.
     func item(_ name: LibraryItemName) throws -> LibraryItem? {
         let (column, value) =
             switch name {
@@ -226,7 +225,7 @@ struct LibraryRows {
         try self.database.run(sql: sql, [item.number, item.version - Int64(limits.versions)])
     }
 
-    /// Deletes an item, or returns the reason for not deleting it.
+    /// Deletes an item, unless a schedule uses it or its version is not `expected` (`nil`: any). The result names that.
     func delete(_ name: LibraryItemName, expected: Int64?) throws -> LibraryChangeResult {
         guard let item = try self.item(name) else { return .missing }
         if let expected, expected != item.version { return .stale(version: item.version) }
@@ -236,7 +235,6 @@ struct LibraryRows {
         return .deleted
     }
 
-    /// Returns the names of at most five schedules that use an item.
     private func users(of item: Int64) throws -> [String] {
         let sql = """
             SELECT DISTINCT name FROM scheduleUse JOIN schedule ON schedule.id = scheduleUse.schedule
@@ -270,7 +268,6 @@ extension LibraryItem: StoredRecord {
         (self.number, self.changedAt, self.changedBy) = (try row.get("number"), try row.get("changedAt"), row.key)
     }
 
-    /// The columns that an item and its versions have in common.
     fileprivate var versionColumns: ColumnValues {
         get throws {
             [

@@ -139,7 +139,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Decodes a campaign's state; `nil` for a row that cannot be decoded.
     private static func campaign(_ row: Row) -> CampaignState? {
         guard let number = row["number"] as Int64?, let id = row.uuid("id"), let app = row["app"] as Int64?,
             let state = row.value("state") as NotificationRecord.State?

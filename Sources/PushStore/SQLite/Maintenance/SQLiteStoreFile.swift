@@ -68,7 +68,6 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Copies the pages of one snapshot.
     private func copyPages(to part: SQLiteStoreFile) async throws {
         let source = try self.open(isReadOnly: true)
         defer { try? source.close() }
@@ -190,7 +189,7 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Reads from the file, which is opened for this only.
+    /// Reads from the file, which is opened for this read only.
     /// - Throws: ``StoreError/cannotOpen(path:why:)`` for an error of the database.
     private func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         let queue = try self.open(isReadOnly: true)
@@ -202,7 +201,8 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Reads from the file on a thread of its own, otherwise as the function that does not wait.
+    /// Reads from the file without blocking the calling thread. The file is opened for this read only.
+    /// - Throws: ``StoreError/cannotOpen(path:why:)`` for an error of the database.
     private func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         let queue = try self.open(isReadOnly: true)
         defer { try? queue.close() }

@@ -27,8 +27,8 @@ enum NotificationCompletion {
         _ = try RegistrationChanges.forget(app: app, limit: Self.forgottenAtOnce, in: database)
     }
 
-    /// The maximum number of records of devices that are deleted with a notification that needed them. Retention
-    /// deletes the others.
+    /// The maximum number of changed or removed devices whose records are deleted when a notification that needed them
+    /// finishes. Retention deletes the others.
     static let forgottenAtOnce = 500
 
     /// Makes recipients due that waited until all shards were read. Recipients whose devices were removed then wait for

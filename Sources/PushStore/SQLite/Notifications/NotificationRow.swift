@@ -9,8 +9,6 @@ enum NotificationRow {
     /// The stored audience of a notification to named tokens. The tokens themselves are in the table `target`.
     static let namedTokens = #"{"tokens":true}"#
 
-    /// Returns the notification with an id; `nil` if there is none.
-    /// - Throws: ``DamagedRow``.
     static func fetch(_ id: UUID, in database: Database) throws -> NotificationRecord? {
         try database.row(sql: "SELECT * FROM notification WHERE id = ?", [id.uuidString])
             .map { try Self.record($0, in: database) }
@@ -58,7 +56,6 @@ enum NotificationRow {
         progress.lastPageAt = [progress.lastPageAt, row.time("lastPageAt")].compactMap { $0 }.max()
     }
 
-    /// Adds the unread shards and the retries to the remaining work.
     private static func addWork(to ahead: inout RemainingWork, number: Int64?, in database: Database) throws {
         let shards = """
             SELECT count(*) AS shards, min(notBefore) AS first, max(notBefore) AS last, count(lease) AS leased
@@ -87,7 +84,6 @@ enum NotificationRow {
         ahead.retryAt = try database.time(sql: retry, [number])
     }
 
-    /// Returns the stored form of warnings; `nil` if there are none.
     private static func text(of warnings: [String]) throws -> Data? {
         warnings.isEmpty ? nil : try JSONValue.array(warnings.map(JSONValue.string)).text
     }
@@ -179,7 +175,6 @@ extension BroadcastChannel {
         .object(["channel": .string(self.id.text), "storage": .integer(Int64(self.storage.rawValue))])
     }
 
-    /// Decodes the JSON form of the audience; `nil` for any other value.
     fileprivate init?(stored: JSONValue) {
         guard case .object(let members) = stored, members.count == 2,
             let id = members["channel"]?.stringValue.flatMap({ ChannelID($0) }),
@@ -225,8 +220,10 @@ extension NotificationRow {
     private static let targetInsertion = TargetColumn.insertion(into: "target")
 
     /// Inserts a notification.
-    /// - Parameter opening: The registration clock and the time, for a notification that is opened when it is accepted;
-    ///   `nil` for one that is opened later.
+    /// - Parameters:
+    ///   - idempotency: The key and the fingerprint of the request; `nil` for a request without a key.
+    ///   - opening: The registration clock and the time, for a notification that is opened when it is accepted; `nil`
+    ///     for one that is opened later.
     /// - Returns: The number by which the store identifies the notification.
     static func insert(
         _ notification: NotificationRecord,

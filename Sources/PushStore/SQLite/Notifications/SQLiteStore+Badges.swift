@@ -2,7 +2,6 @@ import GRDB
 package import ProviderModel
 
 extension SQLiteStore {
-    /// The maximum badge count.
     private static let maximumCount = 99_999
 
     package func changeBadges(

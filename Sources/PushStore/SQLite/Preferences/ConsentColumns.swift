@@ -127,8 +127,8 @@ struct ConsentColumns: Hashable, Sendable {
         return consent
     }
 
-    /// The consent of an unregistered token: it is skipped for lack of a key; `nil` if the notification is not
-    /// encrypted.
+    /// The consent of a named token that is not registered. An encrypted notification skips it, because its encryption
+    /// key is unknown; `nil` for any other notification.
     var unregistered: RecipientConsent? { self.isEncrypted ? RecipientConsent(skips: .noEncryptionKey) : nil }
 }
 

@@ -27,7 +27,6 @@ extension SQLiteStore {
     }
 }
 
-/// The query that groups recipients by the facts that decide whether they are skipped.
 private struct ConsentGroupQuery {
     private let app: AppRecord
     private let environment: PushEnvironment?

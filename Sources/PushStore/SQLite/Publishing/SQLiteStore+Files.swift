@@ -144,7 +144,6 @@ extension SQLiteStore {
             + (SELECT total(size) FROM upload INDEXED BY uploadByApp WHERE app = ?1 AND completedAt IS NULL) AS bytes
         """
 
-    /// Returns the number of an app's files, and the total size of its files and incomplete uploads in bytes.
     private static func stored(app: Int64, in database: Database) throws -> (files: Int, bytes: Int) {
         let row = try database.row(sql: Self.storedOfApp, [app])
         let bytes = row?["bytes"] as Double? ?? 0

@@ -140,7 +140,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Cancels the notification of an issue that can no longer be downloaded.
     private static func cancelNotification(of issue: IssueRecord, now: Timestamp, in database: Database) throws {
         guard let id = issue.notification,
             let number = try database.integer(sql: "SELECT number FROM notification WHERE id = ?", [id.uuidString])
@@ -160,7 +159,7 @@ extension PublishingRows {
 }
 
 extension IssueRecord {
-    /// The issue reduced to what the catalogue shows; `nil` if the catalogue does not show the issue.
+    /// The parts of the issue that the catalogue shows; `nil` if the catalogue does not show the issue.
     fileprivate var inCatalogue: IssueRecord? {
         guard self.state == .published else { return nil }
         var issue = self

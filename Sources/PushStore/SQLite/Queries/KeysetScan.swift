@@ -2,10 +2,10 @@ import GRDB
 import ProviderModel
 import PushTypes
 
-/// A scan over an index in its order, which stops after enough matches, or after a bounded number of visited rows.
+/// A scan over an index in its order, which stops after enough matches, or after a bounded number of rows.
 ///
-/// A filter without an index may visit a million rows for each match. Because of the bound, a page may have few
-/// entries, together with the position up to which rows were visited.
+/// A filter without an index may read a million rows for each match. Because of the bound, a page may have few
+/// entries, together with the position up to which rows were read.
 struct KeysetScan {
     /// The maximum number of rows that all scans for one page check together. Then the page ends early.
     static let maximumRows = 20_000
@@ -33,11 +33,11 @@ struct KeysetScan {
     /// The SQL conditions that limit the scanned range of the index.
     var range: String
     var rangeArguments: [DatabaseValue]
-    /// The SQL conditions that each visited row is checked for; empty for none.
+    /// The SQL conditions that each row of the range is checked for; empty for none.
     var filter: [String]
     var filterArguments: [DatabaseValue]
 
-    /// Scans until `limit` matching rows are found, or `maximum` rows have been visited.
+    /// Scans until `limit` matching rows are found, or `maximum` rows have been read.
     func run(limit: Int, rows maximum: Int, in database: Database) throws -> Result {
         let direction = self.isDescending ? "DESC" : "ASC"
         let order =
@@ -64,7 +64,7 @@ struct KeysetScan {
         return result
     }
 
-    /// Counts the matching rows among at most `maximum` visited rows. If there are more rows, the total is not exact.
+    /// Counts the matching rows among the first `maximum` rows of the range. If it has more, the total is not exact.
     func total(rows maximum: Int, in database: Database) throws -> ListTotal {
         let sql = """
             SELECT count(*) AS visited, coalesce(sum(fits), 0) AS fitting FROM (
@@ -94,7 +94,7 @@ extension KeysetScan {
             if let end = result.end { horizon = horizon.map { first.precedes(end, $0) ? end : $0 } ?? end }
         }
         all.sort(by: first.precedes)
-        // Rows after the horizon may not have been visited.
+        // Rows after the horizon may not have been read.
         if let horizon { all.removeAll { first.precedes(horizon, $0) } }
         guard all.count > limit else { return Result(found: all, end: horizon) }
         return Result(found: Array(all.prefix(limit)), end: all[limit - 1])
@@ -132,10 +132,11 @@ enum TimeBlocks: Int64 {
     case notifications = 0
     case audit = 1
 
-    /// Restricts a scan to the blocks that may contain rows in a range of times. Each row's time is checked as well.
+    /// Restricts a scan to the blocks that may contain rows in a range of times, which has no bound where `from` or
+    /// `to` is `nil`. The caller has to check each row's time as well.
     ///
     /// If the clock was wrong for a single row, any number of other blocks may lie between the first and the last of
-    /// these blocks. SQLite skips their rows in the index, and they do not count as visited.
+    /// these blocks. SQLite skips their rows in the index, and they do not count as read.
     func bound(_ scan: inout KeysetScan, from: Timestamp?, to: Timestamp?) {
         guard from != nil || to != nil else { return }
         let blocks = "FROM timeBlock WHERE list = \(self.rawValue)"

@@ -115,14 +115,12 @@ extension SQLiteStore {
 }
 
 extension DeviceSearch {
-    /// Returns `true` if the list is to be read by the index of inactive devices.
     fileprivate func isOnlyInactive(_ sort: DeviceSort) -> Bool {
         self.state == .inactive && !self.isNarrow && (sort == .oldest || sort == .newest)
     }
 }
 
 extension DeviceSort {
-    /// The column by which the list is sorted.
     fileprivate var column: String {
         switch self {
         case .oldest, .newest: "id"
@@ -142,6 +140,5 @@ extension DeviceProfile {
 }
 
 extension ListPosition {
-    /// Creates the position of a row in a list.
     init(_ entry: KeysetScan.Entry) { self.init(key: Int64.fromDatabaseValue(entry.key) ?? 0, number: entry.number) }
 }

@@ -27,7 +27,7 @@ extension SQLiteStore {
     package func totalNotifications(_ filter: NotificationFilter) async throws -> ListTotal {
         try await self.database.query { database in
             let scans = NotificationScans(filter: filter, sort: .newest, after: nil)
-            // In a range of times, the scan may have to visit rows of other apps.
+            // In a range of times, the scan may have to read rows of other apps.
             let rows = filter.from == nil && filter.to == nil ? ListTotal.maximum : KeysetScan.maximumRows
             var total = ListTotal(count: 0, isExact: true)
             for scan in try scans.scans(state: nil, in: database) {
@@ -48,7 +48,8 @@ extension SQLiteStore {
         return (result.found.map(\.number), result.end.map(ListPosition.init))
     }
 
-    /// Lists one state after the other. The key of a position is the index of its state.
+    /// Lists one state after the other. The key of a position is the index of its state in ``NotificationSort/states``;
+    /// `next` is `nil` at the end of the list.
     private static func byState(
         _ scans: NotificationScans,
         limit: Int,
@@ -158,7 +159,7 @@ struct NotificationScans {
         } else if let state = filter.state, state != .done {
             scan.table += " INDEXED BY notificationUnfinished"
             scan.range = "state = '\(state.rawValue)' AND finishedAt IS NULL"
-            // The scan visits rows of all apps, because few notifications are in progress.
+            // The scan reads rows of all apps, because few notifications are in progress.
             scan.filter.append("app = ?")
             scan.filterArguments += scan.rangeArguments
             scan.rangeArguments = []
@@ -180,7 +181,6 @@ struct NotificationScans {
         TimeBlocks.notifications.bound(&scan, from: filter.from, to: filter.to)
     }
 
-    /// Adds the conditions that no index covers.
     private func addRest(_ filter: NotificationFilter, to scan: inout KeysetScan) {
         scan.require("instr(lower(name), lower(?)) > 0", filter.nameContains)
         scan.require("key = ?", filter.key?.uuidString)
@@ -192,7 +192,7 @@ struct NotificationScans {
 }
 
 extension KeysetScan {
-    /// Adds a condition that each visited row is checked for, unless `value` is `nil`.
+    /// Adds a condition that each row of the range is checked for, unless `value` is `nil`.
     mutating func require(_ condition: String, _ value: (any DatabaseValueConvertible)?) {
         guard let value else { return }
         self.filter.append(condition)

@@ -92,7 +92,8 @@ private struct StatisticTable {
         StatisticTable(name: "statisticReason", keys: ["app", "state", "reason"], numbers: ["count"]),
     ]
 
-    /// Rolls up the rows of the oldest interval of the next step. For the last step, it deletes the oldest rows.
+    /// Adds the oldest rows of a step, a length of intervals, to those of the next longer step, if they begin before
+    /// `limit`, in seconds since 1970. Those of the longest step are deleted.
     /// - Returns: The number of rows that were removed from this step.
     func rollUp(_ step: StatisticStep, before limit: Int64, in database: Database) throws -> Int {
         let first = "SELECT min(at) FROM \(self.name) WHERE step = ?"

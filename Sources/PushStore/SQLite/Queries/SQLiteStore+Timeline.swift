@@ -97,7 +97,6 @@ struct TimelineQuery {
         }
     }
 
-    /// The columns of `connection` that a joined query reads.
     private static let ofConnection = "service, address, localPort, openedAt"
 
     let subject: Subject
@@ -235,7 +234,7 @@ struct TimelineQuery {
         }
     }
 
-    /// The maximum number of token events, the oldest, in the timeline of a recipient.
+    /// The maximum number of token events in the timeline of a recipient; later ones are left out.
     private static let maximumTokenEvents = 100
 
     /// Returns the token events that the notification led to, oldest first. It scans the events of the token.
@@ -251,7 +250,7 @@ struct TimelineQuery {
     }
 
     /// Returns the time of the next attempt by the steady clock; `nil` if there is none, or if its time is not known
-    /// yet. An attempt that paused environments hold back is made when the pause ends.
+    /// yet. An attempt that paused environments hold back (`heldFor`; `nil` for none) is made when the pause ends.
     func nextTry(of recipient: Int64) throws -> (at: Timestamp?, heldFor: HoldingEnvironments?) {
         let sql = """
             SELECT dueAt, heldFor FROM retry

@@ -66,7 +66,8 @@ struct ReceiptNotification {
 struct ReceiptSubject {
     /// The id of the device; a negative number if the recipient has no device, or if its id must not be stored.
     var subject: Int64
-    /// The other identities under which earlier receipts of the same installation may be stored.
+    /// The other values of ``subject`` under which earlier receipts of the same installation may be stored: the ids of
+    /// its other devices, and the device's id or its pseudonym, whichever ``subject`` is not.
     var others: [Int64] = []
     /// Indicates whether receipts are only counted, so that the device's id must not be stored.
     var isCounted: Bool

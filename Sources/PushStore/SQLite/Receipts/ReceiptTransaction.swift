@@ -17,7 +17,7 @@ struct ReceiptTransaction {
     private let statistics = StatisticCounter()
     /// The names of the actions that each notification's receipts have, by the number of the notification.
     private var actions: [Int64: Set<String>] = [:]
-    /// The apps looked up so far, with `true` for an app that has a webhook for receipts.
+    /// The apps looked up so far; `true` if an active webhook of the app subscribes to receipts.
     private var wanted: [Int64: Bool] = [:]
     /// The new receipts to announce to webhooks, by app.
     private var news: [Int64: [NewReceipt]] = [:]
@@ -65,7 +65,6 @@ struct ReceiptTransaction {
         return found
     }
 
-    /// Writes a receipt, unless it was already written.
     private mutating func write(
         _ receipt: IncomingReceipt,
         _ found: ReceiptSubject,
@@ -152,7 +151,7 @@ struct ReceiptTransaction {
         return rows
     }
 
-    /// Returns the name of an action; `nil` for a new name if the notification has the maximum number of names.
+    /// Returns `action` if it can be counted; `nil` for a new name if the notification has the maximum number of names.
     private mutating func accepted(_ action: String, of notification: Int64) throws -> String? {
         var known = self.actions[notification]
         if known == nil {

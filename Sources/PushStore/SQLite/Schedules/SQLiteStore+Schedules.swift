@@ -182,7 +182,6 @@ extension SQLiteStore {
 struct ScheduleRows {
     let database: Database
 
-    /// Returns the stored version of a schedule; `nil` if there is no such schedule.
     fileprivate func version(of id: UUID) throws -> Int64? {
         try self.database.integer(sql: "SELECT version FROM schedule WHERE id = ?", [id.uuidString])
     }
@@ -193,7 +192,8 @@ struct ScheduleRows {
         return try self.database.hasRow(sql: sql, [schedule.uuidString, version])
     }
 
-    /// Returns the limit of the app that a schedule with a request of this size would exceed; `nil` if it exceeds none.
+    /// Returns the refusal of a schedule whose request of `size` bytes would exceed a limit of the app; `nil` if none.
+    /// - Parameter id: The schedule that it replaces; `nil` for a new one.
     fileprivate func excess(
         _ size: Int,
         replacing id: UUID?,

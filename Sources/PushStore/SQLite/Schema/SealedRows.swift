@@ -44,7 +44,6 @@ extension StoredTable {
         return try database.hasRow(sql: "SELECT 1 FROM \(self.name) WHERE \(secrets.column) IS NOT NULL LIMIT 1")
     }
 
-    /// Returns `true` if a key opens any secret of the table.
     fileprivate func isOpened(by masterKey: MasterKey, in database: Database) throws -> Bool {
         guard let secrets, let context = secrets.context, try database.tableExists(self.name) else { return false }
         let sql = "SELECT * FROM \(self.name) WHERE \(secrets.column) IS NOT NULL LIMIT \(Self.maximumTries)"

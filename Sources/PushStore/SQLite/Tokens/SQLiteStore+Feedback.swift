@@ -92,7 +92,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Decodes the last reading of a feedback service; `nil` for a damaged row, which the next reading replaces.
     private static func feedbackRun(_ row: Row) -> FeedbackRun? {
         guard let startedAt = row.time("startedAt"), let nextAt = row.time("nextAt") else { return nil }
         var run = FeedbackRun(startedAt: startedAt, nextAt: nextAt)

@@ -56,7 +56,6 @@ extension TokenEventWriter {
     }
 }
 
-/// A search for the devices that were made inactive by the deactivations that a filter selects.
 private struct DeactivationSearch {
     /// The position in the token history after which a page begins.
     struct Position: Sendable {
@@ -102,7 +101,6 @@ private struct DeactivationSearch {
         return (found, Position(environment: start.environment, after: last))
     }
 
-    /// Returns the position of the next environment; `nil` after the last one.
     private static func following(_ environment: PushEnvironment) -> Position? {
         environment == .production ? Position(environment: .sandbox) : nil
     }

@@ -75,7 +75,6 @@ struct TokenLookup {
         return .unknown
     }
 
-    /// Returns `true` if the device with a token is active; `nil` if the token is not registered.
     private func isActive(_ token: DeviceToken) throws -> Bool? {
         let sql = "SELECT isActive FROM device WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0"
         let statement = try RawStatement(sql: sql, in: self.database)

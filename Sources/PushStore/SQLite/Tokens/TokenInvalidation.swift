@@ -56,8 +56,8 @@ struct TokenInvalidation {
         try self.record(.moved, device, change)
     }
 
-    /// Returns the ids of an environment's devices, removed ones if `haveLeft`, with the token or installation of a
-    /// device.
+    /// Returns the ids of the devices in an environment that have the token of a device, or its installation, kind and
+    /// activity: only removed ones if `haveLeft` is `true`, and only registered ones otherwise.
     private func devices(like device: DeviceRecord, in environment: PushEnvironment, haveLeft: Bool) throws -> [Int64] {
         let sql = """
             SELECT id FROM device WHERE app = ?1 AND environment = ?3 AND (hasLeft != 0) = ?5 AND (

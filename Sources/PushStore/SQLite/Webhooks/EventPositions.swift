@@ -28,12 +28,10 @@ enum EventPositions {
         try database.run(sql: "UPDATE app SET eventPosition = ? WHERE id = ?", last, app)
     }
 
-    /// Assigns positions to all blocks of the app that have none.
     static func giveAll(app: Int64, in database: Database) throws {
         while try Self.areMissing(app: app, in: database) { try Self.give(app: app, in: database) }
     }
 
-    /// Returns the highest position of the app's blocks.
     static func last(app: Int64, in database: Database) throws -> Int64 {
         try database.integer(sql: "SELECT eventPosition FROM app WHERE id = ?", [app]) ?? 0
     }

@@ -9,7 +9,7 @@ extension SQLiteStore {
         return try await self.database.write { database in
             let others = try database.count(sql: "SELECT count(*) FROM webhook WHERE app = ?", [webhook.app])
             guard others < limit else { return false }
-            // Earlier events are not posted to the new webhook.
+            // Earlier events are not sent to the new webhook.
             try EventPositions.giveAll(app: webhook.app, in: database)
             let cursor = try EventPositions.last(app: webhook.app, in: database)
             try database.insert(
@@ -201,14 +201,11 @@ extension WebhookRecord: StoredRecord {
 
 /// A row with a block of webhook events.
 enum EventBlockRow {
-    /// Returns `true` if an active webhook of the app subscribes to events of this kind.
     static func isWanted(_ kind: WebhookRecord.Event, app: Int64, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM webhook WHERE app = ? AND isActive = 1 AND instr(events, ?) LIMIT 1"
         return try database.hasRow(sql: sql, [app, kind.rawValue])
     }
 
-    /// Inserts a block of events.
-    /// - Returns: The id of the block.
     @discardableResult
     static func add(
         _ kind: WebhookRecord.Event,

@@ -23,7 +23,10 @@ struct TokenEventWriter {
     }
 
     /// Writes a token event.
-    /// - Parameter since: For a withheld deactivation, the time since which the token is invalid; otherwise `nil`.
+    /// - Parameters:
+    ///   - reason: The reason for the event, such as that of the push service; `nil` if there is none.
+    ///   - notification: The notification that led to the event; `nil` if none did.
+    ///   - since: For a withheld deactivation, the time since which the token is invalid; otherwise `nil`.
     func add(
         _ action: TokenEventRecord.Action,
         device: Int64,
