@@ -5,7 +5,7 @@ import PushTypes
 
 /// The topics of FCM, which the provider stores as tags of devices.
 enum FCMTopic {
-    /// The prefix of tags that are topics.
+    /// The prefix of those tags of a device that stand for topics.
     private static let prefix = "topic:"
     /// The maximum length of a topic's name, in bytes. With the prefix, the name fits into a tag.
     static let maximumName = Member.maximumText - FCMTopic.prefix.utf8.count
@@ -90,7 +90,6 @@ struct ImportBatch: Hashable, Sendable {
     }
 }
 
-/// Parses the bodies of requests to the Instance ID service.
 private enum InstanceIDBody {
     static func fields(_ body: Data) throws(FCMError) -> ProtoFields {
         guard let json = try? JSONValue(parsing: body) else { throw .invalid("body", "it is not valid JSON") }

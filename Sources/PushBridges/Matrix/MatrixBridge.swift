@@ -84,6 +84,6 @@ struct MatrixSettings: BridgeSettings, Hashable {
         self.templates = names
     }
 
-    /// Returns the name of the template for a loc-key, or `nil` for none.
+    /// Returns the name of the template for a loc-key, or `nil` if the settings name none for it.
     func template(for key: String) -> String? { self.templates[key] ?? self.templates[Self.otherKeys] }
 }

@@ -41,7 +41,7 @@ struct MatrixNotification: Hashable, Sendable {
     /// The user id of the event's sender.
     let sender: String?
     let senderName, roomName, roomAlias: String?
-    /// The new membership in an event of the type `m.room.member`.
+    /// The new membership in an event of the type `m.room.member`, such as `invite`, or `nil` if there is none.
     let membership: String?
     /// Indicates whether an event of the type `m.room.member` is about the recipient.
     let isForTarget: Bool

@@ -203,6 +203,5 @@ private final class UnifiedPushEndpoints: Sendable {
         }
     }
 
-    /// Removes the result for an address that is no longer an endpoint.
     func forget(_ address: String) { self.answers.withLock { $0[address] = nil } }
 }

@@ -12,7 +12,8 @@ import Synchronization
 /// listener, and those of networks that have shown a key another quarter. The clients of an app leave room for the
 /// app's keys. A connection before its first request is closed only for a network with fewer connections.
 package final class ConnectionLimiter: Sendable {
-    /// The age below which no connection is closed before or during its first request. Honest clients are faster.
+    /// The age below which a connection is not closed for another one before or during its first request, because
+    /// honest clients need less time for it.
     static let minimumAge: TimeAmount = .seconds(2)
 
     private struct Entry {
@@ -36,7 +37,8 @@ package final class ConnectionLimiter: Sendable {
         var entries: [ObjectIdentifier: Entry] = [:]
         var accounts = ConnectionAccounts()
 
-        /// Returns the entry of a connection, or of the connection to which an HTTP/2 stream belongs.
+        /// Returns the entry of a connection or of an HTTP/2 stream's connection; `nil` if it is not charged to an
+        /// account.
         func entry(of channel: any Channel) -> Entry? {
             self.entries[ObjectIdentifier(channel)] ?? channel.parent.flatMap { self.entries[ObjectIdentifier($0)] }
         }
@@ -269,7 +271,7 @@ final class LimitedConnection: Sendable {
         (self.opened, self.activity) = (now, ConnectionActivity(now: now))
     }
 
-    /// Returns the time at which the client last read a part of its response; `nil` if the response is not stalled.
+    /// Returns the time at which the client last read a part of its response; `nil` if it is reading in time.
     func stalledSince(_ now: NIODeadline) -> NIODeadline? {
         self.activity.stalledSince(now: now, isWritable: self.channel.isWritable)
     }

@@ -125,6 +125,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     }
 
     /// Returns `true` if a streamed body keeps its minimum rate, or if the server did not read for half of the window.
+    /// Returns `false` for a request that has a deadline instead.
     private func hasMinimumRate(_ now: NIODeadline) -> Bool {
         guard let stream else { return false }
         let paused = self.pausedTime + (self.pausedSince.map { now - $0 } ?? .zero)

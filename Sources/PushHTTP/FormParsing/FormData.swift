@@ -68,7 +68,7 @@ package struct FormData: Equatable, Sendable {
     /// Returns the first file with this name; `nil` if the user chose no file.
     package func file(_ name: String) -> FormFile? { self.files.first { $0.name == name && !$0.content.isEmpty } }
 
-    /// Returns the values of all fields with this name, in their order.
+    /// Returns the values of all fields with exactly this name, in their order.
     package func values(_ name: String) -> [String] { self.fields.filter { $0.name == name }.map(\.value) }
 
     package mutating func add(_ other: FormData) throws(RequestError) {
@@ -104,8 +104,7 @@ extension FormData {
         return text
     }
 
-    /// Returns the value of a field as a number; `nil` if the field is empty or absent. Throws ``RequestError`` for any
-    /// other value.
+    /// Returns a field as a number; `nil` if it is empty or absent. Throws ``RequestError`` if it is not in `range`.
     package func number(_ name: String, in range: ClosedRange<Int64>) throws(RequestError) -> Int64? {
         guard let text = self[name], !text.isEmpty else { return nil }
         guard let number = Int64(text), range.contains(number) else {

@@ -33,7 +33,6 @@ struct IRCMessage: Hashable, Sendable {
         }
     }
 
-    /// Creates a message to send.
     init(_ command: String, _ parameters: String...) { (self.command, self.parameters) = (command, parameters) }
 
     /// The bytes of the message, including the line terminator. Only the last parameter may contain spaces.
@@ -55,7 +54,6 @@ struct IRCMessage: Hashable, Sendable {
         return String(source[..<end])
     }
 
-    /// Returns the parameter with an index, or `nil` if there is none.
     func parameter(_ index: Int) -> String? { self.parameters.indices.contains(index) ? self.parameters[index] : nil }
 
     /// Removes and returns the bytes up to the next space. The spaces are removed too.

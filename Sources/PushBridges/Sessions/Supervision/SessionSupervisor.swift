@@ -142,8 +142,7 @@ package struct SessionSupervisor: Sendable {
         return [.open]
     }
 
-    /// Begins a connection attempt when it is this session's turn.
-    /// - Returns: `false` if the session no longer needs a connection.
+    /// Begins a connection attempt at this session's turn. Returns `false` if the session no longer needs one.
     package mutating func began(at now: ClockReading) -> Bool {
         guard self.state == .queued else { return false }
         self.state = .opening(deadline: now.steady.advanced(by: self.limits.opening))

@@ -41,7 +41,7 @@ struct SCRAMClient: Hashable, Sendable {
     /// The first message of the client.
     var first: String { Self.header + self.firstBare }
 
-    /// Processes the first message of the server.
+    /// Processes the first message of the server. Throws ``ChatFailure`` if it is not a valid challenge.
     /// - Returns: The parameters of the key to derive.
     mutating func received(first message: String) throws(ChatFailure) -> PBKDF2Derivation {
         let fields = try Self.fields(message)

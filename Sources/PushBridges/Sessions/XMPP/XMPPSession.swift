@@ -22,12 +22,11 @@ package struct XMPPSession: ChatSession {
         case direct
     }
 
-    /// The timeouts, by the steady clock.
     private enum Time {
         static let signIn: Duration = .seconds(60)
         /// The time without received bytes after which the client pings the server.
         static let silence: Duration = .seconds(120)
-        /// The maximum time from the ping until the server sends anything.
+        /// The maximum time from the ping until the server sends anything, after which the session fails.
         static let answer: Duration = .seconds(60)
     }
 
@@ -76,14 +75,14 @@ package struct XMPPSession: ChatSession {
     var management: StreamManagement?
     /// Indicates whether the server has enabled stream management.
     var isManaged = false
-    /// The full JID of this client.
+    /// The full JID of this client. It is empty until the server has bound a resource.
     var jid = ""
-    /// The other clients of the user at which the user is present.
+    /// The full JIDs of the user's other clients at which the user is present.
     var present: Set<String> = []
     private var seenThrough: Timestamp
     /// Indicates whether the server has proven with SCRAM that it knows the password, see ``ChatMemory/usesSCRAM``.
     var usesSCRAM: Bool
-    /// The deadline of the current phase, or of the next ping.
+    /// The deadline of the current phase, or of the next ping, or `nil` while there is no connection.
     private var deadline: Timestamp?
 
     package init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError) {
@@ -204,8 +203,7 @@ extension XMPPSession {
         return actions
     }
 
-    /// Adds to the number of elements that were read.
-    /// - Returns: `false` if a server that has not accepted the account yet has sent too many.
+    /// Adds to the number of elements that were read. Returns `false` if they are too many for the sign-in.
     private mutating func count(_ elements: Int, at now: ClockReading) -> Bool {
         self.elements += elements
         switch self.phase {
@@ -255,7 +253,7 @@ extension XMPPSession {
     /// The XML element with which the client requests an acknowledgement.
     static let request = "<r xmlns='\(XMPPNamespaces.management)'/>"
 
-    /// Sends a stanza, and keeps it until it is acknowledged.
+    /// Sends a stanza, and keeps it until it is acknowledged. Fails the session if too many are unacknowledged.
     mutating func send(_ stanza: XMLElement) -> [ChatAction] {
         let text = stanza.xml(in: XMPPNamespaces.client)
         guard self.management?.keep(text) ?? true else { return self.fail("the server acknowledges nothing") }
@@ -276,7 +274,6 @@ extension XMPPSession {
     }
 }
 
-/// The handling of stanzas in a signed-in session.
 extension XMPPSession {
     /// The maximum number of the user's other clients whose presence is remembered. Further ones are ignored.
     private static let maximumPresent = 32
@@ -425,7 +422,7 @@ extension XMPPSession {
         ]
     }
 
-    /// Returns the id by which a repeated message is recognized.
+    /// Returns the id by which a repeated message is recognized, or `nil` if the message has none.
     ///
     /// Only ids that the account's server assigned are unique. A sender may reuse an id, so it is combined with the
     /// hour and the text. A message that is repeated with a time stamp after a lost connection has the same id.

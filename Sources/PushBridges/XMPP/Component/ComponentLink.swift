@@ -45,8 +45,7 @@ struct ComponentLink: Sendable {
         self.logger.warning("no link to the XMPP server, trying again", metadata: ["error": "\(reason)"])
     }
 
-    /// Sleeps for a delay.
-    /// - Returns: `false` if `stop` was resolved or the task cancelled before the end of the delay.
+    /// Sleeps for a delay. Returns `false` if `stop` was resolved or the task cancelled before its end.
     private func wait(_ delay: Duration, orUntil stop: OneShotValue<Void>) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { (try? await Task.sleep(for: delay)) != nil }

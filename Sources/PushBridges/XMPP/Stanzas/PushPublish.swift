@@ -21,7 +21,7 @@ struct PushPublish: Hashable, Sendable {
         case error(StanzaError)
     }
 
-    /// Parses the `pubsub` element of a request.
+    /// Parses the `pubsub` element of a request, or returns the error with which to reply to it.
     static func read(_ pubsub: XMLElement) -> Reading {
         guard let publish = pubsub.child("publish", ComponentNamespace.pubsub),
             let item = publish.child("item", ComponentNamespace.pubsub),

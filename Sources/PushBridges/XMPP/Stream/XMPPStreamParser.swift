@@ -35,7 +35,6 @@ package struct XMPPStreamParser: Sendable {
 
     private struct OpenElement {
         var element: XMLElement
-        /// The qualified name, including the prefix.
         var name: String
         /// The number of namespace declarations in scope outside the element.
         var scope: Int
@@ -146,8 +145,7 @@ extension XMPPStreamParser {
         while self.position < self.bytes.count, XMLCharacters.isSpace(self.bytes[self.position]) { self.position += 1 }
     }
 
-    /// Counts the bytes of a token, which may be incomplete.
-    /// - Throws: An error if the stanza or the header becomes too long.
+    /// Counts the bytes of a token, whole or incomplete. Throws an error if the stanza or the header becomes too long.
     private mutating func count(_ bytes: Int, isWhole: Bool) throws(XMPPStreamError) {
         let length = self.length + bytes
         let limit =
