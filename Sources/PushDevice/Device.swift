@@ -44,7 +44,7 @@ public final class Device: Service {
         self.init(identity: identity, configuration: configuration, time: SystemTime(), logger: logger)
     }
 
-    /// Creates a device with its own clock.
+    /// Creates a device with the given clock.
     /// - Parameter sleep: Waits for the delay before a reconnect. Tests pass a closure that returns immediately.
     package init(
         identity: DeviceIdentity,

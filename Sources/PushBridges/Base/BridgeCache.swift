@@ -18,7 +18,8 @@ final class BridgeCache<Value: Sendable>: Sendable {
 
     /// A read of the store that is in progress.
     private struct Flight {
-        /// The store's `bridgeGeneration` before the read began. The read sees all changes of bridges up to it.
+        /// The number of bridge changes (``BridgeStore/bridgeGeneration``) before the read began, which sees all of
+        /// them.
         let generation: Int
         let value = OneShotValue<Value>()
     }

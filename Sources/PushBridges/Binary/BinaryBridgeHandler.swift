@@ -40,8 +40,8 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     private var isHandshakeDone = false
     /// Indicates whether the legacy provider may send notifications again, because it cannot know which were stored.
     private var isBroken = false
-    /// Indicates whether the legacy provider has closed its write side, or an error packet has informed it which
-    /// notifications are stored.
+    /// Indicates whether the legacy provider has closed its write side, or an error packet has told it which
+    /// notifications are stored. Otherwise the end of the connection makes it repeat notifications.
     private var hasEnded = false
 
     init(listener: BinaryBridgeListener, certificate: @escaping (any Channel) -> [UInt8]? = LegacyTLS.peerCertificate) {

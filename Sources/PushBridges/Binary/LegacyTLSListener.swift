@@ -55,7 +55,7 @@ final class LegacyTLSListener: Sendable {
         }
     }
 
-    /// Stops listening and returns once all connections have finished their work and are closed.
+    /// Stops listening, and returns once all connections have processed their notifications and are closed.
     func close() async { await self.connections.close(draining: true) }
 
     /// Adds TLS and the listener's own handlers to a new connection, or closes it if too many are open.

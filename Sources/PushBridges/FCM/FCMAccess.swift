@@ -32,6 +32,7 @@ struct FCMAccess: Sendable {
 
     /// Returns the only project that the caller may use, for a request whose path names no project.
     /// - Parameters:
+    ///   - admission: The credential of the caller.
     ///   - bundleID: The app that the request names, or `nil` for none.
     ///   - scope: The scope that the caller needs for the app.
     /// - Throws: ``FCMError`` for a caller that may use no project or several.

@@ -15,7 +15,7 @@ import ServiceLifecycle
 /// Waiting work is kept only in memory, and each failure is reported once, as by gorush. A restart loses waiting work.
 /// Webhooks, by contrast, report each outcome at least once.
 struct GorushFollower: Service {
-    /// The size that the budget is charged for each work item, in addition to the number of its tokens or failures.
+    /// The amount that the budget is charged for each work item, besides one for each of its tokens or failures.
     private static let size = 50
     /// The maximum time for which a notification is followed. Later outcomes are neither counted nor reported.
     private static let patience: Duration = .seconds(600)
@@ -32,7 +32,7 @@ struct GorushFollower: Service {
     /// The maximum length of a feedback hook's response, in bytes. The response body is ignored.
     private static let maximumResponse = 64 * 1024
 
-    /// A notification whose outcomes are followed.
+    /// A notification whose outcomes are followed, with the bridge whose statistics count them.
     struct Followed: Sendable {
         let push: PushSubmission.Accepted
         let bridge: String

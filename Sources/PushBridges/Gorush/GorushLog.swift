@@ -15,7 +15,7 @@ struct GorushLogEntry: Hashable, Sendable {
     /// The whole token as the client wrote it. The client uses it to remove the token from its database.
     let token: String
     let message: String
-    /// The push service's rejection reason, or another error message.
+    /// The push service's rejection reason, such as `BadDeviceToken`, or another error message.
     let error: String
 
     init(_ notification: GorushNotification, token: String, error: String) {

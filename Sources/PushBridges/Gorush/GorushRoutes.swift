@@ -261,7 +261,7 @@ struct GorushRoutes: Sendable {
 
     private static let version = HTTPField.Name("x-gorush-version")
 
-    /// Runs `body` and adds the header field with gorush's version to its response.
+    /// Runs `body`, converts its errors into gorush's format, and adds the header field with gorush's version.
     private func respond(
         _ operation: String,
         _ context: APIContext,

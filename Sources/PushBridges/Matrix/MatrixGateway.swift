@@ -133,7 +133,7 @@ struct MatrixGateway: Sendable {
         throw MatrixError(503, .unknown, "everything of the app is stopped", delay: Self.stopDelay)
     }
 
-    /// An app and an environment, by which the tokens of a request are grouped.
+    /// An app and an environment, by which the tokens of a request are grouped for charging.
     private struct Place: Hashable {
         let app: Int64
         let bundleID: Topic
@@ -263,7 +263,7 @@ struct MatrixGateway: Sendable {
         self.connections.keep(channel, for: push.token, of: push.app.id, homeserver)
     }
 
-    /// Logs the result for a device with a hash of its pushkey.
+    /// Logs the result for a device. The line contains a hash of the pushkey instead of the pushkey.
     private func note(_ message: String, _ device: MatrixDevice, _ reason: String, _ app: Topic? = nil) {
         guard let omitted = self.log.admit(message, app: app) else { return }
         let metadata: Logger.Metadata = [

@@ -149,7 +149,7 @@ private struct MatrixTextTruncator {
         }
     }
 
-    /// Returns the longest prefix of a string that has at most `limit` bytes in JSON.
+    /// Returns the longest prefix of a string that has at most `limit` bytes in JSON, without the quotation marks.
     private static func cut(_ text: String, to limit: Int) -> String {
         var size = 0
         var end = text.unicodeScalars.startIndex

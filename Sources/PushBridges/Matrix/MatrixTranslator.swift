@@ -106,7 +106,8 @@ struct MatrixTranslator: Sendable {
 struct MatrixPush: Hashable, Sendable {
     let app: MatrixApp
     let token: DeviceToken
-    /// The time at which the homeserver learned the token. If it is unknown, the earliest possible time.
+    /// The time at which the homeserver learned the token, or the earliest possible time if it is unknown. A token that
+    /// has become invalid since then is rejected.
     let since: Timestamp
     let pushType: PushType
     let priority: Priority

@@ -18,12 +18,12 @@ struct UnifiedPushForwarder: Sendable {
     /// The time to live of a message at the push server, in seconds: one day.
     private static let ttl = "86400"
 
-    /// The result of a request to an endpoint.
+    /// The result of a request to an endpoint, from which the client's response follows.
     enum End: Hashable, Sendable {
         case accepted
         /// The endpoint no longer exists or never did.
         case gone
-        /// The push server rejects the message with this HTTP status.
+        /// The push server has rejected the message with this HTTP status, and would reject a repetition too.
         case refused(status: Int)
         /// The provider's address policy forbids the endpoint, although the endpoint may be valid.
         case notAllowed

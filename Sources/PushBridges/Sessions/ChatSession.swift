@@ -33,7 +33,7 @@ package protocol ChatSession: Sendable {
     var nextDeadline: Timestamp? { get }
     /// The time until which reading is paused, because the server has sent too much, or `nil` if bytes may be read now.
     var pausedUntil: Timestamp? { get }
-    /// The state to pass to the next connection of the session.
+    /// The state to pass to the next connection, such as the time up to which messages were processed.
     var memory: ChatMemory { get }
 
     /// Starts the protocol on an open connection, on which TLS has begun if ``isSecureFromStart`` is `true`.
@@ -62,7 +62,7 @@ package struct ChatLogin: Hashable, Sendable {
     package var port: Int
     package var account: String
     package var password: String
-    /// The settings of the session, as the API stores them.
+    /// The settings of the session, as the API stores them: a JSON object with the members of the protocol.
     package var settings: JSONValue
     /// A client name that is stable and unique to the session, for protocols that require one.
     package var clientName: String
@@ -102,7 +102,7 @@ package struct ChatLogin: Hashable, Sendable {
     }
 }
 
-/// The state of a session that outlives a connection.
+/// The state that a session passes from one connection to the next.
 package struct ChatMemory: Hashable, Sendable {
     /// The time up to which messages have been processed. Earlier messages that the server replays are ignored.
     package var seenThrough: Timestamp

@@ -29,7 +29,7 @@ struct BridgeAuthenticator: Sendable {
         /// The secret of a bridge, which was in the path. The topic is the bundle id of the bridge's app.
         case secret(Topic)
 
-        /// The account to which the bytes of the request body are charged.
+        /// The account to which the bytes of the request body are charged: that of the API key, or of the secret's app.
         var account: BudgetCaller {
             switch self {
             case .key(let caller): caller.account

@@ -57,7 +57,8 @@ package struct FormData: Equatable, Sendable {
     }
 
     /// Adds a file.
-    /// - Throws: ``RequestError`` for too many fields. The limit on the body also limits the length of a file.
+    /// - Throws: ``RequestError`` for too many fields and files, or a name that is too long. The limit on the body also
+    ///   limits the length of a file.
     mutating func add(_ file: FormFile) throws(RequestError) {
         guard self.fields.count + self.files.count < self.limits.count, file.name.utf8.count <= self.limits.name else {
             throw Self.error("too_many", "a form has at most \(self.limits.count) fields")
@@ -170,8 +171,8 @@ package enum FormRequest {
 }
 
 extension FormData {
-    /// Parses a JSON object as a form. Members of a nested object become fields with names such as
-    /// `apns_device[token]`.
+    /// Parses a JSON object as a form. Throws ``RequestError`` for any other body. Members of a nested object become
+    /// fields with names such as `apns_device[token]`.
     package init(json: [UInt8]) throws(RequestError) {
         self.init()
         guard case .object(let members) = try JSONValue(parsing: Data(json)) else {

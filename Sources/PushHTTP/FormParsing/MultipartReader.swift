@@ -75,7 +75,8 @@ package struct MultipartReader: Sendable {
         }
     }
 
-    /// Returns the next event; `nil` if more bytes are needed.
+    /// Returns the next event; `nil` if more bytes are needed or the form has ended. Throws ``RequestError`` for a
+    /// malformed body.
     package mutating func next() throws(RequestError) -> Event? {
         while true {
             switch self.state {

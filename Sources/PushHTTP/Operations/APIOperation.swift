@@ -265,11 +265,10 @@ package enum OperationEffect: Sendable {
     case unaudited
 }
 
-/// The amount of work that a response requires.
+/// The amount of work that a response requires. Only costly work is cancelled if the client closes the connection.
 package enum OperationCost: Sendable {
     case small
-    /// A query that may read every row of a table. It is cancelled when the client closes the connection or its side of
-    /// it.
+    /// A query that may read every row of a table.
     case query
 }
 

@@ -30,10 +30,10 @@ package struct IRCSession: ChatSession {
         /// for SASL alone, after the server has rejected the first.
         case requesting(isReduced: Bool)
         case authenticating
-        /// The client waits for the welcome.
+        /// The client waits for the server's welcome (numeric 001), after which it is signed in.
         case registering
         case online
-        /// The client waits for the reply to a ping.
+        /// The client waits for the reply to a ping. Any message of the server ends the wait.
         case asked
         case ended
     }
@@ -255,7 +255,7 @@ extension IRCSession {
         return words.split(separator: " ", maxSplits: 3).dropFirst(3).first ?? ""
     }
 
-    /// Handles a refusal to let the session join a channel. The session tries again later.
+    /// Handles an error reply to a join. The session tries again later.
     private mutating func receivedRefusal(_ message: IRCMessage, at now: ClockReading) -> [ChatAction] {
         guard IRCJoins.isRefusal(message.command), let channel = message.parameter(1),
             self.joins.refused(Self.folded(channel), Self.reason(message), at: now.steady)

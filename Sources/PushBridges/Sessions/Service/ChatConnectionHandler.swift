@@ -3,7 +3,7 @@ import NIOSSL
 import NIOTLS
 import PushSupport
 
-/// Connects the channel of a connection to the runner of its session.
+/// Passes the events of a session's connection, such as received bytes, to the runner of the session.
 final class ChatConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer

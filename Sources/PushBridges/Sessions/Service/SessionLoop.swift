@@ -59,7 +59,7 @@ final class SessionLoop: Sendable {
     }
 
     /// Stops the session with an id, if it runs, and waits until its connection is closed.
-    /// - Parameter isRemoved: See ``SessionSupervisor/stop(isRemoved:)``.
+    /// - Parameter isRemoved: Whether the session's record was removed, so that waiting messages are not pushed.
     func stop(_ id: UUID, isRemoved: Bool = false) async {
         let closed = self.eventLoop.flatSubmit {
             let closed = self.state.value.runners.removeValue(forKey: id)?.stop(isRemoved: isRemoved)

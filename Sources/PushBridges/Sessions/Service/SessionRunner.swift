@@ -113,7 +113,7 @@ final class SessionRunner {
     }
 
     /// Stops the session.
-    /// - Parameter isRemoved: See ``SessionSupervisor/stop(isRemoved:)``.
+    /// - Parameter isRemoved: Whether the session's record was removed, so that waiting messages are not pushed.
     /// - Returns: A future that completes once the connection is closed, or `nil` if there is no connection.
     func stop(isRemoved: Bool = false) -> EventLoopFuture<Void>? {
         let closed = self.channel?.closeFuture

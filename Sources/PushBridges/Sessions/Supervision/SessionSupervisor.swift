@@ -74,7 +74,7 @@ package struct SessionSupervisor: Sendable {
     private var windowBytes = 0
     private var random: SessionJitter
     package private(set) var lastError: String?
-    /// The state that is passed to the next connection.
+    /// The state that is passed to the next connection, see ``ChatMemory``.
     package private(set) var memory: ChatMemory
 
     /// Creates the supervisor of a session that has not started.
@@ -106,7 +106,7 @@ package struct SessionSupervisor: Sendable {
 
     package var condition: ChatSessionCondition { ChatSessionCondition(status: self.status, lastError: self.lastError) }
 
-    /// The progress to store in the session's record.
+    /// The progress to store in the session's record: failures, processed messages and use of SCRAM.
     package var progress: ChatSessionProgress {
         ChatSessionProgress(
             hasFailed: self.state == .failed,

@@ -32,12 +32,12 @@ package struct XMPPSession: ChatSession {
 
     /// The maximum numbers of XML elements that a server may send.
     private enum Elements {
-        /// The maximum number before the session is signed in. A server that sends more fails the session. It suffices
-        /// for some lists of features and the steps of the authentication.
+        /// The maximum number of elements before the session is signed in. A server that sends more fails the session.
+        /// It suffices for some lists of features and the steps of the authentication.
         static let signIn = 1000
-        /// The maximum number in ``Elements/window`` after the sign-in. Further elements stay in the socket's receive
-        /// buffer. They do not end the session, because they include messages of strangers, which the next session
-        /// would receive again.
+        /// The maximum number of elements in ``Elements/window`` after the sign-in. Further ones stay in the socket's
+        /// receive buffer. They do not end the session, because they include messages of strangers, which the next
+        /// session would receive again.
         static let online = 20_000
         static let window: Duration = .seconds(10)
     }
@@ -51,7 +51,7 @@ package struct XMPPSession: ChatSession {
         case securing
         case authenticating(SASLExchange)
         case resuming, binding, online
-        /// The client waits for the reply to a ping.
+        /// The client waits for the reply to a ping. Any element of the server ends the wait.
         case asked
         case ended
     }
@@ -64,7 +64,7 @@ package struct XMPPSession: ChatSession {
     let account: XMPPAccount
     private let security: Security
     private var parser = XMPPStreamParser()
-    /// The number of elements in the current window, or during the whole sign-in.
+    /// The number of elements read in the current window, or during the whole sign-in, for the limits ``Elements``.
     private var elements = 0
     private var windowEnd: Timestamp?
     var phase = Phase.features

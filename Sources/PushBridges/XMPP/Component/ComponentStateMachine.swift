@@ -144,7 +144,7 @@ struct ComponentStateMachine {
         return [answer] + self.left(now)
     }
 
-    /// Checks the deadlines when ``deadline`` is reached.
+    /// Closes the link, pings through it or writes whitespace, as is due when ``deadline`` is reached.
     mutating func timePassed(now: NIODeadline) -> [ComponentAction] {
         self.countAnew(now)
         switch self.phase {
@@ -273,7 +273,7 @@ extension ComponentStateMachine {
         }
     }
 
-    /// Handles the server's reply to the proof of the secret.
+    /// Handles the server's reply to the proof of the secret. Throws an error for any other element.
     private mutating func accepted(_ stanza: XMLElement) throws(XMPPStreamError) -> [ComponentAction] {
         guard case .proving = self.phase, stanza.has("handshake", ComponentNamespace.accept) else {
             throw XMPPStreamError(.unsupportedStanzaType, "it has stanzas before the component is accepted")

@@ -25,7 +25,7 @@ struct PublishCoalescer {
     }
 
     private var entries: [String: Entry] = [:]
-    /// The time at which expired entries were last removed.
+    /// The time at which expired entries were last removed, or `nil` if they never were.
     private var cleanedAt: Timestamp?
 
     /// Decides whether and when a publish is sent. `now` is the current time by the steady clock.

@@ -21,7 +21,7 @@ enum RegistrationDialect: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The service discovery features that announce the dialect.
+    /// The service discovery features by which clients recognize that the component supports the dialect.
     var features: [String] {
         switch self {
         case .p2: []

@@ -27,7 +27,7 @@ package struct XMPPStreamParser: Sendable {
         case start
         /// The XML declaration has been read.
         case declared
-        /// The stream header with this tag name has been read.
+        /// The stream header with this tag name has been read, and stanzas follow.
         case open(String)
         case ended
         case failed(XMPPStreamError)
