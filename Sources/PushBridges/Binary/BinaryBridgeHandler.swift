@@ -41,7 +41,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     /// Indicates whether the legacy provider may send notifications again, because it cannot know which were stored.
     private var isBroken = false
     /// Indicates whether the legacy provider has closed its write side, or an error packet has told it which
-    /// notifications are stored. Otherwise the end of the connection makes it repeat notifications.
+    /// notifications are stored. Otherwise the end of the connection may make it repeat notifications.
     private var hasEnded = false
 
     init(listener: BinaryBridgeListener, certificate: @escaping (any Channel) -> [UInt8]? = LegacyTLS.peerCertificate) {

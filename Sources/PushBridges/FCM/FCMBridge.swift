@@ -44,7 +44,7 @@ struct FCMBridge: BridgeFeature {
 
 /// The settings of a bridge that speaks FCM's HTTP v1 API. The name of the bridge is the project id.
 struct FCMSettings: BridgeSettings, Hashable {
-    /// The maximum length of a project id, in bytes.
+    /// The maximum length of a project id, in bytes. A bridge with a longer name is rejected.
     private static let maximumName = 100
 
     private enum Members {

@@ -6,9 +6,9 @@ import ProviderModel
 struct FCMCondition: Hashable, Sendable {
     /// The maximum number of topics in one condition. A condition beyond one of these limits is invalid.
     static let maximumTopics = 5
-    /// The maximum length of a condition, in bytes.
+    /// The maximum length of a condition, in bytes. A longer one is invalid.
     static let maximumText = 2048
-    /// The maximum depth of nested parentheses.
+    /// The maximum depth of nested parentheses. A condition with deeper ones is invalid.
     static let maximumDepth = 8
 
     let audience: AudienceExpression

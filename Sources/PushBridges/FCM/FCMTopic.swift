@@ -50,7 +50,7 @@ enum InstanceIDToken: Hashable, Sendable {
 /// The body of `batchAdd` and `batchRemove`: tokens, and the topic to which they are subscribed or from which they are
 /// unsubscribed.
 struct TopicBatch: Hashable, Sendable {
-    /// The maximum length of a body, in bytes.
+    /// The maximum length of a body, in bytes. A request with a longer one is rejected.
     static let maximumBody = 1024 * 1024
     static let maximumTokens = 1000
 

@@ -4,7 +4,7 @@ import PushTypes
 
 /// The body of `POST /api/push`.
 struct GorushRequest: Hashable, Sendable {
-    /// The maximum length of a body, in bytes.
+    /// The maximum length of a body, in bytes. A request with a longer one is rejected.
     static let maximumBody = 8 * 1024 * 1024
     /// The maximum total number of tokens in all notifications of a request. gorush itself has no such limit.
     static let maximumTokens = 50_000

@@ -27,7 +27,8 @@ struct MatrixBridge: BridgeFeature {
 /// The settings of a bridge for a Matrix app. The name of the bridge is the `app_id` that the app gives its homeserver,
 /// or a pattern in which `*` matches any characters and `?` matches one.
 struct MatrixSettings: BridgeSettings, Hashable {
-    /// The maximum length of an `app_id`, in characters (Matrix client-server API, pushers).
+    /// The maximum length of an `app_id`, in characters (Matrix client-server API, pushers). No app matches a longer
+    /// one.
     static let maximumName = 64
     private static let otherKeys = "*"
 

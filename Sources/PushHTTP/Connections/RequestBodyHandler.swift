@@ -33,7 +33,8 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     /// The maximum number of bytes that are discarded after a response to an incomplete request, before the connection
     /// is closed.
     static let maximumDiscarded = 256 * 1024
-    /// The maximum time for which bytes are discarded after a response to an incomplete request.
+    /// The maximum time for which bytes are discarded after a response to an incomplete request. Then the connection
+    /// closes.
     static let discardTime: TimeAmount = .seconds(1)
 
     private enum Phase {

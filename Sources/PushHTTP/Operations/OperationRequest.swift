@@ -11,7 +11,7 @@ package struct OperationRequest: Sendable {
     package let query: [String: String]
     /// The caller; `nil` if the operation needs none.
     package let caller: APICaller?
-    /// The maximum length of the body, in bytes.
+    /// The maximum length of the body in bytes, beyond which ``body()`` throws an error.
     let maximumBody: Int
     /// Indicates whether a body is required, see ``BodyDescription/isRequired``.
     let requiresBody: Bool

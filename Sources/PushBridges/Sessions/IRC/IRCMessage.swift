@@ -1,6 +1,6 @@
 /// A message of IRC, which is one line (RFC 2812 section 2.3.1), with message tags (IRCv3).
 struct IRCMessage: Hashable, Sendable {
-    /// The maximum number of parameters of a message (RFC 2812).
+    /// The maximum number of parameters of a message (RFC 2812). The last one contains the rest of the line.
     private static let maximumParameters = 15
 
     var tags: [String: String] = [:]

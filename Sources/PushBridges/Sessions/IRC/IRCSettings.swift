@@ -9,7 +9,7 @@ struct IRCSettings: Hashable, Sendable {
         case pass
     }
 
-    /// The maximum lengths of a nick and of a channel name, in bytes.
+    /// The maximum lengths of a nick and of a channel name, in bytes. Settings with longer ones are rejected.
     private static let (maximumNick, maximumChannel) = (64, 100)
     /// The maximum numbers of channels and of highlight words. Settings with more are rejected.
     private static let (maximumChannels, maximumHighlights) = (50, 20)

@@ -14,7 +14,8 @@ package struct SessionSupervisor: Sendable {
         package var retry = Backoff(base: .seconds(10), maximum: .seconds(300))
         /// The minimum time between two attempts to connect.
         package var shortestRetry: Duration = .seconds(5)
-        /// The maximum time from the start of a connection until the server has accepted the account.
+        /// The maximum time from the start of a connection until the server accepts the account. Then the attempt
+        /// fails.
         package var opening: Duration = .seconds(90)
         /// The time that a session must be signed in before earlier failures are forgotten.
         package var stable: Duration = .seconds(60)

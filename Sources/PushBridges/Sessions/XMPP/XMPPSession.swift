@@ -30,7 +30,7 @@ package struct XMPPSession: ChatSession {
         static let answer: Duration = .seconds(60)
     }
 
-    /// The maximum numbers of XML elements that a server may send.
+    /// The maximum numbers of XML elements that a server may send before and after the sign-in.
     private enum Elements {
         /// The maximum number of elements before the session is signed in. A server that sends more fails the session.
         /// It suffices for some lists of features and the steps of the authentication.
@@ -444,7 +444,7 @@ extension XMPPSession {
 
 /// The account of a session at an XMPP server: a bare JID (RFC 7622).
 struct XMPPAccount: Hashable, Sendable {
-    /// The maximum length of an address, in bytes.
+    /// The maximum length of an address, in bytes. A longer one counts as that of another account.
     private static let maximumAddress = 3071
 
     let name: String

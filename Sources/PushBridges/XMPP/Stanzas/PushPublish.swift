@@ -1,6 +1,6 @@
 /// A publish with which a user's server reports that something has arrived for an absent client (XEP-0357 §7).
 struct PushPublish: Hashable, Sendable {
-    /// The maximum length of a node's name, in bytes.
+    /// The maximum length of a node's name, in bytes. A publish with a longer one is a bad request.
     static let maximumNode = 1024
 
     var node: String

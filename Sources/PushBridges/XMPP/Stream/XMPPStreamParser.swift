@@ -8,7 +8,8 @@ import PushSupport
 package struct XMPPStreamParser: Sendable {
     /// The default maximum length of a stanza, in bytes. A longer one ends the stream, unless ``truncates`` is set.
     package static let maximumStanza = 512 * 1024
-    /// The maximum depth of nested elements, including the stanza itself.
+    /// The maximum depth of nested elements, including the stanza. A deeper stanza ends the stream, unless
+    /// ``truncates``.
     package static let maximumDepth = 32
     /// The default maximum length of a stanza whose content is discarded, in bytes.
     ///
@@ -17,9 +18,9 @@ package struct XMPPStreamParser: Sendable {
     package static let maximumTruncated = 64 * 1024 * 1024
     /// The maximum number of elements in a stanza. A stanza with more ends the stream, unless ``truncates`` is set.
     package static let maximumElements = 1000
-    /// The maximum length of a stream header and the XML declaration before it, in bytes.
+    /// The maximum length of a stream header and the XML declaration, in bytes. A longer header ends the stream.
     package static let maximumHeader = 16 * 1024
-    /// The maximum number of namespace declarations that are in scope at the same time.
+    /// The maximum number of namespace declarations in scope at the same time. More of them end the stream.
     static let maximumPrefixes = 64
 
     private enum Phase {
