@@ -8,8 +8,7 @@ import PushSupport
 package struct XMPPStreamParser: Sendable {
     /// The default maximum length of a stanza, in bytes. A longer one ends the stream, unless ``truncates`` is set.
     package static let maximumStanza = 512 * 1024
-    /// The maximum depth of nested elements, including the stanza. A deeper stanza ends the stream, unless
-    /// ``truncates``.
+    /// The maximum depth of nested elements. A deeper stanza ends the stream, unless ``truncates`` is set.
     package static let maximumDepth = 32
     /// The default maximum length of a stanza whose content is discarded, in bytes.
     ///
@@ -20,7 +19,7 @@ package struct XMPPStreamParser: Sendable {
     package static let maximumElements = 1000
     /// The maximum length of a stream header and the XML declaration, in bytes. A longer header ends the stream.
     package static let maximumHeader = 16 * 1024
-    /// The maximum number of namespace declarations in scope at the same time. More of them end the stream.
+    /// The maximum number of namespace declarations in scope. More of them end the stream, unless ``truncates`` is set.
     static let maximumPrefixes = 64
 
     private enum Phase {
