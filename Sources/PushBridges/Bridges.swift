@@ -17,7 +17,8 @@ package struct Bridges: ProviderExtension {
     package let services: [any Service]
     private let features: [any BridgeFeature]
 
-    /// Creates the bridges. Throws an error if configured certificates cannot be used.
+    /// Creates the bridges of a provider. Throws an error if the TLS files or the certificate authorities of the bridge
+    /// for legacy providers cannot be used.
     package init(_ parts: ProviderComponents, _ configuration: BridgesConfiguration = BridgesConfiguration()) throws {
         parts.metrics.describe(Self.all.flatMap { $0.metrics })
         let components = BridgeComponents(parts, configuration)
@@ -43,10 +44,10 @@ package struct Bridges: ProviderExtension {
         for feature in self.features { feature.erasureBegan() }
     }
 
-    /// The service of the legacy bridge, or `nil` if its listeners are not configured.
+    /// The service of the bridge for legacy providers, or `nil` if ``BridgesConfiguration/binary`` is `nil`.
     package var binary: BinaryBridgeService? { self.features.lazy.compactMap { $0 as? BinaryBridge }.first?.service }
 
-    /// Returns the bridge feature of a kind, or `nil` if there is none.
+    /// Returns the implementation of a kind of bridge, or `nil` for an unknown kind.
     static func feature(_ kind: BridgeKind) -> (any BridgeFeature.Type)? { Self.all.first { $0.kind == kind } }
 }
 

@@ -10,7 +10,7 @@ import PushSupport
 /// The operations below `/v1/apps/{app}/bridges`, which manage the bridges of an app.
 struct BridgesController: Controller {
     let store: any AppStore & BridgeStore
-    /// The rules for addresses that callers with API keys for single apps may name in settings.
+    /// The rules for the addresses that settings may contain if the caller's API key is restricted to single apps.
     var addresses = AddressPolicy()
     let time: any TimeSource
     let logger: Logger
@@ -124,7 +124,7 @@ struct BridgesController: Controller {
     }
 
     /// Stores a bridge, and returns the stored record. Throws a conflict for a taken name and for too many bridges.
-    /// - Parameter keepsSecret: Whether a bridge that is replaced keeps its secret.
+    /// - Parameter keepsSecret: Whether an existing bridge of this name keeps its secret instead of that of `bridge`.
     private func stored(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeRecord {
         switch try await self.store.setBridge(bridge, keepsSecret: keepsSecret) {
         case .done(let stored, let displaced):
@@ -155,13 +155,12 @@ struct BridgesController: Controller {
         return .noContent
     }
 
-    /// Returns the bridge with a name, or `nil` if the app has none.
     private func bridge(_ kind: BridgeKind, _ name: String, of app: AppRecord) async throws -> BridgeRecord? {
         guard let bridge = try await self.store.bridge(kind, name: name), bridge.app == app.id else { return nil }
         return bridge
     }
 
-    /// Returns the kind and the name of the bridge in the path.
+    /// Returns the kind and the name in the path. Throws ``RequestError`` for an unknown kind or an invalid name.
     private func address(_ request: OperationRequest) throws -> (any BridgeFeature.Type, String) {
         guard let feature = Bridges.feature(BridgeKind(request.path("kind"))) else {
             let kinds = Bridges.all.map { $0.kind.rawValue }.joined(separator: ", ")

@@ -3,7 +3,6 @@ import Synchronization
 
 /// Tracks the broadcast channels that a device follows, and the callers that wait for the service to confirm a channel.
 final class ChannelRequests: Sendable {
-    /// A channel as the device link identifies it.
     struct Channel: Hashable, Sendable {
         var topic: TopicHash
         var id: String
@@ -54,7 +53,6 @@ final class ChannelRequests: Sendable {
     /// Stops following a channel, without waiting for the service.
     func unfollow(_ channel: Channel) { self.send(channel.packet(follows: false)) { $0.remove(channel) } }
 
-    /// Changes the set of channels, and writes a packet if there is a connection.
     private func send(_ packet: DeviceLinkPacket, _ change: (inout Set<Channel>) -> Void) {
         let write = self.state.withLock { state in
             change(&state.channels)

@@ -44,7 +44,7 @@ public final class Device: Service {
         self.init(identity: identity, configuration: configuration, time: SystemTime(), logger: logger)
     }
 
-    /// Creates a device with its own clock.
+    /// Creates a device with the given clock.
     /// - Parameter sleep: Waits for the delay before a reconnect. Tests pass a closure that returns immediately.
     package init(
         identity: DeviceIdentity,
@@ -137,7 +137,7 @@ public final class Device: Service {
         if isActive != self.configuration.isActive { write?(Self.statePacket(isActive)) }
     }
 
-    /// The port for the next connection.
+    /// The port for the next connection: the first port if it is time to try it again, otherwise the current one.
     private var nextPort: Int {
         self.ports.withLock { ports in
             guard let ports else { return self.configuration.port }

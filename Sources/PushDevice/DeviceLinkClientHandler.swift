@@ -20,7 +20,8 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         /// The connection failed with this error, for example because the service's certificate is not trusted.
         case failed(String)
 
-        /// The number of bytes in the variable-length fields that the push service sends: tokens, payload and strings.
+        /// The number of bytes of the event's tokens, payload and strings, which ``UnreadBytes`` counts until it is
+        /// processed.
         var size: Int {
             switch self {
             case .connected(let baseToken): baseToken?.count ?? 0

@@ -82,7 +82,6 @@ struct DeviceLinkSession: Sendable {
     }
 
     /// Queues a notification and acknowledges it.
-    ///
     /// - Returns: `false` if the queue is full, so that the session must end.
     private func receive(_ message: DeviceLinkMessage, write: (DeviceLinkPacket) -> Void) -> Bool {
         let notification = ReceivedNotification(message, topic: self.tokens.topic(for: message.topic))

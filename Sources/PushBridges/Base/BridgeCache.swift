@@ -18,7 +18,8 @@ final class BridgeCache<Value: Sendable>: Sendable {
 
     /// A read of the store that is in progress.
     private struct Flight {
-        /// The generation of the bridges before the read began. The read sees all changes up to it.
+        /// The number of bridge changes (``BridgeStore/bridgeGeneration``) before the read began, which sees all of
+        /// them.
         let generation: Int
         let value = OneShotValue<Value>()
     }
@@ -48,7 +49,8 @@ final class BridgeCache<Value: Sendable>: Sendable {
     }
 
     /// The value for the current bridges.
-    /// - Throws: An error of the store if bridges have changed and cannot be read. A cancelled task stops waiting.
+    /// - Throws: An error of the store if bridges have changed and cannot be read, or `CancellationError`. A value that
+    ///   has only expired is returned if it cannot be renewed.
     var value: Value {
         get async throws {
             let wanted = self.store.bridgeGeneration
@@ -60,14 +62,14 @@ final class BridgeCache<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns the value of a read of the store that sees all present changes, even if the cached value is current.
+    /// Reads the store again, even if the cached value is current, and returns the new value.
     func read() async throws -> Value { try await self.read(since: self.store.bridgeGeneration) }
 
     private func made(since generation: Int) -> Made? {
         self.state.withLock { $0.made }.flatMap { $0.generation >= generation ? $0 : nil }
     }
 
-    /// Returns the value of a read that sees all changes up to a generation of the bridges.
+    /// Returns the value of a read that sees all changes of bridges up to `generation`.
     private func read(since generation: Int) async throws -> Value {
         var flight = self.join()
         while flight.generation < generation {

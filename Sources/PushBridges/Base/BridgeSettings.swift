@@ -14,8 +14,8 @@ package protocol BridgeSettings: Sendable {
     static func check(name: String) throws(RequestError)
     /// Reads the settings from JSON. Throws ``RequestError`` that names the member at fault.
     init(_ fields: JSONFields) throws(RequestError)
-    /// Returns the values of the hidden members for settings from a caller whose API key is restricted to single apps.
-    /// The result is empty if the kind has none.
+    /// Returns the values of the hidden members that are stored with settings from a caller whose API key is restricted
+    /// to single apps. The result is empty if the kind has no hidden members.
     /// - Parameters:
     ///   - bridge: The bridge that is replaced, or `nil` for a new one.
     ///   - policy: The rules for addresses that these callers may name.
@@ -42,7 +42,7 @@ extension BridgeSettings {
     }
 
     /// Reads the settings of a request.
-    /// - Parameter path: The path of the object in the request.
+    /// - Parameter path: The path of the settings in the request body, for error messages.
     /// - Throws: ``RequestError`` that names the member at fault.
     static func read(_ settings: [String: JSONValue], at path: String) throws(RequestError) -> Self {
         try Self(JSONFields(members: settings, path: path, known: Self.object.known))

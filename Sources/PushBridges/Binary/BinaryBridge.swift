@@ -28,9 +28,9 @@ struct BinaryBridge: BridgeFeature {
 
 /// The settings of a bridge for legacy providers. Its name is the topic of their certificates.
 struct BinaryBridgeSettings: BridgeSettings, Hashable {
-    /// The maximum number of certificates of one bridge.
+    /// The maximum number of certificates of one bridge. Settings that list more are rejected.
     private static let maximumCertificates = 100
-    /// The maximum length of a fingerprint, in characters, including the colons that some tools write.
+    /// The maximum length of a fingerprint in settings, in characters, including the colons that some tools write.
     private static let maximumFingerprint = 95
 
     private enum Members {

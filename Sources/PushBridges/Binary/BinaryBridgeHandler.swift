@@ -23,12 +23,12 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     private let listener: BinaryBridgeListener
     private let certificate: (any Channel) -> [UInt8]?
     private var stateMachine: BinaryServerStateMachine
-    /// The actions still to be performed. Performing one of them may add others.
+    /// The actions of the state machine that are still to be performed. Performing one of them may add others.
     private var actions = CircularBuffer<BinaryServerStateMachine.Action>()
     private var isPerforming = false
     /// The connection at the intake or the reason for rejecting it, or `nil` until the certificate is checked.
     private var connection: Result<BinaryIntake.Connection, BinaryClientRejection>?
-    /// The permit for the open connection, or `nil` until the certificate is known.
+    /// The permit from the budget of open connections, or `nil` until the certificate is accepted.
     private var place: BudgetPermit?
     /// The notifications that have not been passed to the intake yet.
     private var waiting = CircularBuffer<BinaryIntake.Item>()
@@ -38,10 +38,10 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     private var timer: Scheduled<Void>?
     private var isReading = true
     private var isHandshakeDone = false
-    /// Indicates whether the legacy provider cannot know which of its notifications were stored.
+    /// Indicates whether the legacy provider may send notifications again, because it cannot know which were stored.
     private var isBroken = false
-    /// Indicates whether the legacy provider has closed its write side, or an error packet has informed it which
-    /// notifications are stored.
+    /// Indicates whether the legacy provider has closed its write side, or an error packet has told it which
+    /// notifications are stored. Otherwise the end of the connection may make it repeat notifications.
     private var hasEnded = false
 
     init(listener: BinaryBridgeListener, certificate: @escaping (any Channel) -> [UInt8]? = LegacyTLS.peerCertificate) {
@@ -276,7 +276,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
 struct BinaryBridgeListener: Sendable {
     let directory: BinaryClientDirectory
     let intake: BinaryIntake
-    /// The budget of connections with known certificates.
+    /// The budget of open connections whose certificate a bridge has accepted.
     let places: Budget
     /// The limits on the rates at which connections are opened. After a client has shown an accepted certificate, its
     /// network has a separate rate.

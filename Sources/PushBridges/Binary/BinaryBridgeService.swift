@@ -27,7 +27,7 @@ package final class BinaryBridgeService: Service {
     private let listeners: (binary: LegacyTLSListener, feedback: LegacyTLSListener)
     private let bound = OneShotValue<Ports>()
 
-    /// Creates the service. Throws an error if the TLS files or the authorities cannot be used.
+    /// Creates the service. Throws an error if the TLS files or the authorities of the configuration cannot be used.
     package init(_ configuration: BinaryBridgeConfiguration, _ parts: ProviderComponents) throws {
         (self.configuration, self.parts) = (configuration, parts)
         let (store, time, logger) = (parts.store, parts.time, parts.logger.rateLimited())
@@ -90,7 +90,7 @@ package final class BinaryBridgeService: Service {
     /// Returns the ports once the listeners are bound, or throws the error with which ``run()`` fails before that.
     package func ports() async throws -> Ports { try await self.bound.value }
 
-    /// Runs the listeners until graceful shutdown.
+    /// Stores the configured legacy providers, and runs the listeners until graceful shutdown.
     package func run() async throws {
         do {
             for client in self.configuration.clients { try await self.set(client) }

@@ -161,7 +161,7 @@ final class BinaryClientDirectory: Sendable {
 }
 
 extension ConfigurationFault.Cause {
-    /// Indicates whether the fault is one of the credential or the topic, which an operator must correct.
+    /// Indicates whether an operator must correct a credential or a topic. It is `false` for faults of the connection.
     fileprivate var isOfCredential: Bool {
         switch self {
         case .credentialRejected, .credentialExpired, .credentialUnusable, .credentialMissing, .topicDisallowed,

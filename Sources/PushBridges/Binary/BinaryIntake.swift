@@ -22,7 +22,6 @@ final class BinaryIntake: Sendable {
         var notification: BinaryNotification
     }
 
-    /// The result of one notification.
     struct Result: Hashable, Sendable {
         var ticket: UInt32
         /// The status with which the notification is rejected, or `nil` if the notification is on disk.
@@ -31,11 +30,10 @@ final class BinaryIntake: Sendable {
 
     /// A connection of a legacy provider. Its handler calls ``end()`` when no more of its notifications may be stored.
     final class Connection: Sendable {
-        /// The number of the newest connection.
         private static let lastNumber = Atomic<UInt64>(0)
 
         let id = UUID()
-        /// The number of the connection, which is larger than those of earlier connections.
+        /// The number of the connection in the order of creation, by which a connection waits only for older ones.
         let number = Connection.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
         let client: BinaryClient
         private let hasEnded = Atomic(false)

@@ -7,7 +7,7 @@ import PushWire
 
 /// Translates notifications of the binary protocol into requests of the provider (docs/bridges-legacy.md).
 enum BinaryTranslation {
-    /// The time for which a notification without an expiration is kept, in seconds: one day.
+    /// The time to live of a notification without an expiration, in seconds: one day.
     static let defaultLifetime: Int64 = 86_400
 
     /// The rejection of a notification, with the status for the legacy provider.

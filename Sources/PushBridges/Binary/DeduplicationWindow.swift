@@ -95,7 +95,7 @@ struct DeduplicationWindow: Sendable {
         self.expect(recent.map(\.key), now: now)
     }
 
-    /// Remembers pushes that were stored before a crash, so that a repetition of them is recognized.
+    /// Expects each push to be sent again within ``Limits/time``. Pushes beyond ``Limits/count`` are ignored.
     mutating func expect(_ keys: some Sequence<Key>, now: Timestamp) {
         self.expected = self.expected.filter { $0.value.until > now }
         var room = self.limits.count - self.expected.values.reduce(0) { $0 + $1.count }

@@ -55,10 +55,10 @@ final class LegacyTLSListener: Sendable {
         }
     }
 
-    /// Stops listening and returns once all connections have finished their work and are closed.
+    /// Stops listening, and returns once all connections have processed their notifications and are closed.
     func close() async { await self.connections.close(draining: true) }
 
-    /// Adds TLS and the listener's own handlers to the pipeline of a new connection, unless the listener has too many.
+    /// Adds TLS and the listener's own handlers to a new connection, or closes it if too many are open.
     private func accept(_ channel: any Channel, _ initialize: (any Channel) throws -> Void) throws {
         // Connections that have shown no known certificate have a separate limit and do not count here.
         guard self.connections.admit(channel, besides: self.unauthenticated.count) else { return }

@@ -89,8 +89,8 @@ package struct BinaryBridgeConfiguration: Sendable {
     package var feedbackPort: Int?
     /// The listeners' certificate and its private key.
     package var tls: TLSFiles
-    /// The authorities that sign legacy providers' certificates, in PEM. If it is `nil`, each bridge lists its
-    /// certificates.
+    /// The authorities that sign legacy providers' certificates, in PEM. If it is `nil`, each bridge must list the
+    /// certificates that it accepts.
     package var authority: String?
     /// Indicates whether TLS 1.0 and 1.1 are allowed, for clients that support nothing newer. Default `false`.
     package var allowsOldTLS = false

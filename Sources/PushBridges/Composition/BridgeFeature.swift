@@ -15,7 +15,7 @@ protocol BridgeFeature: ProviderExtension {
     /// Indicates whether clients of a bridge have its secret in their URLs, so that attackers may try to guess it. A
     /// new secret must then have at least ``BridgeAuthenticator/goodSecret`` bytes.
     static var hasSecretInURL: Bool { get }
-    /// The descriptions of the bridge's metrics.
+    /// The names and the help texts of the bridge's metrics, for `/metrics`.
     static var metrics: [MetricDescription] { get }
 
     init(_ components: BridgeComponents) throws

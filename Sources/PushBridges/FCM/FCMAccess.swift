@@ -14,7 +14,7 @@ struct FCMAccess: Sendable {
 
     /// Authenticates a request and returns the project that its path names.
     /// - Parameter scope: The scope that an API key needs. A secret in the path grants all scopes for its project.
-    /// - Throws: ``FCMError`` for a project that does not exist or belongs to another app.
+    /// - Throws: ``FCMError`` for a project that does not exist, or for which the credential or its scope is not valid.
     func project(_ request: Request, _ context: APIContext, scope: APIScope) async throws -> FCMSender.Project {
         let name = context.path("project")
         if context.parameters.get("secret") != nil {
@@ -32,6 +32,7 @@ struct FCMAccess: Sendable {
 
     /// Returns the only project that the caller may use, for a request whose path names no project.
     /// - Parameters:
+    ///   - admission: The credential of the caller.
     ///   - bundleID: The app that the request names, or `nil` for none.
     ///   - scope: The scope that the caller needs for the app.
     /// - Throws: ``FCMError`` for a caller that may use no project or several.
@@ -57,7 +58,7 @@ struct FCMAccess: Sendable {
     }
 
     /// Authenticates a request by the secret in its path, and returns the project of that secret.
-    /// - Throws: ``RequestError`` for a wrong secret, ``RetryLaterError`` beyond the rate.
+    /// - Throws: ``RequestError`` for a wrong secret, ``RetryLaterError`` after too many wrong secrets or requests.
     func project(bySecretIn context: APIContext) async throws -> FCMSender.Project {
         let bridge = try await self.table[context.path("bridge")]
         var app: AppRecord?
@@ -82,7 +83,7 @@ struct FCMAccess: Sendable {
         return try .init(bridge: bridge, app: app, settings: FCMSettings(bridge), admission: admission)
     }
 
-    /// Runs `body` and converts its errors into responses of FCM. The operation is the name that `/metrics` shows.
+    /// Runs `body` and converts its errors into responses of FCM. `/metrics` counts the request as `operation`.
     /// - Parameter error: Creates the response to an error.
     func respond(
         _ operation: String,

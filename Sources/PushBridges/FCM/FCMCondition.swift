@@ -4,11 +4,11 @@ import ProviderModel
 ///
 /// `&&` and `||` have the same precedence and are evaluated from left to right.
 struct FCMCondition: Hashable, Sendable {
-    /// The maximum number of topics in one condition.
+    /// The maximum number of topics in one condition. A condition beyond one of these limits is invalid.
     static let maximumTopics = 5
-    /// The maximum length of a condition, in bytes.
+    /// The maximum length of a condition, in bytes. A longer one is invalid.
     static let maximumText = 2048
-    /// The maximum depth of nested parentheses.
+    /// The maximum depth of nested parentheses. A condition with deeper ones is invalid.
     static let maximumDepth = 8
 
     let audience: AudienceExpression
@@ -28,7 +28,6 @@ struct FCMCondition: Hashable, Sendable {
         self.audience = audience
     }
 
-    /// A recursive-descent parser of conditions.
     private struct Parser {
         private let bytes: [UInt8]
         private(set) var position = 0

@@ -89,7 +89,7 @@ struct FCMContent: Hashable, Sendable {
 
     // MARK: Parts
 
-    /// Returns the members of `aps`. Converts flags that some clients encode as booleans.
+    /// Returns the members of `aps`, or none if it is absent. Flags that some clients encode as Booleans are converted.
     private static func aps(_ value: JSONValue?) throws(FCMError) -> [String: JSONValue] {
         guard let value, value != .null else { return [:] }
         guard case .object(var aps) = value else { throw .invalid("message.apns.payload.aps", "it must be an object") }
@@ -117,7 +117,7 @@ struct FCMContent: Hashable, Sendable {
 }
 
 extension Expiration {
-    /// The value of the header field in seconds, or `nil` if the request has no expiration.
+    /// The value of `apns-expiration` in UNIX seconds, 0 for a push that is not stored, or `nil` for no expiration.
     fileprivate var seconds: Int64? {
         switch self {
         case .servicePolicy: nil

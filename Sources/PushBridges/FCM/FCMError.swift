@@ -111,7 +111,7 @@ extension FCMError {
 
     static func notFound(_ message: String) -> FCMError { FCMError(404, "NOT_FOUND", message) }
 
-    /// Converts an error of authentication, of the store, or of HTTP.
+    /// Creates the FCM error for an error of authentication, of the store, or of HTTP.
     init(_ error: RequestError) {
         let message = error.path.map { "\($0): \(error.message)" } ?? error.message
         switch error.kind {
@@ -127,7 +127,7 @@ extension FCMError {
         }
     }
 
-    /// Converts an error of the provider's content check. The new error names the member of the FCM message at fault.
+    /// Creates the FCM error for one of the provider's content check. It names the member of the FCM message at fault.
     init(content error: RequestError) {
         let path = error.path ?? ""
         let place: String
@@ -139,8 +139,8 @@ extension FCMError {
         self = .invalid(place, error.message, code: .invalidArgument)
     }
 
-    /// Converts the outcome for a token. Returns `nil` for an accepted, pending or skipped push, which is not a
-    /// failure.
+    /// Creates the FCM error for the outcome for a token. Returns `nil` for an accepted, pending or skipped push, which
+    /// is not a failure.
     init?(_ verdict: TokenOutcome) {
         switch verdict {
         case .accepted, .pending, .skipped: return nil
@@ -154,7 +154,7 @@ extension FCMError {
         }
     }
 
-    /// Converts a rejection reason of the push service.
+    /// Creates the FCM error for a rejection reason of the push service, such as `Unregistered`.
     private init(rejection text: String) {
         let reason = Reason(rawValue: text)
         switch reason {

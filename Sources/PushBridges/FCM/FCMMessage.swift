@@ -7,7 +7,7 @@ import PushTypes
 struct FCMMessage: Hashable, Sendable {
     /// The maximum length of a body, in bytes. The body may include blocks for other platforms.
     static let maximumBody = 256 * 1024
-    /// The maximum length of a token or an installation id, in bytes.
+    /// The maximum length of a token in a message, in bytes. A message with a longer one is rejected.
     private static let maximumTarget = 4096
 
     /// The recipients of a message.

@@ -75,7 +75,7 @@ struct FCMSender: Sendable {
         return Plan(content: content, audience: .tokens(group.tokens), environment: group.environment)
     }
 
-    /// Returns the active devices of an installation in the bridge's environment.
+    /// Returns the active devices of an installation in the bridge's environment, at most ``maximumDevices``.
     func devices(of installation: String, _ project: Project) async throws -> [DeviceRecord] {
         var search = DeviceSearch(app: project.app.id)
         (search.installation, search.state) = (installation, .active)
@@ -152,7 +152,7 @@ struct FCMSender: Sendable {
         let window: Duration
     }
 
-    /// Returns the idempotency keys, or `nil` if the bridge does not recognize repetitions.
+    /// Returns the idempotency keys of a request, or `nil` if the bridge does not recognize repetitions.
     private func repetition(_ body: Data, _ project: Project, at: Timestamp) -> Repetition? {
         guard let seconds = project.settings.repeatSeconds else { return nil }
         let caller = project.admission.key?.id.uuidString ?? "secret"

@@ -5,7 +5,7 @@ import PushTypes
 
 /// The topics of FCM, which the provider stores as tags of devices.
 enum FCMTopic {
-    /// The prefix of tags that are topics.
+    /// The prefix of those tags of a device that stand for topics.
     private static let prefix = "topic:"
     /// The maximum length of a topic's name, in bytes. With the prefix, the name fits into a tag.
     static let maximumName = Member.maximumText - FCMTopic.prefix.utf8.count
@@ -50,7 +50,7 @@ enum InstanceIDToken: Hashable, Sendable {
 /// The body of `batchAdd` and `batchRemove`: tokens, and the topic to which they are subscribed or from which they are
 /// unsubscribed.
 struct TopicBatch: Hashable, Sendable {
-    /// The maximum length of a body, in bytes.
+    /// The maximum length of a body, in bytes. A request with a longer one is rejected.
     static let maximumBody = 1024 * 1024
     static let maximumTokens = 1000
 
@@ -90,7 +90,6 @@ struct ImportBatch: Hashable, Sendable {
     }
 }
 
-/// Parses the bodies of requests to the Instance ID service.
 private enum InstanceIDBody {
     static func fields(_ body: Data) throws(FCMError) -> ProtoFields {
         guard let json = try? JSONValue(parsing: body) else { throw .invalid("body", "it is not valid JSON") }

@@ -196,7 +196,8 @@ struct FCMTopicRoutes: Sendable {
         return try await self.store.devices(app: project.app.id, token: token).filter(\.isActive)
     }
 
-    /// Subscribes the devices that the path names if `isSet` is `true`, otherwise unsubscribes them.
+    /// Subscribes the devices that the path names to a topic, or unsubscribes them if `isSet` is `false`. Returns
+    /// `noDevice` if the path names no active device.
     private func set(
         _ topic: String,
         isSet: Bool,

@@ -20,7 +20,7 @@ struct ProtoFields {
     /// Returns the path of a member, for errors.
     func place(_ name: String) -> String { self.path.isEmpty ? name : "\(self.path).\(name)" }
 
-    /// Returns a member by its name in snake case, or `nil` if it is absent.
+    /// Returns a member by its name in snake case, or `nil` if it is absent or `null`.
     func value(_ name: String) -> JSONValue? {
         let value = self.members[name] ?? self.members[Self.camelCase(name)]
         return value == .null ? nil : value
@@ -66,7 +66,7 @@ struct ProtoFields {
         }
     }
 
-    /// Returns a map of strings, sorted by name.
+    /// Returns the entries of a map of strings, sorted by name. The result is empty if the map is absent.
     func texts(_ name: String) throws(FCMError) -> [(name: String, value: String)] {
         var texts: [(name: String, value: String)] = []
         for (index, entry) in try self.object(name).sorted(by: { $0.key < $1.key }).enumerated() {

@@ -66,7 +66,7 @@ struct GorushSettings: BridgeSettings, Hashable {
     let maximumNotifications: Int
     /// The URL to which a request reports each failure, or `nil` if failures are not reported.
     let feedbackHook: String?
-    /// The settings of shadow mode (``ShadowForwarder``), in which the bridge sends no pushes, or `nil` outside of it.
+    /// The settings of shadow mode (``ShadowForwarder``), in which the bridge sends no pushes; `nil` in normal mode.
     let shadow: ShadowSettings?
 
     init(_ fields: JSONFields) throws(RequestError) {

@@ -62,7 +62,7 @@ struct GorushFields {
         }
     }
 
-    /// Returns the strings of an array, which are none if it is absent. An element `null` becomes an empty string.
+    /// Returns the strings of an array, or none if it is absent. An element `null` becomes an empty string.
     func texts(_ name: String) throws(GorushError) -> [String] {
         guard let value = self.value(name) else { return [] }
         guard case .array(let values) = value else { throw .missing }

@@ -9,22 +9,21 @@ import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// Follows the notifications of gorush bridges until all outcomes are final. It counts the outcomes and posts each
-/// failure to the feedback hook.
+/// Follows the notifications of gorush bridges until all outcomes are final. It counts the outcomes and reports each
+/// failure to the feedback hook of the bridge, if it has one.
 ///
-/// Waiting work is kept only in memory, and each failure is posted once, as by gorush. A restart loses waiting work.
+/// Waiting work is kept only in memory, and each failure is reported once, as by gorush. A restart loses waiting work.
 /// Webhooks, by contrast, report each outcome at least once.
 struct GorushFollower: Service {
-    /// The size that the budget is charged for each work item, in addition to the number of its tokens or failures.
+    /// The amount that the budget is charged for each work item, besides one for each of its tokens or failures.
     private static let size = 50
-    /// The maximum time for which a notification is followed. Later outcomes are neither counted nor posted.
+    /// The maximum time for which a notification is followed. Later outcomes are neither counted nor reported.
     private static let patience: Duration = .seconds(600)
     /// The maximum number of consecutive failed requests to a feedback hook. After that, the other failures known at
-    /// the time are not posted.
+    /// the time are not reported.
     private static let maximumFailures = 3
     /// The maximum numbers of requests to feedback hooks in progress: of all apps, of one app, and to one hook of an
-    /// app. Turns alternate between apps and between an app's hooks, so that hooks that never respond delay few other
-    /// posts.
+    /// app. Turns alternate between apps and between an app's hooks, so that hooks that never respond delay few others.
     static let postLimits = BudgetLimits(
         .init(whole: .held(64), app: .held(8), caller: .held(4)),
         waiting: .init(),
@@ -33,23 +32,22 @@ struct GorushFollower: Service {
     /// The maximum length of a feedback hook's response, in bytes. The response body is ignored.
     private static let maximumResponse = 64 * 1024
 
-    /// A notification whose outcomes are followed.
+    /// A notification whose outcomes are followed, with the bridge whose statistics count them.
     struct Followed: Sendable {
         let push: PushSubmission.Accepted
         let bridge: String
-        /// The URL of the feedback hook, or `nil` if failures are not posted.
+        /// The URL of the feedback hook, or `nil` if failures are not reported.
         let hook: String?
         let plan: GorushPlan
     }
 
-    /// A feedback hook of an app.
     private struct Hook: Sendable {
         let url: String
         let app: Int64
         let bundleID: Topic
     }
 
-    /// A work item of the service: a notification to follow, or failures to post to a hook.
+    /// A work item of the service: a notification to follow, or failures to report to a hook.
     private enum Work: Sendable {
         case follow(Followed, Topic)
         case post([GorushLogEntry], Hook)
@@ -146,7 +144,8 @@ struct GorushFollower: Service {
         }
     }
 
-    /// Counts new final outcomes and posts the failures among them.
+    /// Counts the outcomes that have become final, and reports the failures among them to the hook, if any. `reported`
+    /// contains the tokens whose outcomes were counted before.
     private func report(
         _ verdicts: [DeviceToken: TokenOutcome],
         of followed: Followed,
@@ -169,7 +168,7 @@ struct GorushFollower: Service {
         await self.post(failures, to: Hook(url: url, app: followed.push.notification.app, bundleID: app))
     }
 
-    /// Posts entries to a hook, each with its own request.
+    /// Reports failures to a hook, one request each, until ``maximumFailures`` consecutive requests have failed.
     private func post(_ entries: [GorushLogEntry], to hook: Hook) async {
         var failed = 0
         for entry in entries {
@@ -193,9 +192,9 @@ struct GorushFollower: Service {
         }
     }
 
-    /// Posts an entry when it is the hook's turn.
-    /// - Returns: The error message of a failed post, or `nil` if it succeeded.
-    /// - Throws: ``BudgetRefusal`` if the turn does not come within ``postLimits``, `CancellationError` at shutdown.
+    /// Sends the body of a report to a hook once ``postLimits`` permit another request.
+    /// - Returns: The error message of a failed request, or `nil` if it succeeded.
+    /// - Throws: ``BudgetRefusal`` if that takes longer than the limits allow, `CancellationError` at shutdown.
     private func post(_ body: Data, to hook: Hook) async throws -> String? {
         let turn = try await self.posts.wait(for: BudgetCaller(app: hook.bundleID, .name(hook.url)))
         defer { turn.end() }

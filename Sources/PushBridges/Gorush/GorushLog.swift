@@ -6,16 +6,16 @@ struct GorushLogEntry: Hashable, Sendable {
     /// The maximum length of a string that each token's entry repeats, in bytes. A response may contain very many
     /// tokens.
     static let maximumText = 256
-    /// The maximum length of the error message in a short entry, in bytes.
+    /// The maximum length of the error message in ``shortJSON``, in bytes. A longer message is truncated.
     private static let maximumShortError = 64
-    /// The maximum total length of the strings that the entries of a response repeat, in bytes.
+    /// The total length of the strings that entries of a response repeat, in bytes, beyond which entries are short.
     private static let maximumRepeated = 1024 * 1024
 
     let id: String?
     /// The whole token as the client wrote it. The client uses it to remove the token from its database.
     let token: String
     let message: String
-    /// The push service's rejection reason, or another error message.
+    /// The push service's rejection reason, such as `BadDeviceToken`, or another error message.
     let error: String
 
     init(_ notification: GorushNotification, token: String, error: String) {

@@ -70,7 +70,8 @@ struct GorushPayload: Hashable, Sendable {
         return .object(alert)
     }
 
-    /// Returns the sound. If the request also names a sound or a volume, it is the sound of a critical alert.
+    /// Returns the sound, or `nil` for none. If the request also has a `name` or a volume, it is that of a critical
+    /// alert.
     private static func sound(_ fields: GorushFields) throws(GorushError) -> JSONValue? {
         let (name, volume) = (try fields.text("name"), try fields.number("volume"))
         let isLoud = (volume?.numberValue ?? 0) > 0

@@ -73,7 +73,6 @@ struct GorushPlan: Sendable {
         self.failures.append(GorushLogEntry(self.notification, token: text, error: error))
     }
 
-    /// Returns the log entry for the failure of a token.
     func entry(_ token: DeviceToken, _ error: String) -> GorushLogEntry {
         GorushLogEntry(self.notification, token: self.texts[token] ?? token.hex, error: error)
     }

@@ -4,7 +4,7 @@ import PushTypes
 
 /// The body of `POST /api/push`.
 struct GorushRequest: Hashable, Sendable {
-    /// The maximum length of a body, in bytes.
+    /// The maximum length of a body, in bytes. A request with a longer one is rejected.
     static let maximumBody = 8 * 1024 * 1024
     /// The maximum total number of tokens in all notifications of a request. gorush itself has no such limit.
     static let maximumTokens = 50_000
@@ -59,7 +59,7 @@ struct GorushNotification: Hashable, Sendable {
     let environment: PushEnvironment?
     /// The message, truncated. It is only repeated in the response.
     let message: String
-    /// The length of the whole message, before it was truncated, in bytes.
+    /// The length of the whole message in bytes, before truncation, from which ``longestEntries`` is computed.
     private let length: Int
     /// The payload as gorush would build it, with the corrections of ``GorushPayload``.
     let payload: GorushPayload
@@ -96,7 +96,7 @@ struct GorushNotification: Hashable, Sendable {
     var longestEntries: Int { self.count * (512 + 6 * self.length) }
 
     /// Returns the push in the form that the provider's checks accept.
-    /// - Throws: ``RequestError`` for content that no push can have.
+    /// - Throws: ``RequestError`` if the data of the payload has a member `aps`.
     func push(to app: Topic, now: Timestamp) throws(RequestError) -> TranslatedPush {
         var push = TranslatedPush()
         push.name = TranslatedPush.name(self.id ?? self.apnsID)

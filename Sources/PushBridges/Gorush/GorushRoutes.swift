@@ -199,7 +199,7 @@ struct GorushRoutes: Sendable {
         guard try await !self.sender.table.value.isEmpty else { throw Self.noDoor }
     }
 
-    /// Authenticates a request, and returns the bridge that its path names, or the bridge at the root.
+    /// Authenticates a request, and returns the bridge that its path names, or the one that ``bridge(_:for:)`` selects.
     private func destination(_ request: Request, _ context: APIContext) async throws -> GorushSender.Destination {
         try await self.checkIsOpen()
         let name = context.parameters.get("bridge") == nil ? nil : context.path("bridge")
@@ -261,7 +261,7 @@ struct GorushRoutes: Sendable {
 
     private static let version = HTTPField.Name("x-gorush-version")
 
-    /// Runs `body` and adds the header field with gorush's version to its response.
+    /// Runs `body`, converts its errors into gorush's format, and adds the header field with gorush's version.
     private func respond(
         _ operation: String,
         _ context: APIContext,

@@ -10,7 +10,7 @@ struct GorushSender: Sendable {
     let submission: PushSubmission
     let table: BridgeTable
 
-    /// The bridge that a request addresses, with its app and its settings.
+    /// The bridge that a request addresses, with its app, its settings and the credential of the request.
     struct Destination: Sendable {
         let bridge: BridgeRecord
         let app: AppRecord

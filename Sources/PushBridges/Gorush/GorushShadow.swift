@@ -65,8 +65,7 @@ extension ShadowComparison {
         self.differ("counts", ours: "\(counts)", theirs: "\(theirs)", at: at)
     }
 
-    /// Returns the beginning of a token, which suffices for its owner to recognize it. A string that is no token is
-    /// marked.
+    /// Returns the beginning of a token, by which its owner recognizes it. Any other string is marked `(no token)`.
     static func beginning(of token: String) -> String {
         DeviceToken(userInput: token).map { "\($0)" } ?? "\(token.prefix(4))… (no token)"
     }

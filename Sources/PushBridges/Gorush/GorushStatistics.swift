@@ -11,7 +11,7 @@ struct GorushCounters: Hashable, Sendable {
     var failed = 0
     /// The number of requests, by the HTTP status of the response.
     var statuses: [Int: Int] = [:]
-    /// The total duration of all requests until their responses.
+    /// The sum of the times from the arrival of each request to its response.
     var responseTime: Duration = .zero
 }
 

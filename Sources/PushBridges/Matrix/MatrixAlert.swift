@@ -1,6 +1,6 @@
 import PushSupport
 
-/// The alert for an event in the form that Matrix clients localize: a localization key of theirs, and its arguments.
+/// The alert for an event in the form that Matrix clients localize: one of their localization keys, and its arguments.
 struct MatrixAlert: Hashable, Sendable {
     /// The maximum length of the name of a sender or a room, in characters. Longer ones are truncated.
     private static let maximumName = 1024
@@ -46,7 +46,7 @@ struct MatrixAlert: Hashable, Sendable {
         self.variables = variables
     }
 
-    /// The kinds of message content, each with the message body.
+    /// The kinds of message content, each with the body of the message, which decide on the localization key.
     private enum Message {
         case image(String)
         case action(String)
@@ -66,7 +66,6 @@ struct MatrixAlert: Hashable, Sendable {
             }
         }
 
-        /// Returns the localization key and its arguments.
         func text(_ sender: String, _ room: String?) -> (String, [String]) {
             switch (self, room) {
             case (.image(let body), let room?): ("IMAGE_FROM_USER_IN_ROOM", [sender, body, room])

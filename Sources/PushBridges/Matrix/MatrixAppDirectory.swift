@@ -98,10 +98,9 @@ extension MatrixAppDirectory {
         BridgeCache(store: store, aging: (Self.longestAge, time)) { try await Self.read($0) }
     }
 
-    /// The app that a bridge belongs to, with the environments that it can push to.
+    /// A bridge's app, with the environments for which the app has a credential.
     private struct Owner {
         let app: AppRecord
-        /// The environments for which the app has a credential.
         let environments: Set<PushEnvironment>
     }
 

@@ -27,7 +27,8 @@ struct MatrixBridge: BridgeFeature {
 /// The settings of a bridge for a Matrix app. The name of the bridge is the `app_id` that the app gives its homeserver,
 /// or a pattern in which `*` matches any characters and `?` matches one.
 struct MatrixSettings: BridgeSettings, Hashable {
-    /// The maximum length of an `app_id`, in characters (Matrix client-server API, pushers).
+    /// The maximum length of an `app_id`, in characters (Matrix client-server API, pushers). No app matches a longer
+    /// one.
     static let maximumName = 64
     private static let otherKeys = "*"
 
@@ -84,6 +85,6 @@ struct MatrixSettings: BridgeSettings, Hashable {
         self.templates = names
     }
 
-    /// Returns the name of the template for a loc-key, or `nil` for none.
+    /// Returns the name of the template for a loc-key, or `nil` if the settings name none for it.
     func template(for key: String) -> String? { self.templates[key] ?? self.templates[Self.otherKeys] }
 }

@@ -21,7 +21,7 @@ final class MatrixConnections: Sendable {
         var kept: [ObjectIdentifier: Token] = [:]
         var counts: [Token: Int] = [:]
 
-        /// Records a connection for a token. Returns `true` if the connection is to be kept open.
+        /// Records a connection for a token. Returns `false` if it is recorded or the token keeps too many open.
         mutating func keep(_ id: ObjectIdentifier, for token: Token) -> Bool {
             let count = self.counts[token] ?? 0
             guard self.kept[id] == nil, count < MatrixConnections.perToken else { return false }
@@ -39,7 +39,6 @@ final class MatrixConnections: Sendable {
     private let connections: ConnectionLimiter
     private let state = Mutex(State())
 
-    /// Creates the tracker for the connections of a listener.
     init(_ connections: ConnectionLimiter) { self.connections = connections }
 
     /// Returns `true` if a connection is already kept open.

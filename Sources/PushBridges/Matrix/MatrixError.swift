@@ -2,7 +2,6 @@ import PushSupport
 
 /// An error in the format of the Matrix specification: `{"errcode":"M_…","error":"…"}`.
 struct MatrixError: Error, Hashable, Sendable {
-    /// The machine-readable code of an error.
     enum Code: String, Hashable, Sendable {
         case notJSON = "M_NOT_JSON"
         case badJSON = "M_BAD_JSON"

@@ -111,8 +111,7 @@ struct MatrixGateway: Sendable {
         return rejected
     }
 
-    /// Forwards the body of a request to an address.
-    /// - Returns: The outcome, or `nil` if there is no forwarder.
+    /// Forwards the body of a request to a UnifiedPush endpoint. Returns `nil` if there is no forwarder.
     private func forward(
         _ body: [UInt8],
         to endpoint: String,
@@ -127,15 +126,14 @@ struct MatrixGateway: Sendable {
         }
     }
 
-    /// Throws an error for a stopped app. Other notifications of the app wait in the ledger, but those to be forwarded
-    /// must wait at the homeserver.
-    /// - Throws: ``MatrixError`` for a stopped app, or an error of the store.
+    /// Throws ``MatrixError`` if everything of the app is stopped. Its other notifications wait in the ledger, but
+    /// those to be forwarded must wait at the homeserver, which repeats the request.
     private func checkStop(of app: MatrixApp) async throws {
         guard try await self.store.stop(of: app.id) != nil else { return }
         throw MatrixError(503, .unknown, "everything of the app is stopped", delay: Self.stopDelay)
     }
 
-    /// An app and an environment, by which the tokens of a request are grouped.
+    /// An app and an environment, by which the tokens of a request are grouped for charging.
     private struct Place: Hashable {
         let app: Int64
         let bundleID: Topic
@@ -211,7 +209,7 @@ struct MatrixGateway: Sendable {
     }
 
     /// Writes a push into the ledger.
-    /// - Returns: The reason for rejecting the pushkey, or `nil` if the push was accepted.
+    /// - Returns: The reason for rejecting the pushkey, or `nil` if the push was accepted or dropped.
     private func accept(
         _ push: MatrixPush,
         _ device: MatrixDevice,
@@ -265,7 +263,7 @@ struct MatrixGateway: Sendable {
         self.connections.keep(channel, for: push.token, of: push.app.id, homeserver)
     }
 
-    /// Logs the result for a device with a hash of its pushkey.
+    /// Logs the result for a device. The line contains a hash of the pushkey instead of the pushkey.
     private func note(_ message: String, _ device: MatrixDevice, _ reason: String, _ app: Topic? = nil) {
         guard let omitted = self.log.admit(message, app: app) else { return }
         let metadata: Logger.Metadata = [
@@ -277,8 +275,6 @@ struct MatrixGateway: Sendable {
 }
 
 extension MatrixPush {
-    /// Returns the notification request for the push.
-    /// - Parameter payload: The encoded payload.
     fileprivate func request(_ payload: Data) -> NotificationRequest {
         NotificationRequest(
             content: NotificationContent(

@@ -20,7 +20,7 @@ struct MatrixMembers {
         }
     }
 
-    /// Returns a string that must be present.
+    /// Returns a string. Throws ``MatrixError`` if the member is absent, empty or not a string.
     func required(_ name: String) throws(MatrixError) -> String {
         guard let text = try self.string(name) else {
             throw MatrixError(400, .badJSON, "\(self.place).\(name) is missing")

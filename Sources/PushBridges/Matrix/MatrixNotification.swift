@@ -7,7 +7,7 @@ import PushTypes
 /// The body of `POST /_matrix/push/v1/notify`: one event or the number of unread messages, and the devices to notify
 /// (Matrix Push Gateway API v1).
 struct MatrixNotification: Hashable, Sendable {
-    /// The maximum length of a request body, in bytes.
+    /// The maximum length of a request body, in bytes. A longer one is rejected with `M_TOO_LARGE`.
     static let maximumBody = 512 * 1024
     /// The maximum number of devices in a request, which is rejected if it names more. Homeservers usually name one.
     static let maximumDevices = 100
@@ -41,7 +41,7 @@ struct MatrixNotification: Hashable, Sendable {
     /// The user id of the event's sender.
     let sender: String?
     let senderName, roomName, roomAlias: String?
-    /// The new membership in an event of the type `m.room.member`.
+    /// The new membership in an event of the type `m.room.member`, such as `invite`, or `nil` if there is none.
     let membership: String?
     /// Indicates whether an event of the type `m.room.member` is about the recipient.
     let isForTarget: Bool
@@ -137,7 +137,7 @@ struct MatrixDevice: Hashable, Sendable {
 
 /// The two forms of a pushkey: a device token or an address.
 enum MatrixPushkey {
-    /// The maximum length of a pushkey, in bytes (Matrix client-server API, pushers).
+    /// The maximum length of a pushkey, in bytes (Matrix client-server API, pushers). A longer one is rejected.
     static let maximumLength = 512
 
     /// Parses a device token in hexadecimal, base64 or base64url, with or without padding. Returns `nil` for any other

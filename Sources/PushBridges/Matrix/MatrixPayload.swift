@@ -53,7 +53,7 @@ struct MatrixPayload: Hashable, Sendable {
     /// The member `aps` of the payload. It is empty if that is absent or not an object.
     private var aps: [String: JSONValue] { if case .object(let aps)? = self.members["aps"] { aps } else { [:] } }
 
-    /// The push type that fits the payload.
+    /// The push type: `alert` for a payload with an alert, a badge or a sound, otherwise `background`.
     var pushType: PushType {
         let aps = self.aps
         let hasAlert =
@@ -91,7 +91,6 @@ struct MatrixPayload: Hashable, Sendable {
 /// Truncates the strings of an alert: the alert itself, its body and its arguments. The longest ones are truncated
 /// first, down to a common length.
 private struct MatrixTextTruncator {
-    /// The payload with the truncated strings.
     private(set) var members: [String: JSONValue]
 
     /// Truncates the strings until the JSON is shorter by `excess` bytes, as far as possible.
@@ -150,7 +149,7 @@ private struct MatrixTextTruncator {
         }
     }
 
-    /// Returns the longest prefix of a string that has at most `limit` bytes in JSON.
+    /// Returns the longest prefix of a string that has at most `limit` bytes in JSON, without the quotation marks.
     private static func cut(_ text: String, to limit: Int) -> String {
         var size = 0
         var end = text.unicodeScalars.startIndex

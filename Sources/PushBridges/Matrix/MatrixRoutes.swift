@@ -13,7 +13,7 @@ import PushSupport
 /// It is not an operation of the API, because homeservers have no API key and the audit trail has no caller to name.
 struct MatrixRoutes: Sendable {
     private static let path: RouterPath = "_matrix/push/v1/notify"
-    /// All other paths of the Matrix APIs. A wildcard does not match the prefixes of the existing path.
+    /// The other paths of the Matrix APIs, which respond with 404. A wildcard does not match the prefixes of ``path``.
     private static let otherPaths: [RouterPath] = ["_matrix", "_matrix/push", "_matrix/push/v1", "_matrix/**"]
     private static let operation = "matrix.notify"
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]

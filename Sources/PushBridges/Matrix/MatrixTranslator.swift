@@ -40,7 +40,7 @@ struct MatrixTranslator: Sendable {
     }
 
     let apps: MatrixAppDirectory
-    /// Indicates whether the gateway forwards to pushkeys that are addresses.
+    /// Indicates whether the gateway forwards notifications to pushkeys that are UnifiedPush addresses.
     var forwardsAddresses = false
 
     /// Returns the plan for a device.
@@ -77,8 +77,8 @@ struct MatrixTranslator: Sendable {
         )
     }
 
-    /// Returns the collapse id: a common one for numbers of unread messages, or that of the room if the app collapses
-    /// its notifications.
+    /// Returns the collapse id: `badge` for numbers of unread messages, that of the room if the app collapses its
+    /// notifications, otherwise `nil`.
     private static func collapseID(_ notification: MatrixNotification, _ device: MatrixDevice, _ app: MatrixApp)
         -> String?
     {
@@ -106,7 +106,8 @@ struct MatrixTranslator: Sendable {
 struct MatrixPush: Hashable, Sendable {
     let app: MatrixApp
     let token: DeviceToken
-    /// The time at which the homeserver learned the token. If it is unknown, the earliest possible time.
+    /// The time at which the homeserver learned the token, or the earliest possible time if it is unknown. A token that
+    /// has become invalid since then is rejected.
     let since: Timestamp
     let pushType: PushType
     let priority: Priority
@@ -116,8 +117,7 @@ struct MatrixPush: Hashable, Sendable {
     /// The idempotency key, or `nil` for a push without an event.
     let idempotency: Idempotency?
 
-    /// Returns the encoded payload.
-    /// - Returns: `nil` if the payload is too long to be written into the ledger.
+    /// Returns the encoded payload, or `nil` if it is too long to be written into the ledger.
     func payload() -> Data? {
         guard let text = try? self.content.text(maximum: self.pushType.maximumPayloadSize),
             text.count <= MatrixTranslator.maximumKept

@@ -13,17 +13,18 @@ import Synchronization
 struct UnifiedPushForwarder: Sendable {
     /// The maximum lengths of an endpoint's URL and of a body, in bytes (UnifiedPush, server specification).
     static let (maximumEndpoint, maximumBody) = (1000, WebPushRequest.maximumBody)
-    /// The maximum length of the response to the discovery request, in bytes.
+    /// The maximum length of the response to the discovery request, in bytes. A longer one shows that there is no
+    /// endpoint.
     private static let maximumDiscovery = 1000
     /// The time to live of a message at the push server, in seconds: one day.
     private static let ttl = "86400"
 
-    /// The result of a request to an endpoint.
+    /// The result of a request to an endpoint, from which the client's response follows.
     enum End: Hashable, Sendable {
         case accepted
         /// The endpoint no longer exists or never did.
         case gone
-        /// The push server rejects the message with this HTTP status.
+        /// The push server has rejected the message with this HTTP status, and would reject a repetition too.
         case refused(status: Int)
         /// The provider's address policy forbids the endpoint, although the endpoint may be valid.
         case notAllowed
@@ -203,6 +204,5 @@ private final class UnifiedPushEndpoints: Sendable {
         }
     }
 
-    /// Removes the result for an address that is no longer an endpoint.
     func forget(_ address: String) { self.answers.withLock { $0[address] = nil } }
 }

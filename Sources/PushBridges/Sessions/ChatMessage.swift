@@ -4,7 +4,7 @@ package import PushTypes
 
 /// A message that arrived for a user.
 package struct ChatMessage: Hashable, Sendable {
-    /// The maximum length of the name of a sender or a conversation, in bytes.
+    /// The maximum length of the name of a sender or a conversation, in bytes. A longer name is truncated.
     private static let maximumName = 256
     /// The maximum length of a message's text, in bytes. Longer text is truncated.
     private static let maximumText = 1024

@@ -1,6 +1,6 @@
 package import PushSupport
 
-/// A push that reports messages of one conversation.
+/// A push that reports one or several messages of one conversation.
 package struct ChatPush: Hashable, Sendable {
     /// The newest of the messages, whose text the push can show.
     package var message: ChatMessage

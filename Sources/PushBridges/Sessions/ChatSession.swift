@@ -14,7 +14,7 @@ package import PushTypes
 package protocol ChatSession: Sendable {
     /// The default port of the protocol's servers.
     static var port: Int { get }
-    /// The settings, without the members of ``ChatPushSettings``.
+    /// The members of a session's settings that the protocol defines, without those of ``ChatPushSettings``.
     static var settings: RequestObject { get }
 
     /// Returns the default server of an account, or `nil` if the account does not determine one.
@@ -33,7 +33,7 @@ package protocol ChatSession: Sendable {
     var nextDeadline: Timestamp? { get }
     /// The time until which reading is paused, because the server has sent too much, or `nil` if bytes may be read now.
     var pausedUntil: Timestamp? { get }
-    /// The state to pass to the next connection of the session.
+    /// The state to pass to the next connection, such as the time up to which messages were processed.
     var memory: ChatMemory { get }
 
     /// Starts the protocol on an open connection, on which TLS has begun if ``isSecureFromStart`` is `true`.
@@ -47,8 +47,7 @@ package protocol ChatSession: Sendable {
     mutating func timePassed(at now: ClockReading) -> [ChatAction]
     /// The failure to report if the server closes the connection now.
     var closing: ChatFailure { get }
-    /// Ends the session.
-    /// - Returns: The bytes to send before the connection is closed.
+    /// Ends the session. Returns the bytes to send before the connection is closed.
     mutating func leave() -> [UInt8]
 }
 
@@ -63,7 +62,7 @@ package struct ChatLogin: Hashable, Sendable {
     package var port: Int
     package var account: String
     package var password: String
-    /// The settings of the session, as the API stores them.
+    /// The settings of the session, as the API stores them: a JSON object with the members of the protocol.
     package var settings: JSONValue
     /// A client name that is stable and unique to the session, for protocols that require one.
     package var clientName: String
@@ -80,8 +79,8 @@ package struct ChatLogin: Hashable, Sendable {
         (self.settings, self.clientName) = (settings, clientName)
     }
 
-    /// Returns access to the settings.
-    /// - Parameter object: The settings of the protocol.
+    /// Returns the settings for typed access.
+    /// - Parameter object: The members that the protocol defines, besides those of ``ChatPushSettings``.
     /// - Throws: ``RequestError`` for an unknown member.
     func fields(_ object: RequestObject) throws(RequestError) -> JSONFields {
         guard case .object(let members) = self.settings else {
@@ -103,7 +102,7 @@ package struct ChatLogin: Hashable, Sendable {
     }
 }
 
-/// The state of a session that outlives a connection.
+/// The state that a session passes from one connection to the next.
 package struct ChatMemory: Hashable, Sendable {
     /// The time up to which messages have been processed. Earlier messages that the server replays are ignored.
     package var seenThrough: Timestamp
@@ -139,7 +138,6 @@ package enum ChatAction: Hashable, Sendable {
     /// Close the connection, because the session has failed.
     case failed(ChatFailure)
 
-    /// Returns an action that sends a string in UTF-8.
     static func send(text: String) -> ChatAction { .send(Array(text.utf8)) }
 }
 
@@ -174,9 +172,8 @@ package struct PBKDF2Derivation: Hashable, Sendable {
 }
 
 extension PBKDF2Derivation {
-    /// Derives the key, which takes about a microsecond for two rounds. It has the length of the hash function's
-    /// output.
-    /// - Returns: The key. It is empty if it cannot be derived.
+    /// Derives the key, which takes about a microsecond for two rounds.
+    /// - Returns: The key, as long as the hash function's output. It is empty if it cannot be derived.
     package func key() -> [UInt8] {
         let key = try? KDF.Insecure.PBKDF2.deriveKey(
             from: Data(self.password.utf8),

@@ -9,7 +9,7 @@ package struct StreamManagement: Hashable, Sendable {
     var id: String?
     /// The full JID of this client.
     var jid: String
-    /// The other clients of the user at which the user is present.
+    /// The full JIDs of the user's other clients at which the user is present.
     var present: Set<String> = []
     /// The number of received stanzas, modulo 2^32.
     private(set) var received: UInt32 = 0
@@ -22,8 +22,7 @@ package struct StreamManagement: Hashable, Sendable {
 
     mutating func countReceived() { self.received &+= 1 }
 
-    /// Keeps a sent stanza until it is acknowledged.
-    /// - Returns: `false` if too many stanzas are unacknowledged.
+    /// Keeps a sent stanza until it is acknowledged. Returns `false` if too many stanzas are unacknowledged.
     mutating func keep(_ stanza: String) -> Bool {
         guard self.waiting.count < Self.maximumWaiting else { return false }
         self.waiting.append(stanza)
@@ -34,8 +33,7 @@ package struct StreamManagement: Hashable, Sendable {
     /// little room is left for the session's own stanzas.
     var takesAnswers: Bool { self.waiting.count < Self.maximumAnswers }
 
-    /// Applies an acknowledgement from the server.
-    /// - Returns: `false` if the server claims to have received stanzas that were never sent.
+    /// Applies an acknowledgement from the server. Returns `false` if it covers stanzas that were never sent.
     mutating func acknowledge(_ count: UInt32) -> Bool {
         let new = count &- self.acknowledged
         guard new <= UInt32(clamping: self.waiting.count) else { return false }

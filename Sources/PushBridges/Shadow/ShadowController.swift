@@ -61,7 +61,6 @@ struct ShadowResponse: ResponseObject {
     private var differences: [ShadowDifference] { self.report?.differences ?? [] }
 }
 
-/// The members of a difference in an API response.
 extension ShadowDifference: ResponseObject {
     package static let members: [ResponseMember<Self>] = [
         .required("atMs", \.at),

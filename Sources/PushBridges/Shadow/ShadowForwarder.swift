@@ -170,8 +170,8 @@ extension ShadowComparison {
 
     private static func short(_ text: String) -> String { text.bounded(bytes: ShadowDifference.maximumText) }
 
-    /// Returns `text` if it looks like an error reason. Any other string is replaced, because it may repeat message
-    /// content.
+    /// Returns `text` if it looks like an error reason, such as `BadDeviceToken`. Any other string is replaced, because
+    /// it may repeat message content.
     static func reason(_ text: String) -> String {
         let isReason = (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { $0.isAlphanumeric || $0 == 0x5f }
         return isReason ? text : text.isEmpty ? "no reason" : "another text"

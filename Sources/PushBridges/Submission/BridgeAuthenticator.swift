@@ -16,7 +16,7 @@ struct BridgeAuthenticator: Sendable {
     static let minimumSecret = 16
     /// The minimum length of a new secret, in bytes. A shorter one that is already stored causes a warning in the log.
     static let goodSecret = 32
-    /// The prefix and the length of a generated secret, in characters.
+    /// The prefix and the length in characters by which a generated secret is recognized.
     private static let (madePrefix, madeLength) = ("mb_", 35)
 
     let runner: OperationRunner
@@ -29,7 +29,7 @@ struct BridgeAuthenticator: Sendable {
         /// The secret of a bridge, which was in the path. The topic is the bundle id of the bridge's app.
         case secret(Topic)
 
-        /// The account to which the bytes of the request body are charged.
+        /// The account to which the bytes of the request body are charged: that of the API key, or of the secret's app.
         var account: BudgetCaller {
             switch self {
             case .key(let caller): caller.account

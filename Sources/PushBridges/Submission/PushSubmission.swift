@@ -13,7 +13,7 @@ struct PushSubmission: Sendable {
 
     let parts: ProviderComponents
 
-    /// A notification to named tokens that is in the ledger.
+    /// A notification that is in the ledger, and the tokens that it names.
     struct Accepted: Sendable {
         let notification: NotificationRecord
         let tokens: [DeviceToken]
@@ -104,7 +104,7 @@ struct PushSubmission: Sendable {
         return verdicts
     }
 
-    /// Returns the current outcome for each token of a notification.
+    /// Returns the outcome for each token of a notification whose current state is `notification`.
     func verdicts(of push: Accepted, now notification: NotificationRecord) async throws -> [DeviceToken: TokenOutcome] {
         let deliveries = try await self.parts.store.deliveries(
             of: notification.id,

@@ -6,7 +6,7 @@ import PushTypes
 struct TranslatedPush: Hashable, Sendable {
     /// The members of the request's content: `payload`, `pushType`, `priority` and so on.
     var members: [String: JSONValue] = [:]
-    /// The human-readable name of the notification.
+    /// The human-readable name of the notification, or `nil` if it has none.
     var name: String?
 
     /// A push that has passed the provider's checks.
@@ -15,7 +15,6 @@ struct TranslatedPush: Hashable, Sendable {
         var warnings: [ContentWarning]
         var name: String?
 
-        /// Returns the request that sends the push to an audience.
         func request(to audience: Audience, environment: PushEnvironment?) -> NotificationRequest {
             var request = NotificationRequest(content: self.content, audience: audience, environment: environment)
             (request.warnings, request.name) = (self.warnings, self.name)

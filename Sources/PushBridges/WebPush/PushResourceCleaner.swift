@@ -9,8 +9,8 @@ import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Notifies the senders of push resources whose installations no longer have an active device, and removes the
-/// resources. It also removes expired messages.
+/// Notifies the senders of push resources, the Web Push endpoints of installations, whose installations no longer have
+/// an active device, and removes the resources. It also removes expired messages.
 final class PushResourceCleaner: Service {
     /// The pause between two rounds of cleaning.
     static let interval: Duration = .seconds(60)

@@ -128,7 +128,6 @@ struct PushCapability: Hashable, Sendable {
     /// The string form: 27 characters of base64url.
     let text: String
 
-    /// Generates a random capability.
     init() { self.text = Base64URL.encode(RandomBytes.make(Self.length)) }
 
     /// Parses a capability. Returns `nil` if the string is not base64url of the right length.

@@ -9,7 +9,7 @@ import PushWire
 ///
 /// The body of the message is encrypted for the app. The provider cannot read it.
 struct ReceivedPush: Hashable, Sendable {
-    /// The maximum time for which a message is stored, in seconds: 30 days.
+    /// The maximum time to live of a message, in seconds: 30 days. A longer one is clamped to it.
     static let longestStorage: UInt32 = 2_592_000
     /// The minimum time for which a message that does not fit into its push can be fetched, in seconds.
     private static let leastStorage: UInt32 = 60

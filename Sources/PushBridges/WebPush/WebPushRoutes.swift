@@ -22,7 +22,7 @@ struct WebPushRoutes: Sendable {
     let runner: OperationRunner
     let origins: PushOrigins
     let budgets: BudgetRegistry
-    /// The rules for the URLs at which senders are notified of the end of a push resource.
+    /// The rules for the URLs at which senders are notified of the end of a push resource. Other URLs are ignored.
     let addresses: AddressPolicy
     let time: any TimeSource
     /// The hashes of existing addresses that have received messages. Requests to them are served even from networks

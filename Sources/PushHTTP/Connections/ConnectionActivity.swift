@@ -83,10 +83,10 @@ final class ConnectionActivity: Sendable {
         self.unfinished.add(1, ordering: .releasing)
     }
 
-    /// Records that a request is complete, or that a minimum rate applies to it.
+    /// Records that a request no longer counts as incomplete: it has arrived, or a minimum rate applies to it.
     func requestCame() { self.unfinished.subtract(1, ordering: .relaxed) }
 
-    /// Records that ``bodyStep`` further bytes of a body have arrived.
+    /// Records that ``bodyStep`` further bytes of a body have arrived, which restarts the time ``arrival``.
     func bodyCame(now: NIODeadline) { self.owed.store(now.uptimeNanoseconds, ordering: .relaxed) }
 
     /// Records that the client has read a part of a response.

@@ -12,7 +12,8 @@ import Synchronization
 /// listener, and those of networks that have shown a key another quarter. The clients of an app leave room for the
 /// app's keys. A connection before its first request is closed only for a network with fewer connections.
 package final class ConnectionLimiter: Sendable {
-    /// The age below which no connection is closed before or during its first request. Honest clients are faster.
+    /// The age below which a connection is not closed for another one before or during its first request, because
+    /// honest clients need less time for it.
     static let minimumAge: TimeAmount = .seconds(2)
 
     private struct Entry {
@@ -36,7 +37,8 @@ package final class ConnectionLimiter: Sendable {
         var entries: [ObjectIdentifier: Entry] = [:]
         var accounts = ConnectionAccounts()
 
-        /// Returns the entry of a connection, or of the connection to which an HTTP/2 stream belongs.
+        /// Returns the entry of a connection or of an HTTP/2 stream's connection; `nil` if it is not charged to an
+        /// account.
         func entry(of channel: any Channel) -> Entry? {
             self.entries[ObjectIdentifier(channel)] ?? channel.parent.flatMap { self.entries[ObjectIdentifier($0)] }
         }
@@ -269,13 +271,15 @@ final class LimitedConnection: Sendable {
         (self.opened, self.activity) = (now, ConnectionActivity(now: now))
     }
 
-    /// Returns the time at which the client last read a part of its response; `nil` if the response is not stalled.
+    /// Returns the time at which the client last read a part of its response; `nil` if it reads in time or no bytes
+    /// wait.
     func stalledSince(_ now: NIODeadline) -> NIODeadline? {
         self.activity.stalledSince(now: now, isWritable: self.channel.isWritable)
     }
 
-    /// Closes the connection, on its event loop. If a request has arrived meanwhile, the connection closes after
-    /// ``ConnectionLimiter/minimumAge``, because it is no longer charged to an account.
+    /// Closes the connection, on its event loop. If a request has arrived since the connection was chosen, it may
+    /// finish within ``ConnectionLimiter/minimumAge``, but not later, because the connection is no longer charged to an
+    /// account.
     func close(_ cause: Cause) {
         self.handler.eventLoop.execute {
             guard self.hasRequest(since: cause) else { return self.handler.value.close() }
@@ -284,7 +288,7 @@ final class LimitedConnection: Sendable {
         }
     }
 
-    /// Returns `true` if a request has arrived meanwhile, so that the cause no longer applies.
+    /// Returns `true` if a request has arrived since the connection was chosen, so that the cause no longer applies.
     private func hasRequest(since cause: Cause) -> Bool {
         switch cause {
         case .idle: self.activity.idleSince == nil
@@ -361,7 +365,7 @@ struct ConnectionAccounts {
 
     func count(of account: BudgetCaller) -> Int { self.accounts[account]?.count ?? 0 }
 
-    /// Returns the number of connections that are charged to the same account as the given one.
+    /// Returns the number of connections that are charged to the same account as the given connection.
     func count(ofAccountOf id: ID) -> Int { self.owners[id].map { self.count(of: $0) } ?? 0 }
 
     /// Returns the groups in which a connection to close is searched for, in this order, to make room for another

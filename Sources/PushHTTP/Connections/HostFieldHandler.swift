@@ -17,7 +17,7 @@ final class HostFieldHandler: ChannelDuplexHandler {
         message: "a request of HTTP/1.1 has one Host field: send exactly one"
     )
 
-    /// The number of requests whose response is incomplete.
+    /// The number of requests whose response is incomplete. The error response waits until there are none.
     private var unanswered = 0
     private var isRefusing = false
 

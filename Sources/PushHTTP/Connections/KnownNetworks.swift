@@ -67,7 +67,8 @@ struct KnownNetworks {
 }
 
 extension SocketAddress {
-    /// The bytes of an IPv4 address, or the first 64 bits of an IPv6 address, by which one customer is identified.
+    /// The bytes of an IPv4 address, or the first 64 bits of an IPv6 address, by which one customer is identified;
+    /// empty for a Unix domain socket.
     package var network: [UInt8] {
         // In `sockaddr_in`, family and port precede the address. In `sockaddr_in6`, the flow information does, too.
         switch self {

@@ -25,7 +25,6 @@ package final class ListenerConnections: Sendable {
         (self.listener, self.maximum, self.logger) = (listener, maximum, logger.rateLimited())
     }
 
-    /// The number of open connections.
     package var count: Int { self.state.withLock { $0.children.count } }
 
     /// Binds a port and starts to listen.

@@ -33,7 +33,8 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     /// The maximum number of bytes that are discarded after a response to an incomplete request, before the connection
     /// is closed.
     static let maximumDiscarded = 256 * 1024
-    /// The maximum time for which bytes are discarded after a response to an incomplete request.
+    /// The maximum time for which bytes are discarded after a response to an incomplete request. Then the connection
+    /// closes.
     static let discardTime: TimeAmount = .seconds(1)
 
     private enum Phase {
@@ -125,6 +126,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     }
 
     /// Returns `true` if a streamed body keeps its minimum rate, or if the server did not read for half of the window.
+    /// Returns `false` for a request that has a deadline instead.
     private func hasMinimumRate(_ now: NIODeadline) -> Bool {
         guard let stream else { return false }
         let paused = self.pausedTime + (self.pausedSince.map { now - $0 } ?? .zero)

@@ -69,7 +69,7 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         context.fireChannelInactive()
     }
 
-    /// Identifies the client by its certificate, then waits for the connection's turn, or aborts.
+    /// Identifies the client by its certificate, then waits for the connection's turn; aborts if it is rejected.
     private func identify(context: ChannelHandlerContext) {
         let (listener, certificate) = (self.listener, self.certificate(context.channel))
         context.eventLoop.makeFutureWithTask { await listener.identify(certificate) }
@@ -170,7 +170,7 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         (tls ?? context).close(promise: nil)
     }
 
-    /// Clears the first `count` entries, and then ends this connection's turn.
+    /// Removes the first `count` entries from their feedback lists, and then ends this connection's turn.
     private func leaveQueue(clearing count: Int) {
         guard self.isReader, let topic = self.identity.map(self.listener.queue) else { return }
         self.isReader = false

@@ -31,7 +31,7 @@ package protocol FeedbackSource: Sendable {
     /// Removes entries that a client has read from its feedback list, except those that have changed since they were
     /// read.
     func clear(_ entries: [Entry]) async throws
-    /// Returns the wire form of an entry.
+    /// Returns an entry in the form in which it is sent: a time and a token.
     func tuple(_ entry: Entry) -> FeedbackTuple
 }
 

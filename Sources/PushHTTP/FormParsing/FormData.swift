@@ -57,7 +57,8 @@ package struct FormData: Equatable, Sendable {
     }
 
     /// Adds a file.
-    /// - Throws: ``RequestError`` for too many fields. The limit on the body also limits the length of a file.
+    /// - Throws: ``RequestError`` for too many fields and files, or a name that is too long. The limit on the body also
+    ///   limits the length of a file.
     mutating func add(_ file: FormFile) throws(RequestError) {
         guard self.fields.count + self.files.count < self.limits.count, file.name.utf8.count <= self.limits.name else {
             throw Self.error("too_many", "a form has at most \(self.limits.count) fields")
@@ -68,7 +69,7 @@ package struct FormData: Equatable, Sendable {
     /// Returns the first file with this name; `nil` if the user chose no file.
     package func file(_ name: String) -> FormFile? { self.files.first { $0.name == name && !$0.content.isEmpty } }
 
-    /// Returns the values of all fields with this name, in their order.
+    /// Returns the values of all fields with exactly this name, in their order.
     package func values(_ name: String) -> [String] { self.fields.filter { $0.name == name }.map(\.value) }
 
     package mutating func add(_ other: FormData) throws(RequestError) {
@@ -104,8 +105,7 @@ extension FormData {
         return text
     }
 
-    /// Returns the value of a field as a number; `nil` if the field is empty or absent. Throws ``RequestError`` for any
-    /// other value.
+    /// Returns a field as a number; `nil` if it is empty or absent. Throws ``RequestError`` if it is not in `range`.
     package func number(_ name: String, in range: ClosedRange<Int64>) throws(RequestError) -> Int64? {
         guard let text = self[name], !text.isEmpty else { return nil }
         guard let number = Int64(text), range.contains(number) else {
@@ -171,8 +171,8 @@ package enum FormRequest {
 }
 
 extension FormData {
-    /// Parses a JSON object as a form. Members of a nested object become fields with names such as
-    /// `apns_device[token]`.
+    /// Parses a JSON object as a form. Throws ``RequestError`` for any other body. Members of a nested object become
+    /// fields with names such as `apns_device[token]`.
     package init(json: [UInt8]) throws(RequestError) {
         self.init()
         guard case .object(let members) = try JSONValue(parsing: Data(json)) else {

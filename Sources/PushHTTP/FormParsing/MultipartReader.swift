@@ -59,7 +59,6 @@ package struct MultipartReader: Sendable {
             && text.utf8.last != UInt8(ascii: " ")
     }
 
-    /// Appends the next bytes of the body.
     package mutating func append(_ bytes: ByteBuffer) {
         guard self.state != .ended else { return }
         self.buffer.discardReadBytes()
@@ -76,7 +75,8 @@ package struct MultipartReader: Sendable {
         }
     }
 
-    /// Returns the next event; `nil` if more bytes are needed.
+    /// Returns the next event; `nil` if more bytes are needed or the form has ended. Throws ``RequestError`` for a
+    /// malformed body.
     package mutating func next() throws(RequestError) -> Event? {
         while true {
             switch self.state {
@@ -203,7 +203,7 @@ package struct MultipartReader: Sendable {
 
 /// A parser of `multipart/form-data` (RFC 7578) for a body that is completely in memory.
 package enum MultipartForm {
-    /// Returns the fields and the files of a body.
+    /// Returns the fields and the files of a body. Throws ``RequestError`` for a body that is not a complete form.
     /// - Parameter contentType: The value of `content-type`, which contains the boundary.
     package static func fields(
         of body: [UInt8],

@@ -4,11 +4,11 @@ package import Hummingbird
 ///
 /// Every log line that contains the path of a request uses it.
 package enum RedactedPath {
-    /// The maximum length of a path component that is shown in full, in bytes.
+    /// The maximum length of a path component that is shown in full whatever it contains, in bytes.
     private static let shortLength = 12
     /// The number of characters of a longer component that are shown.
     private static let shownLength = 6
-    /// The maximum length of a shown path, in characters.
+    /// The maximum length of a shown path, in characters. The rest of the path is omitted.
     private static let maximumLength = 300
 
     package static func of(_ request: Request) -> String { self.of(request.uri.path) }

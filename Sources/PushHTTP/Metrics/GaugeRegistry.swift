@@ -33,7 +33,7 @@ package final class GaugeRegistry: Sendable {
 
     package init() {}
 
-    /// Adds a value to a metric. The first value of a name creates the metric.
+    /// Adds a value to a metric, computed for each request. The first value of a name creates the metric.
     package func add(
         _ name: String,
         _ help: String,
@@ -44,7 +44,8 @@ package final class GaugeRegistry: Sendable {
         self.add(name, help, kind) { [Sample(labels: labels, value: try await value())] }
     }
 
-    /// Adds a metric whose samples are computed for each request.
+    /// Adds a metric whose samples are computed for each request. If the name exists, the samples are added to its
+    /// metric.
     package func add(_ name: String, _ help: String, _ kind: Kind = .gauge, samples: @escaping Samples) {
         self.metrics.withLock { metrics in
             if let index = metrics.firstIndex(where: { $0.name == name }) {

@@ -26,7 +26,6 @@ package final class PrometheusRegistry: MetricsFactory {
     /// A metric's name and labels. All reporters with the same key share one value.
     private struct Key: Hashable {
         let name: String
-        /// The type of the metric in the text format of Prometheus.
         let kind: String
         let labels: [String: String]
     }

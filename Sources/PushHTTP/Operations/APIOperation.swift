@@ -41,7 +41,8 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
     /// The errors in addition to those that follow from other properties, see ``errorKinds``.
     private(set) var errors: Set<RequestError.Kind> = []
     private(set) var cost = OperationCost.small
-    /// Indicates whether the handler itself excludes apps to which its caller has no access.
+    /// Indicates whether the handler itself excludes apps to which its caller has no access. Only then may a key that
+    /// is limited to apps call an operation whose path names no app.
     package private(set) var isFilteredByApp = false
     /// Indicates whether response bodies take no memory of their own, whatever their length, because they are read in
     /// pieces or shared between requests.
@@ -97,7 +98,6 @@ extension APIOperation {
         self.init(method, path, effect, id: id, "", handler)
     }
 
-    /// Sets the summary in the OpenAPI document.
     package func summary(_ summary: String) -> APIOperation { self.with { $0.summary = summary } }
     package func tag(_ tag: OperationTag) -> APIOperation { self.with { $0.tag = tag } }
     package func scope(_ scope: Scope) -> APIOperation { self.with { ($0.scope, $0.isAuthenticated) = (scope, true) } }
@@ -265,11 +265,10 @@ package enum OperationEffect: Sendable {
     case unaudited
 }
 
-/// The amount of work that a response requires.
+/// The amount of work that a response requires. Only costly work is cancelled if the client closes the connection.
 package enum OperationCost: Sendable {
     case small
-    /// A query that may read every row of a table. It is cancelled when the client closes the connection or its side of
-    /// it.
+    /// A query that may read every row of a table.
     case query
 }
 

@@ -3,7 +3,7 @@ package import PushSupport
 /// The request body of an operation.
 package struct BodyDescription: Sendable {
     let schema: Schema
-    /// The maximum length of a body, in bytes.
+    /// The maximum length of a body, in bytes. A request with a longer one is rejected.
     let maximum: Int
     let contentTypes: [String]
     /// Indicates whether a body is required. If not, a missing body is equivalent to an empty object.

@@ -15,7 +15,7 @@ package struct Cursor: Hashable, Sendable {
         package init(_ prefix: String, numbers: Int = 1) { (self.prefix, self.numbers) = (prefix, numbers) }
     }
 
-    /// The maximum length of the string, in bytes.
+    /// The maximum length of a cursor's string, in bytes. A longer string is not a cursor.
     static let maximumLength = 96
 
     package let list: List

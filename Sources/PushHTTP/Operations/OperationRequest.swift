@@ -11,7 +11,7 @@ package struct OperationRequest: Sendable {
     package let query: [String: String]
     /// The caller; `nil` if the operation needs none.
     package let caller: APICaller?
-    /// The maximum length of the body, in bytes.
+    /// The maximum length of the body in bytes, beyond which ``body()`` throws an error.
     let maximumBody: Int
     /// Indicates whether a body is required, see ``BodyDescription/isRequired``.
     let requiresBody: Bool
@@ -67,7 +67,8 @@ extension OperationRequest {
         return value
     }
 
-    /// Returns the query item `name` as an integer; `nil` if the item is absent.
+    /// Returns the query item `name` as an integer; `nil` if it is absent. Throws ``RequestError`` if it is not in
+    /// `range`.
     package func number(_ name: String, in range: ClosedRange<Int64>) throws -> Int64? {
         try self.value(
             name,
@@ -76,7 +77,8 @@ extension OperationRequest {
         )
     }
 
-    /// Returns the query item `name` as a case of an enumeration; `nil` if the item is absent.
+    /// Returns the query item `name` as a case of an enumeration; `nil` if it is absent. Throws ``RequestError`` for a
+    /// string that is no raw value.
     package func choice<Value: RawRepresentable<String> & CaseIterable>(
         _ name: String,
         _ type: Value.Type
@@ -85,12 +87,12 @@ extension OperationRequest {
         return try self.value(name, Value.init(rawValue:), orThrow: .invalid(name, "use one of \(names)"))
     }
 
-    /// Returns the maximum number of entries that the request allows in a page of a list.
+    /// Returns the query item `limit`, the maximum number of entries in a page; `value` if it is absent.
     package func limit(default value: Int64 = PageSize.standard) throws -> Int {
         Int(try self.number("limit", in: PageSize.range) ?? value)
     }
 
-    /// Returns the position at the end of the previous page; `nil` for the first page.
+    /// Returns the query item `cursor`, the position at the end of the previous page; `nil` for the first page.
     package func cursor(_ list: Cursor.List) throws -> Cursor? {
         try self.query["cursor"].map { try Cursor(text: $0, list: list) }
     }

@@ -17,14 +17,14 @@ extension Request {
 
     /// Reads the whole body, and charges its memory to the account of a caller.
     ///
-    /// A long body is charged its declared length before it is read. A body without a declared length is charged
-    /// `maximum` as soon as it is long.
+    /// A body longer than `Budget.uncountedBodyLength` is charged its declared length before it is read. Without a
+    /// declared length, it is charged `maximum` as soon as it is that long.
     /// - Parameters:
     ///   - maximum: The maximum length, in bytes.
     ///   - bytes: The budget of bytes in memory.
     ///   - asItArrives: Whether a long body is charged only for the bytes that have arrived, so that a declared length
     ///     alone reserves nothing.
-    /// - Returns: The body, and the permit to retain until the caller has its response. The permit is `nil` for a short
+    /// - Returns: The body, and the permit to retain until the caller has its response; `nil` for an uncharged, short
     ///   body.
     /// - Throws: ``RequestError`` for a longer body, `BudgetRefusal` if the budget has no room at present.
     package func wholeBody(

@@ -77,14 +77,12 @@ extension RequestError: ResponseObject {
 
 /// The errors that are common to both HTTP APIs.
 extension RequestError {
-    /// Returns the error for a body that is longer than its maximum.
-    /// - Parameter maximum: The maximum length, in bytes.
+    /// Returns the error for a body that is longer than `maximum` bytes.
     package static func bodyTooLarge(maximum: Int) -> RequestError {
         RequestError(.tooLarge, code: "body_too_large", message: "a body has at most \(maximum) bytes here")
     }
 
-    /// Returns the error for a body with an unsupported media type.
-    /// - Parameter known: The supported media types, which the message names.
+    /// Returns the error for a body with an unsupported media type. The message names the supported types, `known`.
     package static func unsupportedContentType(_ known: String) -> RequestError {
         RequestError(.unsupportedType, code: "unsupported_content_type", message: "send \(known)", path: "content-type")
     }

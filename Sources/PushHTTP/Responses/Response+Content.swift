@@ -64,7 +64,8 @@ extension Response {
 }
 
 extension Response {
-    /// The length of a long body in bytes; `nil` for a short body, and for a stream of unknown length.
+    /// The length in bytes of a body that is longer than `Budget.uncountedBodyLength`, so that it is charged to a
+    /// budget; `nil` for a shorter body, and for a stream of unknown length.
     package var longBody: Int? { self.body.contentLength.flatMap { $0 > Budget.uncountedBodyLength ? $0 : nil } }
 
     /// Returns the response with a permit attached. Its body retains the permit until the connection has taken all
@@ -105,7 +106,6 @@ extension ResponseBody {
 /// The request is handled like any other, with its checks, limits and audit log entries, and its response is encoded.
 /// The caller takes the value from here instead of parsing JSON.
 package final class ResponseValue: Sendable {
-    /// The value of a response, and its JSON form.
     private struct Content: Sendable {
         let value: any Sendable
         let json: JSONValue

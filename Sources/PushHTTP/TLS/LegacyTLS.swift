@@ -2,7 +2,7 @@ package import Logging
 package import NIOCore
 package import NIOSSL
 
-/// The TLS settings of the two legacy listeners (reference 7.10 rows 8 and 9).
+/// The TLS settings of the two listeners for legacy clients: binary protocol, feedback (reference 7.10 rows 8 and 9).
 package enum LegacyTLS {
     /// Returns the configuration for a legacy listener. It requires a client certificate, but not ALPN or SNI.
     ///

@@ -46,8 +46,7 @@ package final class TLSCertificate: Service {
         }
     }
 
-    /// Reloads the certificate if its files have changed.
-    /// - Returns: `true` if the certificate was reloaded.
+    /// Reloads the certificate if its files have changed and can be used. Returns `true` if it was reloaded.
     @discardableResult
     package func check() -> Bool {
         // The state is taken first, so that a change during the loading is noticed at the next check.

@@ -10,7 +10,7 @@ import PushSupport
 /// The operations below `/v1/apps/{app}/sessions`, with which back ends manage chat sessions, and those below an
 /// installation, with which users manage their own.
 struct ChatSessionsController: Controller {
-    /// The maximum numbers of sessions of one user and of one app.
+    /// The maximum numbers of sessions of one user and of one app. A further session is rejected.
     private static let (maximumPerUser, maximumPerApp) = (10, 10_000)
     private static let maximumBody = 16 * 1024
 
@@ -184,8 +184,8 @@ struct ChatSessionsController: Controller {
 
     // MARK: Parts of a request
 
-    /// Returns the user whom the request proves, or `nil` for a back end.
-    /// - Throws: ``RequestError`` for a request with a public key and no user proof.
+    /// Returns the user whom the user proof of an installation's request names, or `nil` for a back end.
+    /// - Throws: ``RequestError`` for a request of an installation without a valid user proof.
     private func user(of request: OperationRequest, _ app: AppRecord) async throws -> String? {
         guard !request.path("installation").isEmpty else { return nil }
         let installation = try request.installation()

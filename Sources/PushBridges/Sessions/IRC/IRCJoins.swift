@@ -15,14 +15,13 @@ struct IRCJoins: Hashable, Sendable {
 
     private struct Refusal: Hashable {
         var channel: String
-        /// The reason that the server gave for the refusal.
         var reason: String
         var tries: Int
         /// The time of the next attempt, or `nil` while the server's reply to an attempt is pending.
         var nextTry: Timestamp?
     }
 
-    /// The configured channels, by their names in the servers' case mapping.
+    /// The configured channels, keyed by their names in lower case by the case mapping of RFC 1459.
     private let channels: [[UInt8]: String]
     private var refused: [[UInt8]: Refusal] = [:]
 
@@ -40,8 +39,7 @@ struct IRCJoins: Hashable, Sendable {
         return "the channel \(first.channel) cannot be joined\(others), trying again: \(first.reason)"
     }
 
-    /// Records that the server has refused to let the session join a channel.
-    /// - Returns: `false` if the channel is not a configured one.
+    /// Records that the server has refused a join. Returns `false` if the channel is not a configured one.
     mutating func refused(_ name: [UInt8], _ reason: String, at now: Timestamp) -> Bool {
         guard let channel = self.channels[name] else { return false }
         let tries = min((self.refused[name]?.tries ?? 0) + 1, 1000)
@@ -50,8 +48,7 @@ struct IRCJoins: Hashable, Sendable {
         return true
     }
 
-    /// Records that a channel was joined.
-    /// - Returns: `true` if it had been refused before.
+    /// Records that a channel was joined. Returns `true` if the server had refused the channel before.
     mutating func joined(_ name: [UInt8]) -> Bool { self.refused.removeValue(forKey: name) != nil }
 
     /// Returns the refused channels whose next attempt is due, and marks these attempts as pending.

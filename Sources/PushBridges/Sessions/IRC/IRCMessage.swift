@@ -1,6 +1,6 @@
 /// A message of IRC, which is one line (RFC 2812 section 2.3.1), with message tags (IRCv3).
 struct IRCMessage: Hashable, Sendable {
-    /// The maximum number of parameters of a message (RFC 2812).
+    /// The maximum number of parameters of a message (RFC 2812). The last one contains the rest of the line.
     private static let maximumParameters = 15
 
     var tags: [String: String] = [:]
@@ -33,7 +33,6 @@ struct IRCMessage: Hashable, Sendable {
         }
     }
 
-    /// Creates a message to send.
     init(_ command: String, _ parameters: String...) { (self.command, self.parameters) = (command, parameters) }
 
     /// The bytes of the message, including the line terminator. Only the last parameter may contain spaces.
@@ -55,7 +54,6 @@ struct IRCMessage: Hashable, Sendable {
         return String(source[..<end])
     }
 
-    /// Returns the parameter with an index, or `nil` if there is none.
     func parameter(_ index: Int) -> String? { self.parameters.indices.contains(index) ? self.parameters[index] : nil }
 
     /// Removes and returns the bytes up to the next space. The spaces are removed too.

@@ -11,17 +11,16 @@ package struct IRCSession: ChatSession {
 
     package static func host(of account: String) -> String? { nil }
 
-    /// The timeouts, by the steady clock.
     private enum Time {
-        /// The maximum time from the connection to the server's welcome (numeric 001).
+        /// The maximum time from the connection to the server's welcome (numeric 001), after which the session fails.
         static let signIn: Duration = .seconds(60)
         /// The time without received messages after which the client pings the server.
         static let silence: Duration = .seconds(120)
-        /// The maximum time from the ping until the server sends any message.
+        /// The maximum time from the ping until the server sends any message, after which the session fails.
         static let answer: Duration = .seconds(60)
     }
 
-    /// The maximum length of a line, in bytes: 8191 for message tags, and 512 for the rest.
+    /// The maximum length of a line in bytes: 8191 for tags, 512 for the rest. A longer line fails the session.
     static let maximumLine = 8191 + 512
 
     private enum Phase: Hashable {
@@ -31,10 +30,10 @@ package struct IRCSession: ChatSession {
         /// for SASL alone, after the server has rejected the first.
         case requesting(isReduced: Bool)
         case authenticating
-        /// The client waits for the welcome.
+        /// The client waits for the server's welcome (numeric 001), after which it is signed in.
         case registering
         case online
-        /// The client waits for the reply to a ping.
+        /// The client waits for the reply to a ping. Any message of the server ends the wait.
         case asked
         case ended
     }
@@ -47,15 +46,15 @@ package struct IRCSession: ChatSession {
     private var offered: [String: String] = [:]
     /// The current nick at the server.
     private var nick: String { didSet { self.nickWord = IRCText.word(self.nick) } }
-    /// The nick, prepared for searching lines for it.
+    /// The nick in the form in which it is searched for in messages.
     private var nickWord: IRCText.Word
     private var nicksTried = 0
     private var seenThrough: Timestamp
-    /// The time up to which earlier connections have processed messages.
+    /// The time up to which earlier connections have processed messages. Older replayed messages are ignored.
     private let seenBefore: Timestamp
     private var pending: [UInt8] = []
     private var joins: IRCJoins
-    /// The deadline of the current phase, or of the next ping.
+    /// The deadline of the current phase, or of the next ping, or `nil` while there is no connection.
     private var deadline: Timestamp?
 
     package init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError) {
@@ -102,7 +101,7 @@ package struct IRCSession: ChatSession {
         return [.send(lines.flatMap(\.bytes))]
     }
 
-    /// The user name in the `USER` command: the ASCII letters of the nick.
+    /// The user name in the `USER` command: up to nine ASCII letters of the nick, or `martlet` if it has none.
     private var ident: String {
         let letters = self.settings.nick.unicodeScalars.filter { $0.isASCII && $0.properties.isAlphabetic }
         return letters.isEmpty ? "martlet" : String(String.UnicodeScalarView(letters.prefix(9)))
@@ -231,7 +230,7 @@ extension IRCSession {
 
     /// The words by which an error without a number is recognized as a refusal of the account or the password.
     private static let refusals = ["password", "credential"]
-    /// The words that may mean such a refusal, but may also have another meaning.
+    /// The words that may mean a refusal of the account or the password, but may also have another meaning.
     private static let doubts = ["denied", "authenticat", "unauthori", "login"]
 
     private mutating func receivedError(_ message: IRCMessage) -> [ChatAction] {
@@ -256,7 +255,7 @@ extension IRCSession {
         return words.split(separator: " ", maxSplits: 3).dropFirst(3).first ?? ""
     }
 
-    /// Handles a refusal to let the session join a channel. The session tries again later.
+    /// Handles an error reply to a join. The session tries again later.
     private mutating func receivedRefusal(_ message: IRCMessage, at now: ClockReading) -> [ChatAction] {
         guard IRCJoins.isRefusal(message.command), let channel = message.parameter(1),
             self.joins.refused(Self.folded(channel), Self.reason(message), at: now.steady)
@@ -264,7 +263,7 @@ extension IRCSession {
         return [.trouble(self.joins.trouble)]
     }
 
-    /// Requests another nick, because the current one is in use, perhaps by an earlier connection of this session.
+    /// Requests another nick, because the current one is in use. The session fails after three attempts.
     private mutating func tryAnotherNick() -> [ChatAction] {
         self.nicksTried += 1
         guard self.nicksTried <= 3 else { return self.fail("the nick is in use, and so are similar ones") }
@@ -344,7 +343,6 @@ extension IRCSession {
     }
 }
 
-/// The handling of messages from other users.
 extension IRCSession {
     /// Returns `true` if a nick is that of this session, ignoring case as defined by RFC 1459.
     private func isOwn(_ nick: String) -> Bool { Self.folded(nick) == Self.folded(self.nick) }
@@ -387,7 +385,7 @@ extension IRCSession {
         ]
     }
 
-    /// Parses the time stamp that a server sends. Returns `nil` if it is more than a day in the future.
+    /// Parses a server's time stamp. Returns `nil` if it is absent, malformed or more than a day in the future.
     private static func time(_ text: String?, _ now: ClockReading) -> Timestamp? {
         guard let text, let time = Timestamp(rfc3339: text), time <= now.wall.advanced(by: .seconds(86_400)) else {
             return nil

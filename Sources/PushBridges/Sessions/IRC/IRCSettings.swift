@@ -9,9 +9,9 @@ struct IRCSettings: Hashable, Sendable {
         case pass
     }
 
-    /// The maximum lengths of a nick and of a channel name, in bytes.
+    /// The maximum lengths of a nick and of a channel name, in bytes. Settings with longer ones are rejected.
     private static let (maximumNick, maximumChannel) = (64, 100)
-    /// The maximum numbers of channels and of highlight words.
+    /// The maximum numbers of channels and of highlight words. Settings with more are rejected.
     private static let (maximumChannels, maximumHighlights) = (50, 20)
 
     private enum Members {
@@ -36,7 +36,7 @@ struct IRCSettings: Hashable, Sendable {
     )
 
     let nick: String
-    /// The nick, prepared for searching lines for it.
+    /// The nick in the form in which it is searched for in messages.
     let nickWord: IRCText.Word
     /// The channels that the client joins. A bouncer joins its own channels in addition.
     let channels: [String]

@@ -3,7 +3,7 @@ import NIOSSL
 import NIOTLS
 import PushSupport
 
-/// Connects the channel of a connection to the runner of its session.
+/// Passes the events of a session's connection, such as received bytes, to the runner of the session.
 final class ChatConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -12,7 +12,7 @@ final class ChatConnectionHandler: ChannelDuplexHandler {
     private let runner: SessionRunner
     /// The number of the connection. The session ignores events of earlier connections.
     private let number: Int
-    /// The protocol's state machine, which is passed to the runner once the connection is open.
+    /// The protocol's state machine, or `nil` once it was passed to the runner, when the connection opened.
     private var session: (any ChatSession)?
     /// A value that is resolved when the TLS handshake completes, or when the connection is closed before that.
     private let handshake: OneShotValue<Void>

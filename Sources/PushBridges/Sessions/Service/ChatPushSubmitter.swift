@@ -17,7 +17,6 @@ final class ChatPushSubmitter: Sendable {
     /// and the delay between attempts.
     private static let (tries, pause) = (5, Duration.seconds(1))
 
-    /// A push in the queue, with its app and its permit.
     private struct Waiting: Sendable {
         var app: Int64
         var bundleID: Topic

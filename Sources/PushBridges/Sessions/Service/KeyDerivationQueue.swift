@@ -52,7 +52,7 @@ final class KeyDerivationQueue: Sendable {
         (self.key, self.thread) = (key, thread)
     }
 
-    /// Derives a key when it is the job's turn.
+    /// Derives a key when it is the job's turn. The returned job can be cancelled.
     /// - Parameters:
     ///   - caller: The app and its chat server, which determine the turn.
     ///   - completion: Called with the key on the queue's thread, unless the job was cancelled before its turn.

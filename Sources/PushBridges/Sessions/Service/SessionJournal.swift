@@ -18,7 +18,8 @@ final class SessionJournal: Sendable {
         self.rounds.withLock { $0.fresh[key] = progress }
     }
 
-    /// Writes the progress that was noted before the previous call.
+    /// Writes the progress that was noted before the previous call. If the store cannot write, the next call tries
+    /// again.
     /// - Parameter isLast: Whether all progress is written, including that noted since the previous call.
     func flush(to store: any ChatSessionStore, isLast: Bool = false) async throws {
         let due = self.rounds.withLock { rounds in

@@ -19,7 +19,6 @@ protocol SessionLoopDelegate: AnyObject, Sendable {
 
 /// The sessions that run on one event loop. They share one timer.
 final class SessionLoop: Sendable {
-    /// The mutable state, which is used only on the event loop.
     private struct State {
         var runners: [UUID: SessionRunner] = [:]
         var wheel = TimerWheel()
@@ -60,7 +59,7 @@ final class SessionLoop: Sendable {
     }
 
     /// Stops the session with an id, if it runs, and waits until its connection is closed.
-    /// - Parameter isRemoved: See ``SessionSupervisor/stop(isRemoved:)``.
+    /// - Parameter isRemoved: Whether the session's record was removed, so that waiting messages are not pushed.
     func stop(_ id: UUID, isRemoved: Bool = false) async {
         let closed = self.eventLoop.flatSubmit {
             let closed = self.state.value.runners.removeValue(forKey: id)?.stop(isRemoved: isRemoved)
@@ -69,8 +68,7 @@ final class SessionLoop: Sendable {
         try? await closed.get()
     }
 
-    /// Begins the connection attempt of a session whose turn it is.
-    /// - Returns: The attempt, or `nil` if the session no longer needs a connection.
+    /// Begins a connection attempt of a session whose turn it is. Returns `nil` if the session no longer needs one.
     func begin(_ session: RunningSession) async -> ConnectionAttempt? {
         let begun = self.eventLoop.submit { () -> ConnectionAttempt? in
             guard let runner = self.state.value.runners[session.key.id], runner.session.key == session.key else {

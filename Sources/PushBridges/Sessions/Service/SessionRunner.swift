@@ -63,8 +63,7 @@ final class SessionRunner {
 
     func start() { self.perform { $0.start(at: $1) } }
 
-    /// Begins a connection attempt when it is this session's turn.
-    /// - Returns: The attempt, or `nil` if the session no longer needs a connection.
+    /// Begins a connection attempt when it is this session's turn. Returns `nil` if the session no longer needs one.
     func begin() -> ConnectionAttempt? {
         guard self.supervisor.began(at: self.loop.time.reading) else { return nil }
         self.connection += 1
@@ -73,7 +72,7 @@ final class SessionRunner {
         return ConnectionAttempt(connection: self.connection, number: self.attempts, memory: self.supervisor.memory)
     }
 
-    /// Stores the channel of a connection that is not open yet.
+    /// Stores the channel of a new connection, or closes it if the session has begun a later one.
     func adopt(_ channel: any Channel, _ connection: Int) {
         guard connection == self.connection else { return channel.close(promise: nil) }
         self.channel = channel
@@ -114,7 +113,7 @@ final class SessionRunner {
     }
 
     /// Stops the session.
-    /// - Parameter isRemoved: See ``SessionSupervisor/stop(isRemoved:)``.
+    /// - Parameter isRemoved: Whether the session's record was removed, so that waiting messages are not pushed.
     /// - Returns: A future that completes once the connection is closed, or `nil` if there is no connection.
     func stop(isRemoved: Bool = false) -> EventLoopFuture<Void>? {
         let closed = self.channel?.closeFuture
@@ -181,7 +180,6 @@ final class SessionRunner {
         }
     }
 
-    /// Derives a key on the thread of ``KeyDerivationQueue``.
     private func derive(_ derivation: PBKDF2Derivation) {
         let (number, key, loop) = (self.connection, self.session.key, self.loop)
         let server = BudgetCaller(app: self.session.bundleID, .name(self.session.host))

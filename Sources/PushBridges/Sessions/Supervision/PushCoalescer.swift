@@ -64,7 +64,7 @@ package struct PushCoalescer: Hashable, Sendable {
         self.conversations[conversation.lowercased()]?.waiting = nil
     }
 
-    /// Drops all waiting messages.
+    /// Drops all waiting messages, and ends the intervals of all conversations.
     package mutating func forgetAll() { self.conversations = [:] }
 
     /// Removes and returns pushes for all waiting messages, when the session ends.

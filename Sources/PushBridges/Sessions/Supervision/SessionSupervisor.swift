@@ -14,7 +14,8 @@ package struct SessionSupervisor: Sendable {
         package var retry = Backoff(base: .seconds(10), maximum: .seconds(300))
         /// The minimum time between two attempts to connect.
         package var shortestRetry: Duration = .seconds(5)
-        /// The maximum time from the start of a connection until the server has accepted the account.
+        /// The maximum time from the start of a connection until the server accepts the account. Then the attempt
+        /// fails.
         package var opening: Duration = .seconds(90)
         /// The time that a session must be signed in before earlier failures are forgotten.
         package var stable: Duration = .seconds(60)
@@ -74,7 +75,7 @@ package struct SessionSupervisor: Sendable {
     private var windowBytes = 0
     private var random: SessionJitter
     package private(set) var lastError: String?
-    /// The state that is passed to the next connection.
+    /// The state that is passed to the next connection, see ``ChatMemory``.
     package private(set) var memory: ChatMemory
 
     /// Creates the supervisor of a session that has not started.
@@ -106,7 +107,7 @@ package struct SessionSupervisor: Sendable {
 
     package var condition: ChatSessionCondition { ChatSessionCondition(status: self.status, lastError: self.lastError) }
 
-    /// The progress to store in the session's record.
+    /// The progress to store in the session's record: failures, processed messages and use of SCRAM.
     package var progress: ChatSessionProgress {
         ChatSessionProgress(
             hasFailed: self.state == .failed,
@@ -142,8 +143,7 @@ package struct SessionSupervisor: Sendable {
         return [.open]
     }
 
-    /// Begins a connection attempt when it is this session's turn.
-    /// - Returns: `false` if the session no longer needs a connection.
+    /// Begins a connection attempt at this session's turn. Returns `false` if the session no longer needs one.
     package mutating func began(at now: ClockReading) -> Bool {
         guard self.state == .queued else { return false }
         self.state = .opening(deadline: now.steady.advanced(by: self.limits.opening))

@@ -14,7 +14,7 @@ struct SCRAMClient: Hashable, Sendable {
     /// The permitted numbers of rounds that a server may request. RFC 7677 requires at least 4096, and servers use
     /// 10,000. The maximum takes about 50 ms.
     private static let rounds = 4096...100_000
-    /// The maximum length of a salt, in bytes, and of a server's message, in characters.
+    /// The maximum length of a salt, in bytes, and of a server's message, in bytes. Longer ones fail the exchange.
     private static let (maximumSalt, maximumMessage) = (1024, 8192)
     /// The GS2 header of a client without channel binding.
     private static let header = "n,,"
@@ -41,7 +41,7 @@ struct SCRAMClient: Hashable, Sendable {
     /// The first message of the client.
     var first: String { Self.header + self.firstBare }
 
-    /// Processes the first message of the server.
+    /// Processes the first message of the server. Throws ``ChatFailure`` if it is not a valid challenge.
     /// - Returns: The parameters of the key to derive.
     mutating func received(first message: String) throws(ChatFailure) -> PBKDF2Derivation {
         let fields = try Self.fields(message)

@@ -186,9 +186,9 @@ enum SASLExchange: Hashable, Sendable {
     case plain
     /// The client waits for the server's first challenge.
     case first(SCRAMClient)
-    /// The client waits for the derived key.
+    /// The client waits for the key that is derived from the password.
     case deriving(SCRAMClient)
-    /// The client waits for the server's proof.
+    /// The client waits for the server's signature, which proves that the server knows the password.
     case final(SCRAMClient)
     /// The server has proven that it knows the password.
     case proven

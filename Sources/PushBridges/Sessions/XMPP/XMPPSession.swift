@@ -22,23 +22,22 @@ package struct XMPPSession: ChatSession {
         case direct
     }
 
-    /// The timeouts, by the steady clock.
     private enum Time {
         static let signIn: Duration = .seconds(60)
         /// The time without received bytes after which the client pings the server.
         static let silence: Duration = .seconds(120)
-        /// The maximum time from the ping until the server sends anything.
+        /// The maximum time from the ping until the server sends anything, after which the session fails.
         static let answer: Duration = .seconds(60)
     }
 
-    /// The maximum numbers of XML elements that a server may send.
+    /// The maximum numbers of XML elements that a server may send before and after the sign-in.
     private enum Elements {
-        /// The maximum number before the session is signed in. A server that sends more fails the session. It suffices
-        /// for some lists of features and the steps of the authentication.
+        /// The maximum number of elements before the session is signed in. A server that sends more fails the session.
+        /// It suffices for some lists of features and the steps of the authentication.
         static let signIn = 1000
-        /// The maximum number in ``Elements/window`` after the sign-in. Further elements stay in the socket's receive
-        /// buffer. They do not end the session, because they include messages of strangers, which the next session
-        /// would receive again.
+        /// The maximum number of elements in ``Elements/window`` after the sign-in. Further ones stay in the socket's
+        /// receive buffer. They do not end the session, because they include messages of strangers, which the next
+        /// session would receive again.
         static let online = 20_000
         static let window: Duration = .seconds(10)
     }
@@ -52,7 +51,7 @@ package struct XMPPSession: ChatSession {
         case securing
         case authenticating(SASLExchange)
         case resuming, binding, online
-        /// The client waits for the reply to a ping.
+        /// The client waits for the reply to a ping. Any element of the server ends the wait.
         case asked
         case ended
     }
@@ -65,7 +64,7 @@ package struct XMPPSession: ChatSession {
     let account: XMPPAccount
     private let security: Security
     private var parser = XMPPStreamParser()
-    /// The number of elements in the current window, or during the whole sign-in.
+    /// The number of elements read in the current window, or during the whole sign-in, for the limits ``Elements``.
     private var elements = 0
     private var windowEnd: Timestamp?
     var phase = Phase.features
@@ -76,14 +75,14 @@ package struct XMPPSession: ChatSession {
     var management: StreamManagement?
     /// Indicates whether the server has enabled stream management.
     var isManaged = false
-    /// The full JID of this client.
+    /// The full JID of this client. It is empty until the server has bound a resource.
     var jid = ""
-    /// The other clients of the user at which the user is present.
+    /// The full JIDs of the user's other clients at which the user is present.
     var present: Set<String> = []
     private var seenThrough: Timestamp
     /// Indicates whether the server has proven with SCRAM that it knows the password, see ``ChatMemory/usesSCRAM``.
     var usesSCRAM: Bool
-    /// The deadline of the current phase, or of the next ping.
+    /// The deadline of the current phase, or of the next ping, or `nil` while there is no connection.
     private var deadline: Timestamp?
 
     package init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError) {
@@ -204,8 +203,7 @@ extension XMPPSession {
         return actions
     }
 
-    /// Adds to the number of elements that were read.
-    /// - Returns: `false` if a server that has not accepted the account yet has sent too many.
+    /// Adds to the number of elements that were read. Returns `false` if they are too many for the sign-in.
     private mutating func count(_ elements: Int, at now: ClockReading) -> Bool {
         self.elements += elements
         switch self.phase {
@@ -255,7 +253,7 @@ extension XMPPSession {
     /// The XML element with which the client requests an acknowledgement.
     static let request = "<r xmlns='\(XMPPNamespaces.management)'/>"
 
-    /// Sends a stanza, and keeps it until it is acknowledged.
+    /// Sends a stanza, and keeps it until it is acknowledged. Fails the session if too many are unacknowledged.
     mutating func send(_ stanza: XMLElement) -> [ChatAction] {
         let text = stanza.xml(in: XMPPNamespaces.client)
         guard self.management?.keep(text) ?? true else { return self.fail("the server acknowledges nothing") }
@@ -276,7 +274,6 @@ extension XMPPSession {
     }
 }
 
-/// The handling of stanzas in a signed-in session.
 extension XMPPSession {
     /// The maximum number of the user's other clients whose presence is remembered. Further ones are ignored.
     private static let maximumPresent = 32
@@ -425,7 +422,7 @@ extension XMPPSession {
         ]
     }
 
-    /// Returns the id by which a repeated message is recognized.
+    /// Returns the id by which a repeated message is recognized, or `nil` if the message has none.
     ///
     /// Only ids that the account's server assigned are unique. A sender may reuse an id, so it is combined with the
     /// hour and the text. A message that is repeated with a time stamp after a lost connection has the same id.
@@ -447,7 +444,7 @@ extension XMPPSession {
 
 /// The account of a session at an XMPP server: a bare JID (RFC 7622).
 struct XMPPAccount: Hashable, Sendable {
-    /// The maximum length of an address, in bytes.
+    /// The maximum length of an address, in bytes. A longer one counts as that of another account.
     private static let maximumAddress = 3071
 
     let name: String

@@ -15,7 +15,7 @@ struct ComponentConnector: Sendable {
     let addresses: AddressPolicy
     let resolver: any NameResolver
 
-    /// Opens a connection.
+    /// Opens a connection. Throws ``ComponentFailure/notPublic`` if the server's name has only forbidden addresses.
     /// - Parameter attempt: The number of the attempt. Successive attempts use different addresses of the name.
     func connect(attempt: Int) async throws -> Channel {
         let settings = self.bridge.settings

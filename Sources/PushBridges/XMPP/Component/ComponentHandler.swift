@@ -1,6 +1,6 @@
 import NIOCore
 
-/// An event of a link, which its handler passes to the service.
+/// An event of a component's link to its server, which the link's handler passes to the service.
 enum ComponentEvent: Hashable, Sendable {
     case established
     case request(ComponentRequest)

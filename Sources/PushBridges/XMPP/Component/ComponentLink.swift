@@ -6,7 +6,7 @@ import PushSupport
 struct ComponentLink: Sendable {
     /// The delays between attempts to connect.
     static let backoff = Backoff(base: .seconds(1), maximum: .seconds(60))
-    /// The time that a link must last until the delay before reconnecting is short again.
+    /// The time that a link must last for the delay before reconnecting to begin anew with the shortest one.
     private static let lasting = Duration.seconds(10)
     /// The maximum number of requests that are processed at the same time. Further ones wait.
     private static let width = 32
@@ -45,8 +45,7 @@ struct ComponentLink: Sendable {
         self.logger.warning("no link to the XMPP server, trying again", metadata: ["error": "\(reason)"])
     }
 
-    /// Sleeps for a delay.
-    /// - Returns: `false` if `stop` was resolved or the task cancelled before the end of the delay.
+    /// Sleeps for a delay. Returns `false` if `stop` was resolved or the task cancelled before its end.
     private func wait(_ delay: Duration, orUntil stop: OneShotValue<Void>) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { (try? await Task.sleep(for: delay)) != nil }
@@ -98,7 +97,7 @@ struct ComponentLink: Sendable {
         }
     }
 
-    /// Replies to requests until the link ends.
+    /// Replies to requests until the link ends. Throws an error unless the component itself has left the server.
     private func work(
         _ channel: any Channel,
         _ inbound: NIOAsyncChannelInboundStream<ComponentEvent>,

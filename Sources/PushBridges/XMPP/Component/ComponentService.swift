@@ -17,7 +17,6 @@ struct ComponentService: Service {
     private let publishes: PublishResponder
     private let registrations: RegistrationResponder
     private let metrics: ComponentMetrics
-    /// The maximum time for resolving a name, and the maximum time for connecting.
     private let timeout: Duration
     private let addresses: AddressPolicy
     private let resolver: any NameResolver

@@ -59,7 +59,7 @@ struct ComponentSettings: BridgeSettings, Hashable {
     var title: String
     var body: String?
     var sound: String
-    /// The name of the payload member that contains the account tag of a node.
+    /// The name of the payload member that contains the app's name for the chat account of a node.
     var accountMember: String
     var consentCategory: String?
     /// The dialects in which clients may register themselves.
@@ -116,7 +116,6 @@ struct ComponentSettings: BridgeSettings, Hashable {
 
 /// A configured component, with its app.
 struct ConfiguredComponent: Hashable, Sendable {
-    /// The domain of the component.
     var name: String
     var app: Int64
     var bundleID: Topic

@@ -55,7 +55,7 @@ struct ComponentStateMachine {
     /// The maximum time from a ping of the component to itself until any bytes are received, after which the link
     /// fails.
     static let probe = TimeAmount.seconds(30)
-    /// The maximum time for which a leaving component waits for the last replies.
+    /// The maximum time for which a leaving component waits for the last replies before it closes the stream.
     static let leaving = TimeAmount.seconds(10)
     /// The maximum number of requests in flight. A further one receives the error `resource-constraint`.
     ///
@@ -68,7 +68,7 @@ struct ComponentStateMachine {
     private enum Phase {
         case idle
         case opening
-        /// The proof has been sent, and the server's reply is awaited.
+        /// The proof of the secret has been sent, and the server's reply is awaited.
         case proving
         case open
         /// The component accepts no further requests, and has been waiting for the last replies since this time.
@@ -100,7 +100,6 @@ struct ComponentStateMachine {
 
     // MARK: Events
 
-    /// Opens the stream on a new connection.
     mutating func connected(now: NIODeadline) -> [ComponentAction] {
         guard case .idle = self.phase else { return [] }
         self.phase = .opening
@@ -145,7 +144,7 @@ struct ComponentStateMachine {
         return [answer] + self.left(now)
     }
 
-    /// Checks the deadlines when ``deadline`` is reached.
+    /// Closes the link, pings through it or writes whitespace, as is due when ``deadline`` is reached.
     mutating func timePassed(now: NIODeadline) -> [ComponentAction] {
         self.countAnew(now)
         switch self.phase {
@@ -274,7 +273,7 @@ extension ComponentStateMachine {
         }
     }
 
-    /// Handles the server's reply to the proof of the secret.
+    /// Handles the server's reply to the proof of the secret. Throws an error for any other element.
     private mutating func accepted(_ stanza: XMLElement) throws(XMPPStreamError) -> [ComponentAction] {
         guard case .proving = self.phase, stanza.has("handshake", ComponentNamespace.accept) else {
             throw XMPPStreamError(.unsupportedStanzaType, "it has stanzas before the component is accepted")

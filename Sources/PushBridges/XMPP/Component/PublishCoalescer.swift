@@ -25,11 +25,10 @@ struct PublishCoalescer {
     }
 
     private var entries: [String: Entry] = [:]
-    /// The time at which expired entries were last removed.
+    /// The time at which expired entries were last removed, or `nil` if they never were.
     private var cleanedAt: Timestamp?
 
-    /// Decides whether and when a publish is sent.
-    /// - Parameter now: The current time, by the steady clock.
+    /// Decides whether and when a publish is sent. `now` is the current time by the steady clock.
     mutating func decide(_ node: String, isImportant: Bool, now: Timestamp) -> Decision {
         self.clean(now: now)
         guard let entry = self.entries[node], now < entry.sentAt.advanced(by: Self.interval) else {

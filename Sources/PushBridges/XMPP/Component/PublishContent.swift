@@ -4,9 +4,9 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The notification for a publish.
+/// The content of the notification for a publish, with which an XMPP server requests a push (XEP-0357).
 struct PublishContent {
-    /// The time for which the push service stores a push about a message for an offline device, in seconds.
+    /// The time for which the push service stores an important push for an offline device, in seconds: 7 days.
     private static let importantExpiry: Int64 = 7 * 86_400
     private static let otherExpiry: Int64 = 3600
 

@@ -11,7 +11,7 @@ import Synchronization
 /// A reply ends a registration at the user's server only if the store proves that it is useless: the node is gone, the
 /// secret is wrong, or the push service has reported all devices as inactive. All other errors have the type *wait*.
 final class PublishResponder: Sendable {
-    /// The maximum number of devices of a node's owner that receive pushes.
+    /// The maximum number of devices of a node's owner that receive a push. Further devices receive none.
     private static let maximumDevices = 50
 
     private let store: any XMPPNodeStore

@@ -3,7 +3,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Removes nodes whose installations and users no longer have devices.
+/// Removes old nodes, to which users' XMPP servers publish, if their owners no longer have devices.
 struct XMPPNodeCleaner {
     /// The time between two removals of unused nodes.
     private static let cleaning = Duration.seconds(86_400)

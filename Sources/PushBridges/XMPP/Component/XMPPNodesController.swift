@@ -212,7 +212,6 @@ struct NodeCredentials: Hashable, Sendable {
 
     var secretHash: Data { Data(SHA256.hash(data: Data(self.secret.utf8))) }
 
-    /// Generates random credentials.
     init() {
         self.node = Hexadecimal.encode(RandomBytes.make(16))
         self.secret = Base64URL.encode(RandomBytes.make(24))

@@ -10,7 +10,7 @@ struct ComponentDisco: Hashable, Sendable {
         ComponentNamespace.pubsub, ComponentNamespace.push,
     ]
 
-    /// Returns the identities and the features of the component or of one of its nodes.
+    /// Returns the identities and the features of a node, or of the component itself if `node` is `nil`.
     func info(node: String?) -> StanzaResponse {
         let isCommands = node == ComponentNamespace.commands
         let command = self.commands.first { $0.node == node }

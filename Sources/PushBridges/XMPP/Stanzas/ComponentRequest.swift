@@ -7,7 +7,7 @@ struct ComponentRequest: Hashable, Sendable {
 
     var stanza: RequestStanza
     var kind: Kind
-    /// The address of the sender, which is the user's server for a publish.
+    /// The parsed address of the sender, which is the user's server for a publish.
     var from: JabberAddress
 }
 

@@ -1,6 +1,6 @@
 /// An XMPP address, `local@domain/resource`. Only the domain is required (RFC 7622).
 struct JabberAddress: Hashable, Sendable {
-    /// The maximum length of the local part, the domain and the resource, in bytes each.
+    /// The maximum length of the local part, the domain and the resource, in bytes each. A longer one is invalid.
     static let maximumPart = 1023
 
     var local: String?

@@ -1,6 +1,6 @@
 /// A publish with which a user's server reports that something has arrived for an absent client (XEP-0357 §7).
 struct PushPublish: Hashable, Sendable {
-    /// The maximum length of a node's name, in bytes.
+    /// The maximum length of a node's name, in bytes. A publish with a longer one is a bad request.
     static let maximumNode = 1024
 
     var node: String
@@ -21,7 +21,7 @@ struct PushPublish: Hashable, Sendable {
         case error(StanzaError)
     }
 
-    /// Parses the `pubsub` element of a request.
+    /// Parses the `pubsub` element of a request, or returns the error with which to reply to it.
     static func read(_ pubsub: XMLElement) -> Reading {
         guard let publish = pubsub.child("publish", ComponentNamespace.pubsub),
             let item = publish.child("item", ComponentNamespace.pubsub),

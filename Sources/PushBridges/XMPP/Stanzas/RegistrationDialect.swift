@@ -21,7 +21,7 @@ enum RegistrationDialect: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The service discovery features that announce the dialect.
+    /// The service discovery features by which clients recognize that the component supports the dialect.
     var features: [String] {
         switch self {
         case .p2: []
@@ -29,7 +29,7 @@ enum RegistrationDialect: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Returns the empty form that a client fills in for a command.
+    /// Returns the empty form that a client fills in to register, or to unregister if `isRegistration` is `false`.
     func form(isRegistration: Bool) -> DataForm {
         switch self {
         case .p2: DataForm(isRegistration ? ["token": "", "device-id": ""] : ["device-id": ""])
@@ -42,9 +42,9 @@ enum RegistrationDialect: String, Hashable, Sendable, CaseIterable {
 
 /// A command with which a client registers itself or removes its registration.
 struct RegistrationCommand: Hashable, Sendable {
-    /// The maximum length of a device's id, in bytes.
+    /// The maximum length of a device's id, in bytes. A command with a longer one is an error.
     static let maximumDeviceID = 256
-    /// The minimum length of a device token, in bytes.
+    /// The minimum length of a device token, in bytes. A command with a shorter one is an error.
     static let minimumToken = 8
 
     enum Action: Hashable, Sendable {
@@ -59,7 +59,6 @@ struct RegistrationCommand: Hashable, Sendable {
     /// The node of the command, which the reply repeats.
     var node: String
 
-    /// The result of parsing a command.
     enum Reading: Hashable, Sendable {
         case command(RegistrationCommand)
         /// An immediate reply, such as the empty form or an error.
@@ -87,7 +86,8 @@ struct RegistrationCommand: Hashable, Sendable {
         return .command(RegistrationCommand(dialect: dialect, device: device, action: action, node: node))
     }
 
-    /// Returns the device id and the token that a form contains, or `nil` if the form is incomplete.
+    /// Returns the device id and the token that a form contains, or `nil` if the form is incomplete. The token is `nil`
+    /// if a form without one suffices, as for the removal of a registration.
     private static func device(_ form: DataForm, _ dialect: RegistrationDialect) -> (String, DeviceToken?)? {
         func token(_ name: String) -> DeviceToken? {
             form[name].flatMap { DeviceToken(userInput: $0) }.flatMap { $0.bytes.count >= self.minimumToken ? $0 : nil }
@@ -138,8 +138,7 @@ struct DataForm: Hashable, Sendable {
 
     subscript(name: String) -> String? { self.fields[name] }
 
-    /// Returns the form as an XML element.
-    /// - Parameter type: The form type: `form`, `submit` or `result`.
+    /// Returns the form as an XML element. `type` is `form`, `submit` or `result`.
     func element(type: String) -> XMLElement {
         let fields = self.fields.sorted { $0.key < $1.key }.map { name, value in
             let value = XMLElement("value", namespace: ComponentNamespace.form, text: value)

@@ -8,7 +8,6 @@ struct XMLScope {
     /// The declared prefixes and their namespaces, the outermost first. The default namespace has an empty prefix.
     private var bindings: [(prefix: String, namespace: String)] = []
 
-    /// The number of declarations in scope.
     var count: Int { self.bindings.count }
 
     var defaultNamespace: String { self.namespace("") ?? "" }

@@ -8,7 +8,7 @@ import PushSupport
 package struct XMPPStreamParser: Sendable {
     /// The default maximum length of a stanza, in bytes. A longer one ends the stream, unless ``truncates`` is set.
     package static let maximumStanza = 512 * 1024
-    /// The maximum depth of nested elements, including the stanza itself.
+    /// The maximum depth of nested elements. A deeper stanza ends the stream, unless ``truncates`` is set.
     package static let maximumDepth = 32
     /// The default maximum length of a stanza whose content is discarded, in bytes.
     ///
@@ -17,9 +17,9 @@ package struct XMPPStreamParser: Sendable {
     package static let maximumTruncated = 64 * 1024 * 1024
     /// The maximum number of elements in a stanza. A stanza with more ends the stream, unless ``truncates`` is set.
     package static let maximumElements = 1000
-    /// The maximum length of a stream header and the XML declaration before it, in bytes.
+    /// The maximum length of a stream header and the XML declaration, in bytes. A longer header ends the stream.
     package static let maximumHeader = 16 * 1024
-    /// The maximum number of namespace declarations that are in scope at the same time.
+    /// The maximum number of namespace declarations in scope. More of them end the stream, unless ``truncates`` is set.
     static let maximumPrefixes = 64
 
     private enum Phase {
@@ -27,7 +27,7 @@ package struct XMPPStreamParser: Sendable {
         case start
         /// The XML declaration has been read.
         case declared
-        /// The stream header with this tag name has been read.
+        /// The stream header with this tag name has been read, and stanzas follow.
         case open(String)
         case ended
         case failed(XMPPStreamError)
@@ -35,7 +35,6 @@ package struct XMPPStreamParser: Sendable {
 
     private struct OpenElement {
         var element: XMLElement
-        /// The qualified name, including the prefix.
         var name: String
         /// The number of namespace declarations in scope outside the element.
         var scope: Int
@@ -146,8 +145,7 @@ extension XMPPStreamParser {
         while self.position < self.bytes.count, XMLCharacters.isSpace(self.bytes[self.position]) { self.position += 1 }
     }
 
-    /// Counts the bytes of a token, which may be incomplete.
-    /// - Throws: An error if the stanza or the header becomes too long.
+    /// Counts the bytes of a token, whole or incomplete. Throws an error if the stanza or the header becomes too long.
     private mutating func count(_ bytes: Int, isWhole: Bool) throws(XMPPStreamError) {
         let length = self.length + bytes
         let limit =
