@@ -59,7 +59,6 @@ struct PublishingFeature: ProviderFeature {
             ]
     }
 
-    /// Returns the controllers with the operations by which publishers manage issues.
     private static func authors(
         _ core: ProviderCore,
         _ sending: SendingComponents,

@@ -13,7 +13,6 @@ struct NotificationsController: Controller {
     let wakes: LaneWakeSignals
     /// The queue of pushes in memory. A pause or cancellation removes the notification's pushes from it.
     let direct: DirectDispatch
-    /// The signals that wake requests which wait for the outcomes of pushes.
     let outcomes: OutcomeSignals
     let faults: ConfigurationFaultTracker
     let waits: HeldWaveRegistry
@@ -81,8 +80,9 @@ struct NotificationsController: Controller {
         let underWay = self.direct.apply(.notification(after.id)).count
         self.wakes[after.lane].signal()
         self.outcomes.signal(after.id)
-        // The notification is read after the pushes in flight are counted, so that a push that completes in between is
-        // in one of the two. A state that a later request has set is not returned for this one.
+        // Changes the state of a notification, and returns the changed record; `nil` if it does not exist.
+        // - Throws: ``RequestError`` if the record of the notification is damaged. Its message names the effect of the
+        //   change.
         let latest = try await self.store.notification(after.id) ?? after
         var response = try await self.response([after.state, .done].contains(latest.state) ? latest : after)
         response.underWay = underWay
@@ -142,7 +142,8 @@ struct NotificationsController: Controller {
 }
 
 extension StateChange {
-    /// Returns `true` if the notification is in a state that this change leads to, so that the change was carried out.
+    /// Returns `true` if `notification` is in a state to which this change leads, so that the request counts as
+    /// successful.
     fileprivate func isDone(in notification: NotificationRecord) -> Bool {
         switch self {
         case .pause: notification.state == .paused

@@ -18,7 +18,6 @@ struct HistoryPage {
     private var hasMoreDeliveries = false
     private var hasMoreEvents = false
 
-    /// The identity of a delivery, which consists of its notification and its recipient.
     private struct DeliveryKey: Hashable {
         var notification: UUID
         var recipient: Int64
@@ -77,7 +76,7 @@ struct HistoryPage {
     }
 }
 
-/// The JSON of a token's or a user's history in responses. Deliveries and token events are each sorted newest first.
+/// The response body with a token's or a user's history. Deliveries and token events are each sorted newest first.
 package struct HistoryResponse: ResponseObject {
     package let devices: [DeviceResponse]
     let page: HistoryPage

@@ -16,7 +16,6 @@ struct TimelineController: Controller {
     /// The maximum number of times that a response looks up a device in a campaign; the next page reaches further back.
     private static let maximumLookups = 5000
 
-    /// The stores that the timeline and its reader need.
     typealias Store = AppStore & DeviceStore & NotificationStore & ReceiptStore & TimelineStore
 
     private let store: any Store
@@ -252,7 +251,7 @@ struct TimelineController: Controller {
     }
 }
 
-/// The JSON of a timeline in responses, with its steps in order.
+/// The response object for a timeline, with its steps in order.
 package struct TimelineResponse: ResponseObject {
     package let timeline: Timeline
 
@@ -281,7 +280,7 @@ package struct TimelineResponse: ResponseObject {
     ]
 }
 
-/// A step of a timeline in a response.
+/// The response object for a step of a timeline.
 package struct TimelineStepResponse: ResponseObject {
     package let step: TimelineStep
     /// The time since the previous step, in milliseconds; `nil` for the first step.
