@@ -3,7 +3,7 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// The components of a gateway behind its listeners, which are created from its data directory.
+/// The components of a gateway behind its listeners. They are created from its data directory.
 final class GatewayCore: Sendable {
     let configuration: GatewayConfiguration
     let authorities: Authorities
@@ -107,10 +107,10 @@ final class GatewayCore: Sendable {
     }
 }
 
-/// Adds metrics whose names begin with `martlet_gateway_`.
+/// Adds metrics whose names begin with `martlet_gateway_` to a registry.
 struct GatewayGauges {
     let registry: GaugeRegistry
-    /// The labels of all samples of the metrics, such as the listener and the environment.
+    /// The labels of each sample that is added, such as the listener and the environment.
     var labels: [String: String] = [:]
 
     /// Adds a metric, or another sample of a metric that exists with other labels.

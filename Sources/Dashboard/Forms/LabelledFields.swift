@@ -42,7 +42,6 @@ struct LabelledFields {
         self.model(text, .radio(self.options(text, name: text, options)))
     }
 
-    /// Returns a single checkbox, whose value is `yes` if it is checked.
     func check(_ text: String) -> PageModel { self.model(text, .check) }
 
     /// Returns a group of checkboxes. Its value is one string, in which the checked options are separated by spaces.

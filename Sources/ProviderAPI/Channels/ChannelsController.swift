@@ -141,7 +141,7 @@ private struct ChannelListResponse: ResponseObject {
     ]
 }
 
-/// The reason why an environment's channels could not be compared with those at the push service, such as its error.
+/// An environment whose channels could not be compared with those at the push service, and the error.
 private struct ChannelProblem: ResponseObject {
     let environment: PushEnvironment
     let error: RequestError

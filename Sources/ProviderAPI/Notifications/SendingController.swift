@@ -131,8 +131,8 @@ struct SendingController: Controller {
         }
     }
 
-    /// Returns the response to a repeated request, with the warnings that its body causes now. It waits as `waiting`
-    /// requires, `nil` for not at all.
+    /// Returns the response to a repeated request, with the warnings of the first response. A `waiting` of `nil` does not
+    /// wait for the outcomes.
     private func repeated(
         _ earlier: NotificationRecord,
         _ app: AppRecord,

@@ -154,6 +154,5 @@ struct AdminDeviceChangesController: Controller {
     /// Discards all messages for the device, and closes its connections.
     private func forget(_ id: UUID) { for core in self.environments { core.router.removed(nil, from: id) } }
 
-    /// Closes the connections of the device, and returns their number.
     private func close(_ id: UUID) -> Int { self.environments.count { $0.router.close(id) } }
 }

@@ -7,7 +7,6 @@ import Synchronization
 
 /// The admin API: apps, provider keys, devices and their events, over plain HTTP on the loopback address.
 struct AdminServer {
-    /// The controllers whose operations have paths below `/v1`.
     let controllers: [any Controller<Never>]
     /// The gauges whose values `/metrics` reports.
     let gauges: GaugeRegistry

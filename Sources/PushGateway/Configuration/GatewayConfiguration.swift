@@ -56,7 +56,6 @@ extension PerListener<ListenAddress> {
 
 /// The configuration of a gateway. Every default suits a developer's machine.
 package struct GatewayConfiguration: Sendable {
-    /// The addresses of the listeners of one environment.
     package typealias Listeners = PerListener<ListenAddress>
 
     /// The path of the folder for certificates, token keys and the database. The gateway creates it at the first start.
@@ -99,7 +98,6 @@ package enum ServerKeyType: String, CaseIterable, Sendable {
 
 /// The ports that the listeners are bound to.
 package struct GatewayAddresses: Hashable, Sendable {
-    /// The ports of one environment.
     package typealias Ports = PerListener<Int>
 
     package var ports: [PushEnvironment: Ports]
@@ -137,8 +135,8 @@ extension GatewayConfiguration {
         /// The maximum number of events in the event log, of about 100 bytes each; the oldest are removed. Default
         /// 1,000,000.
         package var events = 1_000_000
-        /// The age at which events are removed from the event log, as in Apple's delivery log (reference 7.3). Default
-        /// 7 days.
+        /// The age at which events are removed from the event log: by default 7 days, as in Apple's delivery log
+        /// (reference 7.3).
         package var eventAge: Duration = .seconds(7 * 86_400)
         /// The interval at which a device that is not in use is woken for messages held to save power. Default 15 min.
         package var powerWindow: Duration = .seconds(15 * 60)

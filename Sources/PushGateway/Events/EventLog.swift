@@ -21,9 +21,8 @@ final class EventLog: Sendable {
 
     private struct State {
         var nextID: Int64
-        /// The last id that is reserved on disk.
         var reserved: Int64
-        /// The events that were not passed to the database yet.
+        /// The events that are in memory and were not passed to the database yet.
         var fresh: [Event] = []
         /// The events that were passed to the database and are not committed yet.
         var writing: [Event] = []
@@ -100,7 +99,7 @@ final class EventLog: Sendable {
     /// The id that was assigned last.
     var lastID: Int64 { self.state.withLock { $0.nextID } - 1 }
 
-    /// Returns the matching events that are newer than `id`, oldest first; at most `limit`, beginning with the oldest.
+    /// Returns at most `limit` matching events that are newer than `id`, oldest first, beginning with the oldest.
     func events(_ filter: EventFilter, after id: Int64, limit: Int) async throws -> [Event] {
         let recent = self.state.withLock { $0.writing + $0.fresh }
         let before = recent.first?.id ?? .max

@@ -33,7 +33,7 @@ struct FaultMatch: Hashable, Sendable {
         return true
     }
 
-    /// Returns whether the fault applies to a matching subject.
+    /// Returns whether the fault applies to a subject that matches, which the counts and the percentage decide.
     /// - Parameters:
     ///   - seen: The number of the subject among those that match, from 1.
     ///   - hits: The number of times that the fault has applied before.

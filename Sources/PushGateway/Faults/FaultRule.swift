@@ -37,7 +37,8 @@ extension FaultRule {
         try self.check(fields)
     }
 
-    /// Rejects a rule that could never apply.
+    /// Throws for a rule that could never apply: its listener lacks the action, or a member is not known when the fault
+    /// is decided.
     private func check(_ fields: JSONFields) throws(RequestError) {
         if let listener = self.match.listener, !self.action.listeners.contains(listener) {
             let listeners = self.action.listeners.map(\.rawValue).sorted().joined(separator: ", ")
@@ -125,7 +126,8 @@ package enum FaultText {
         text.utf8.allSatisfy { $0.isAlphanumeric || ".-_".utf8.contains($0) }
     }
 
-    /// Parses a value of the member `name`. If it should be a number and is not, the error names the member.
+    /// Parses a value of the member `name`. Text that is not a number stays a string, which is later rejected where a
+    /// number is required.
     private static func value(_ text: Substring, of name: String) -> JSONValue {
         guard Self.numbers.contains(name) else { return .string(String(text)) }
         if let number = Int64(text) { return .integer(number) }

@@ -11,10 +11,9 @@ struct Event: Hashable, Sendable {
         case activated = 20, connected = 21, disconnected = 22, tokenMinted = 23, appRemoved = 24, deleted = 25
         case revoked = 26, subscribed = 27, unsubscribed = 28
 
-        /// The name in the admin API, such as `stored_offline`.
         var code: String { self.names.code }
 
-        /// The description of the event for logs and user interfaces, such as `Stored – Device Offline`.
+        /// The description for logs and user interfaces, such as `Stored – Device Offline`.
         var text: String { self.names.text }
 
         private var names: (code: String, text: String) {

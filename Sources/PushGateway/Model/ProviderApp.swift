@@ -14,7 +14,8 @@ struct ProviderApp: Hashable, Sendable {
     static let tokenLengths = [0, TokenMinter.shortLength]
 }
 
-/// A change of an app's settings. A property that is `nil` leaves its setting unchanged.
+/// A change of an app's settings. A property that is `nil` leaves its setting unchanged; a ``tokenLength`` of
+/// `.some(nil)` restores the gateway's setting.
 struct ProviderAppChange: Hashable, Sendable {
     var allowsBroadcast: Bool?
     var tokenLength: Int??
@@ -39,7 +40,7 @@ struct ProviderCertificate: Hashable, Sendable {
     var revokedAt: Timestamp?
 }
 
-/// The name of a key's scope, in the admin API and in the database.
+/// The name of the scope of a provider's key, in the admin API and in the database.
 package enum KeyScopeName: String, CaseIterable, Sendable {
     case team, environment, topics
 }

@@ -45,7 +45,7 @@ struct EventTable {
         }
     }
 
-    /// Returns the newest `limit` matching events with ids below `before`, newest first.
+    /// Returns at most `limit` matching events with ids below `before`, newest first.
     func events(_ filter: EventFilter, before: Int64, limit: Int) throws -> [Event] {
         let rows = try Row.fetchCursor(
             self.database,

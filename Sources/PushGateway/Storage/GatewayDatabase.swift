@@ -86,6 +86,6 @@ final class GatewayDatabase: Sendable {
     /// The number of writes that are not in a transaction yet.
     var commitBacklog: Int { self.group.waiting }
 
-    /// Closes the database once the running reads have finished. Later calls throw.
+    /// Closes the database once the running reads have finished. Later reads and writes throw.
     func close() async throws { try await runBlocking { try self.pool.close() } }
 }

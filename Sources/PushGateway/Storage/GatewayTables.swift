@@ -26,7 +26,7 @@ struct GatewayTables {
         BroadcastTables(database: self.database, environment: environment)
     }
 
-    /// The tables whose rows belong to one environment and are shown as gauges.
+    /// The tables whose rows belong to one environment, and whose numbers of rows are shown as gauges.
     enum Counted: String {
         case message, subscription, channel, feedback
     }

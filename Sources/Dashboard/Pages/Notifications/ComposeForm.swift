@@ -80,8 +80,8 @@ struct ComposeForm: Sendable {
         return true
     }
 
-    /// The members of a preview request that select the device for which the push is rendered; empty for no particular
-    /// device.
+    /// The members of a preview request that select the device for which the push is rendered: a device, a user or a
+    /// language; empty for no particular device.
     var previewSubject: [String: JSONValue] {
         if let device = self.given("previewDevice") { return ["device": .string(device)] }
         if let user = self.given("previewUser") { return ["user": .string(user)] }
@@ -148,7 +148,7 @@ extension ComposeForm {
     }
 
     /// Returns the body of the request that sends the notification.
-    /// - Throws: The errors of ``contentMembers()``.
+    /// - Throws: The errors of ``contentMembers()``, and those of the audience's JSON.
     func request() throws(RequestError) -> JSONValue {
         var members = try self.contentMembers()
         members["name"] = self.text("name") ?? members["name"] ?? self.impliedName

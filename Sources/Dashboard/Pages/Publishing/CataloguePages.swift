@@ -2,7 +2,7 @@ import Hummingbird
 import ProviderAPI
 import WebPages
 
-/// The page with the catalogue of an app, as the app's readers see it.
+/// The page with the catalogue of an app's published issues, as the app's readers see it.
 struct CataloguePages: PageArea {
     private static let count = 50
 

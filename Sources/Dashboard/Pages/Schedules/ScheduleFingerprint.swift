@@ -6,7 +6,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// A digest of a schedule's settings, by which a form detects that another person has changed the schedule.
+/// A hash of a schedule's settings, by which a form detects that another person has changed the schedule.
 enum ScheduleFingerprint {
     /// Checks that the schedule has not changed since the posted form was shown. A form without a fingerprint passes.
     /// - Throws: ``RequestError`` if the schedule has changed.

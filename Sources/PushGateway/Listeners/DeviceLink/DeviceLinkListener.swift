@@ -18,7 +18,8 @@ final class DeviceLinkListener: Sendable {
     struct Session: Sendable {
         var id: DeviceSession.ID
         var baseToken: [UInt8]
-        /// A Boolean value that indicates whether the response to *Connect* must include the base token.
+        /// A Boolean value that indicates whether the response to *Connect* must include the base token, because the
+        /// request contained none or another one.
         var isNewToken: Bool
         var mailbox: DeviceLinkMailbox
     }
