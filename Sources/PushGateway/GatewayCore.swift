@@ -38,7 +38,6 @@ final class GatewayCore: Sendable {
         self.addGauges()
     }
 
-    /// Returns the server of the admin API.
     func adminServer() throws -> AdminServer {
         AdminServer(
             controllers: try self.controllers(),
@@ -123,14 +122,12 @@ struct GatewayGauges {
         self.registry.add("martlet_gateway_\(name)", help, kind, labels: self.labels, value: value)
     }
 
-    /// Adds the number of open connections of a listener, and its limit.
     func addConnections(limit: Int, value: @escaping @Sendable () -> Int) {
         self.add("connections", "Open connections of a listener.") { value() }
         self.add("connections_limit", "Most open connections of a listener.") { limit }
     }
 }
 
-/// The gauges of the components behind the listeners.
 extension GatewayCore {
     private func addGauges() {
         let admin = GatewayGauges(registry: self.gauges, labels: ["listener": "admin"])

@@ -33,7 +33,8 @@ struct LabelledFields {
         self.model(text, name: name, isCode ? .code : .area)
     }
 
-    /// Returns a drop-down list. An option without a localized text is its own label.
+    /// Returns a drop-down list. An option without a localized text is its own label. `name` is the name of the field;
+    /// `nil` if it equals `text`, the name of its localized texts.
     func select(_ text: String, _ options: [String], name: String? = nil) -> PageModel {
         self.model(text, name: name, .choice(self.options(text, name: name ?? text, options)))
     }

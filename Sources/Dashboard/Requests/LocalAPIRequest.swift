@@ -158,7 +158,6 @@ extension PageValue {
     }
 }
 
-/// Encodes strings for URLs.
 enum URLText {
     /// Returns a percent-encoded string, for a query value or a path component.
     static func encoded(_ text: some StringProtocol) -> String { PercentEncoding.component(text) }

@@ -10,7 +10,7 @@ struct AuditController: Controller {
     /// The writer of the audit trail. Its counts that are still in memory must be written before entries are listed.
     let trail: AuditTrail
 
-    /// The maximum length of a search string, in bytes.
+    /// The maximum length of a search string, in bytes. A longer one is rejected.
     private static let maximumText = 300
 
     var operations: [ProviderOperation] {

@@ -39,7 +39,6 @@ struct EnvironmentsController: Controller {
 }
 
 extension EnvironmentResponse {
-    /// Creates the response from the current state of an environment.
     init(_ app: AppRecord, _ environment: PushEnvironment, _ faults: ConfigurationFaultTracker) async throws {
         let target = AppEnvironment(app: app.id, environment: environment)
         self.init(environment: environment, status: try await faults.status(of: target), app: app.bundleID)

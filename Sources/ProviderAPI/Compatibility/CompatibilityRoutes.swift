@@ -223,7 +223,7 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
         /// key; empty if only ``key`` grants access.
         package let accounts: Set<String>
 
-        /// The minimum length of a key, in bytes.
+        /// The minimum length of a key, in bytes. A shorter one is rejected.
         package static let minimumKey = 16
 
         /// Creates the credentials. Returns `nil` if both are missing, for an empty account, and for a key that has

@@ -24,7 +24,6 @@ struct PublisherNotify: Equatable {
     let password: String
     let productID: String
     let waveSize: Int64
-    /// The time between two waves, in seconds.
     let waveInterval: Int64
     /// A Boolean value that indicates whether the form contains the size or the interval of waves. If it contains
     /// neither, an issue that the provider publishes is sent in the waves of its publication.

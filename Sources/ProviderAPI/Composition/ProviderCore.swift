@@ -31,7 +31,6 @@ struct ProviderCore: Sendable {
     let scheduleWake = WakeSignal()
     let webhookWake = WakeSignal()
     let erasureWake = WakeSignal()
-    /// The signals that wake requests which wait for the outcomes of pushes.
     let outcomes = OutcomeSignals()
     let waits = HeldWaveRegistry()
 

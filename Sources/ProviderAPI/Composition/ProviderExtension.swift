@@ -29,7 +29,6 @@ extension ProviderExtension {
     package func erasureBegan() {}
 }
 
-/// The components of a provider that an extension may use.
 package struct ProviderComponents: Sendable {
     package let configuration: ProviderConfiguration
     package let store: any ProviderStore

@@ -21,7 +21,6 @@ package final class ProviderServer: Service {
     private let adminLink: FirstAdminLink
     package let signIns: SignInService
     let core: ProviderCore
-    /// The background services that run in addition to the listener.
     private let services: [any Service]
     let api: RESTAPI
     /// The extension that another module adds; `nil` if there is none.

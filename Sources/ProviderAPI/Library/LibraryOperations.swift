@@ -16,11 +16,9 @@ struct LibraryOperations {
 
     /// The plural name of the kind in paths and list responses, such as `audiences`.
     private var plural: String { "\(self.kind.rawValue)s" }
-    /// The capitalized name of the kind in operation ids, such as `Audience`.
     private var title: String { self.kind.rawValue.capitalized }
     /// The list to which the cursors of pages belong, both of items and of names. Cursors of other lists are rejected.
     private var cursors: Cursor.List { self.kind == .audience ? .audiences : .templates }
-    /// The path of the operations on one item.
     var path: String { "/v1/apps/{app}/\(self.plural)/{\(self.kind.rawValue)}" }
 
     /// The maximum length of a page, in bytes: an entry of the maximum length may follow when the page is still shorter

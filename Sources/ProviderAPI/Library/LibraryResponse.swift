@@ -8,7 +8,6 @@ package protocol LibraryResponse: ResponseObject {
     var record: LibraryItem { get }
 }
 
-/// The JSON members that are common to named audiences and templates.
 private struct LibraryItemResponse: ResponseObject {
     let item: LibraryItem
     let app: Topic

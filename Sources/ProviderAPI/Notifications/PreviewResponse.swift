@@ -18,7 +18,6 @@ package struct PreviewResponse: ResponseObject {
     /// template, which has no recipients.
     private let countsRecipients: Bool
 
-    /// Creates the preview of a template.
     init(_ request: NotificationRequest, bundleID: Topic, for subject: PreviewSubject) {
         self.init(request, bundleID: bundleID, for: subject, countsRecipients: false, recipients: nil, forecast: nil)
     }

@@ -131,8 +131,8 @@ struct SendingController: Controller {
         }
     }
 
-    /// Returns the response to a repeated request, with the warnings of the first response. A `waiting` of `nil` does not
-    /// wait for the outcomes.
+    /// Returns the response to a repeated request, with the warnings of the first response. For a `waiting` of `nil`, it
+    /// does not wait for the outcomes.
     private func repeated(
         _ earlier: NotificationRecord,
         _ app: AppRecord,
@@ -168,8 +168,8 @@ struct SendingController: Controller {
             + (try await EnvironmentResponse.faulty(app, environments, self.faults).compactMap(\.warning))
     }
 
-    /// Returns the response to an accepted notification. The path of the notification is in the `location` field. With
-    /// a `waiting` parameter, it is returned with the outcomes once they are known or the time has elapsed.
+    /// Returns the response to an accepted notification, whose path is in the `location` field. If `waiting` is not
+    /// `nil`, the response contains the outcomes, and is returned once they are known or the time has elapsed.
     private func accepted(
         _ new: NotificationRecord,
         _ app: AppRecord,

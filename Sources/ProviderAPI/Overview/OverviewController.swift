@@ -13,7 +13,7 @@ struct OverviewController: Controller {
     let trouble: HealthChecker
     let time: any TimeSource
 
-    /// The maximum number of campaigns in each state that a response contains.
+    /// The maximum number of campaigns in each state that a response contains. Older ones are omitted.
     private static let maximum = 20
 
     var operations: [ProviderOperation] {

@@ -198,7 +198,8 @@ extension RequestError {
 
 /// The entity tags of conditional requests (RFC 9110 section 13.1).
 enum EntityTag {
-    /// Returns `true` if a field value such as that of `if-none-match` contains the tag, by weak comparison, or is `*`.
+    /// Returns `true` if a field value such as that of `if-none-match` contains the tag, by weak comparison, or is `*`;
+    /// `false` for `nil`.
     static func matches(_ field: String?, _ tag: String) -> Bool {
         guard let field else { return false }
         return field.split(separator: ",").contains { entry in

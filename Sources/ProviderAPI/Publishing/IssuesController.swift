@@ -238,7 +238,6 @@ extension ContentWarning {
 }
 
 extension Cursor {
-    /// Creates the cursor for a position in a list of issues.
     init(_ position: IssueCursor) { self.init(list: .issues, position: position.day, second: position.position) }
 }
 

@@ -42,7 +42,6 @@ struct AuditAggregator {
         var written = 1
     }
 
-    /// The entries of one caller in one minute.
     private struct Minute {
         var began: ContinuousClock.Instant
         var entries: [Kind: Entry] = [:]

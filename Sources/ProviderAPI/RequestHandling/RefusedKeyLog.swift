@@ -41,7 +41,6 @@ final class RefusedKeyLog: Service {
         }
     }
 
-    /// Logs the counts since the last summary.
     func summarize() {
         let (sums, others) = self.tally.withLock { $0.take() }
         for (kind, count) in sums {

@@ -261,7 +261,7 @@ package struct ScheduleResponse: ResponseObject {
             .required("notificationBytes", \.schedule.request.count), .optional("warnings", \.warnings),
         ]
 
-    /// The members that entries of lists have as well.
+    /// The members of a schedule's response that the entries of a list have as well.
     private static let common: [ResponseMember<Self>] = [
         .required("id", \.schedule.id),
         .required("app", \.app),
@@ -278,7 +278,7 @@ package struct ScheduleResponse: ResponseObject {
 
     /// A schedule in a list, which omits long notifications.
     package struct Entry: ResponseObject {
-        /// The maximum length of a notification that a list includes, in bytes.
+        /// The maximum length of a notification that a list includes, in bytes. Longer ones are omitted.
         static let maximumNotification = 2048
 
         package let response: ScheduleResponse

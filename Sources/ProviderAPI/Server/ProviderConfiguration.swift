@@ -5,20 +5,20 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// The configuration of a provider server.
 package struct ProviderConfiguration: Sendable {
     /// The directory of the database and, by default, of the master key.
     package var dataDirectory: String
     /// The path of the file with the master key: 32 bytes that encrypt the private keys in the database. The first
     /// start creates it. Default `master.key` in the data directory.
     package var masterKeyPath: String
-    /// The path of the file to which the first admin key is written, readable by its owner only. Default none.
+    /// The path of the file to which the first admin key is written, readable by its owner only. Default `nil`: no
+    /// file.
     package var adminKeyFile: String?
     /// The address to listen on. Default 127.0.0.1.
     package var host = "127.0.0.1"
     /// The port to listen on. 0 selects any free port. Default 8080.
     package var port = 8080
-    /// The certificate of the listener, which then speaks HTTP/2 and HTTP/1.1. Default none: HTTP/1.1 without TLS.
+    /// The certificate of the listener, which then speaks HTTP/2 and HTTP/1.1. Default `nil`: HTTP/1.1 without TLS.
     package var tls: TLSFiles?
     package var dispatch = DispatchLimits()
     /// The limits of the circuit breaker for device tokens. If a push service rejects more tokens than they allow, no
@@ -37,7 +37,8 @@ package struct ProviderConfiguration: Sendable {
     package var publicOrigin: String?
     /// The settings for checking whether readers are entitled to retail issues.
     package var entitlement = EntitlementSettings()
-    /// The client that reads events, such as deliveries, from the gateway to which the provider sends. Default none.
+    /// The client that reads events, such as deliveries, from the gateway to which the provider sends. Default `nil`:
+    /// none.
     package var gatewayEvents: GatewayEventClient?
     /// The endpoints of push services' feedback services. Default none, because Apple has shut down its own.
     package var feedback: [PushEnvironment: PushServiceEndpoint] = [:]
@@ -84,7 +85,6 @@ package struct ProviderConfiguration: Sendable {
     /// The file contains the name under which the old database is kept.
     package var replacementMarker: String { "\(self.databasePath).replacing" }
 
-    /// The limits of the API.
     package struct Limits: Hashable, Sendable {
         /// The deadline of a request, and of each chunk of a response. Default 30 s.
         package var request: Duration = .seconds(30)

@@ -50,7 +50,6 @@ struct HistoryPage {
         if events.count >= self.limit { self.hasMoreEvents = true }
     }
 
-    /// The deliveries of the page, newest first.
     var deliveries: [DeliveryRecord] {
         let sorted = self.allDeliveries.values.sorted {
             ($0.position.number, $0.at, $0.recipient) > ($1.position.number, $1.at, $1.recipient)
@@ -60,7 +59,6 @@ struct HistoryPage {
         return Array(sorted.prefix { $0.position.number >= last.number })
     }
 
-    /// The token events of the page, newest first.
     var events: [TokenEventRecord] { Array(self.allEvents.sorted { $0.id > $1.id }.prefix(self.limit)) }
 
     /// The cursor for the next page; `nil` if this page is the last one.

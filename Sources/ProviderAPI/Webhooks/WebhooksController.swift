@@ -52,7 +52,7 @@ struct WebhooksController: Controller {
         return operations.map { $0.tag(.webhooks).scope(.operate) }
     }
 
-    /// The maximum number of webhooks of an app.
+    /// The maximum number of webhooks of an app. Adding more is rejected.
     private static let maximum = 50
 
     /// Adds a webhook with a new secret, which only this response shows.

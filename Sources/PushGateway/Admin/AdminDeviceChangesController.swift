@@ -6,7 +6,7 @@ package import PushSupport
 
 /// The JSON members of requests to activate or reinstall a device.
 package enum AdminDeviceRequest {
-    /// The maximum length of a device's name, in bytes.
+    /// The maximum length of a device's name, in bytes. A longer one is rejected.
     private static let maximumName = 100
 
     /// The name of a device, which may be empty.

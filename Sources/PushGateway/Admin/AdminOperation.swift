@@ -58,7 +58,6 @@ extension OperationRequest {
         try self.value(name, UUID.init(uuidString:), orThrow: .invalid(name, "a device id is a UUID"))
     }
 
-    /// Returns the id of the device that the path names.
     func deviceID() throws -> UUID {
         guard let id = self.uuid("device") else { throw RequestError.noSuch("device") }
         return id
@@ -80,7 +79,6 @@ extension RequestError {
 struct AdminPage: Sendable {
     static let parameters: [ParameterDescription] = [.limit(), .after]
 
-    /// The maximum number of entries on the page.
     let limit: Int
     /// The name of the last entry on the previous page; `nil` for the first page.
     let after: String?

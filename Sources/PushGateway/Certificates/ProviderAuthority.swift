@@ -22,7 +22,6 @@ struct ProviderAuthority: Sendable {
     enum KeySource: Sendable {
         /// A new RSA key of 2,048 bits, which every client accepts.
         case newRSA
-        /// A new P-256 key.
         case newP256
         /// The key of a PKCS#10 signing request in PEM.
         case signingRequest(String)

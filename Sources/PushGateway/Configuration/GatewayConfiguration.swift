@@ -3,7 +3,6 @@ import PushSupport
 package import PushTypes
 package import PushWire
 
-/// An address and port to listen on.
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     package var host: String
     /// The port; 0 stands for any free port.
@@ -71,7 +70,6 @@ package struct GatewayConfiguration: Sendable {
     package var serverNames = ["localhost"]
     /// The kind of key in the server certificate. Default P-256.
     package var serverKey = ServerKeyType.p256
-    /// The limits of connections, messages and events.
     package var limits = Limits()
     /// The rules by which requests of providers are checked. Default lenient.
     package var rules = ProviderRules.lenient
@@ -112,7 +110,6 @@ package struct GatewayAddresses: Hashable, Sendable {
 }
 
 extension GatewayConfiguration {
-    /// The limits of a gateway, with their defaults.
     package struct Limits: Sendable {
         /// The maximum number of open connections of each listener. Further ones are closed immediately. Default
         /// 20,000.

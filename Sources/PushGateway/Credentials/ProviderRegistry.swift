@@ -25,7 +25,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
     /// The maximum number of topic-specific keys of one team in one environment (reference 2.1). Further ones are
     /// rejected.
     static let maximumTopicKeys = 200
-    /// The maximum number of topics of one key (reference 2.1).
+    /// The maximum number of topics of one key (reference 2.1). A key with more is rejected.
     static let maximumTopicsPerKey = 400
 
     private struct State {

@@ -5,7 +5,6 @@ import PushTypes
 
 /// The claims of a provider token with a valid signature.
 struct VerifiedProviderToken: Hashable, Sendable {
-    /// The registered key that signed the token.
     var key: RegisteredKey
     var issuedAt: Timestamp
     var algorithm = ProviderTokenAlgorithm.es256

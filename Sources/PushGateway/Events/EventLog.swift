@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// A killed gateway loses the events of the last interval, but none of the changes that they describe.
 final class EventLog: Sendable {
-    /// The maximum time for which an event is in memory only.
+    /// The maximum time for which an event is in memory only, before it is written to the database.
     static let flushInterval: TimeAmount = .milliseconds(250)
     /// The maximum number of events that are not on disk yet. Further ones are dropped.
     static let maximumUnwritten = 200_000
@@ -96,7 +96,6 @@ final class EventLog: Sendable {
         self.state.withLock { ($0.dropped, $0.fresh.count + $0.writing.count) }
     }
 
-    /// The id that was assigned last.
     var lastID: Int64 { self.state.withLock { $0.nextID } - 1 }
 
     /// Returns at most `limit` matching events that are newer than `id`, oldest first, beginning with the oldest.

@@ -19,7 +19,7 @@ enum FaultLatency: Hashable, Sendable {
         var duration: Duration
     }
 
-    /// The maximum latency: 10 min.
+    /// The maximum latency: 10 min. A rule with a longer one is rejected.
     static let longest: Duration = .seconds(600)
 
     func sample(using random: inout some RandomNumberGenerator) -> Duration {

@@ -81,7 +81,7 @@ extension FaultPoint {
 
 /// The text form of a rule's members: `name=value`, separated by commas. A name alone stands for `true`.
 package enum FaultText {
-    /// The maximum length of a text form, in bytes.
+    /// The maximum length of a text form, in bytes. A longer one is rejected.
     static let maximumLength = 4096
     /// The pattern of member values that need no quotes, see ``isPlain(_:)``.
     static let pattern = "^[A-Za-z0-9._-]+$"

@@ -54,7 +54,7 @@ struct Event: Hashable, Sendable {
     var device: UUID
     var time: Timestamp
     var topic: String?
-    /// The `apns-id` of the push, or `apns-request-id` of the broadcast.
+    /// The `apns-id` of the push, or `apns-request-id` of the broadcast; `nil` for an event of a device.
     var apnsID: String?
 
     init(
@@ -74,7 +74,7 @@ struct Event: Hashable, Sendable {
 struct EventFilter: Hashable, Sendable {
     var device: UUID?
     var environment: PushEnvironment?
-    /// The `apns-id`, compared without regard to letter case.
+    /// The `apns-id`, compared without regard to letter case; `nil` matches all.
     var apnsID: String?
     var topic: String?
 

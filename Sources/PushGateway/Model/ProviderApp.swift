@@ -1,6 +1,5 @@
 import PushTypes
 
-/// A registered app, to which providers may push.
 struct ProviderApp: Hashable, Sendable {
     var bundleID: Topic
     var teamID: String
@@ -78,7 +77,6 @@ struct RegisteredKey: Hashable, Sendable {
         var topics: TopicScope? { if case .topics(let scope) = self { scope } else { nil } }
     }
 
-    /// The scope of a topic-specific key.
     struct TopicScope: Hashable, Sendable {
         var topics: Set<Topic>
         var environment: PushEnvironment

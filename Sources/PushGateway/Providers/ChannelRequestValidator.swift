@@ -5,7 +5,7 @@ import PushWire
 /// Checks broadcasts and requests of channel management (reference 4.1, 4.3). The first failed check decides the
 /// response.
 struct ChannelRequestValidator: Sendable {
-    /// The maximum length of a channel id, in bytes of its base64 text.
+    /// The maximum length of a channel id, in bytes of its base64 text. A longer one is rejected.
     private static let maximumIDLength = 128
     private static let members: Set<String> = ["message-storage-policy", "push-type"]
 

@@ -9,7 +9,6 @@ protocol DeviceConnection: AnyObject, Sendable {
     func close()
 }
 
-/// A packet for a device.
 enum DevicePacket: Sendable {
     case message(Message, id: UInt32)
     /// Informs the device that nothing was stored for these topics while it was offline.

@@ -26,7 +26,6 @@ struct RoutingStateMachine: Sendable {
 
     /// The actions that an event causes. The caller performs all of them after ``complete(_:)``.
     struct Actions: Sendable {
-        /// The time of the event.
         let now: Timestamp
         /// The packets to send, in this order.
         var packets: [(session: DeviceSession.ID, packet: DevicePacket)] = []
@@ -41,7 +40,8 @@ struct RoutingStateMachine: Sendable {
         /// The next group of changes and reads for the store; ``written(_:_:isInstalled:_:)`` or ``writeFailed(_:_:)``
         /// must follow. `nil` while a group is being written, or when there is nothing to write.
         var batch: StoreBatch?
-        /// A Boolean value that indicates whether ``windowPassed()`` is to be called after ``MessageRouter/window``.
+        /// A Boolean value that indicates whether the caller must call ``windowPassed()`` after
+        /// ``MessageRouter/window``.
         var schedulesWindow = false
     }
 
@@ -306,7 +306,6 @@ extension RoutingStateMachine {
     }
 }
 
-/// Reads of the store for connected devices.
 extension RoutingStateMachine {
     mutating func load(_ part: StoreLoad.Part, at index: Int, isWindow: Bool = false) {
         let load = StoreLoad(session: self.sessions[index].id, part: part, isWindow: isWindow)

@@ -125,7 +125,6 @@ struct BroadcastTables {
     }
 }
 
-/// The table of broadcast channels.
 struct ChannelTable {
     let database: Database
 

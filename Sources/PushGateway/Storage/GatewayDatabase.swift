@@ -7,7 +7,6 @@ import PushSupport
 /// It uses a write-ahead log with `synchronous = NORMAL`. Acknowledged changes survive a killed process; a power
 /// failure can lose the last transactions.
 final class GatewayDatabase: Sendable {
-    /// The name of the file in the data directory.
     static let file = "gateway.sqlite"
 
     private let pool: DatabasePool

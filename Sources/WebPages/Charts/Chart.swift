@@ -122,7 +122,6 @@ private struct ChartDrawing {
         Self.top + (1 - value / self.scale.maximum) * (Self.height - Self.top - Self.bottom)
     }
 
-    /// Returns a coordinate, formatted with one decimal.
     private static func text(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         return "\(tenths / 10).\(abs(tenths % 10))"

@@ -61,7 +61,6 @@ private struct TextNode: MustacheParent {
     }
 }
 
-/// The languages in which pages are available.
 package struct PageLanguages: Sendable {
     /// The default language, for people who have not chosen one and whose browser accepts no available language.
     package static let standard = "en"

@@ -214,7 +214,8 @@ extension ComposeForm {
         }
     }
 
-    /// The name of a notification for which none was entered: its title, or the beginning of its body.
+    /// The name of a notification for which none was entered: its title, or else the beginning of its body; `nil`
+    /// without both.
     private var impliedName: JSONValue? {
         let text = (self.given("title") ?? self.given("body") ?? "").prefix { $0 != "\n" }
         var name = ""
@@ -228,8 +229,8 @@ extension ComposeForm {
         return isProse ? (self[name].isEmpty ? nil : .string(self[name])) : self.given(name).map(JSONValue.string)
     }
 
-    /// Returns the value of a field as an integer. Any other value is returned unchanged, and the API accepts or
-    /// rejects it.
+    /// Returns the value of a field as an integer; `nil` for an empty field. Any other value is returned unchanged, so
+    /// that the API rejects it if it is invalid.
     private func number(_ name: String) -> JSONValue? {
         guard let text = self.given(name) else { return nil }
         guard let first = text.first, first != "+", first != "-" else { return .string(text) }

@@ -28,7 +28,7 @@ final class DeviceLinkListener: Sendable {
     let sweeper = IdleConnectionSweeper()
     let router: MessageRouter
     let limits: DeviceLinkServerStateMachine.Limits
-    /// The maximum time from TCP accept to the end of the TLS handshake.
+    /// The maximum time from TCP accept to the end of the TLS handshake, after which the connection is closed.
     let handshake: Duration
     private let authenticator: DeviceAuthenticator
     private let topic: @Sendable (TopicHash) -> Topic?

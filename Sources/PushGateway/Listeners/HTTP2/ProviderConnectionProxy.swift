@@ -80,7 +80,8 @@ final class ProviderConnectionProxy: Sendable {
         self.perform(.goAway(code, debugData: debugData, lastStream: lastStream))
     }
 
-    /// Sends GOAWAY with a JSON object that contains the reason, as Apple does.
+    /// Sends GOAWAY with a JSON object that contains the reason, as Apple does. For `lastStream`, see
+    /// ``goAway(_:debugData:lastStream:)``.
     func goAway(_ reason: Reason, lastStream: UInt32? = nil) {
         self.goAway(.noError, debugData: #"{"reason":"\#(reason.text)"}"#, lastStream: lastStream)
     }
