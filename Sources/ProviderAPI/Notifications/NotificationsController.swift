@@ -80,16 +80,15 @@ struct NotificationsController: Controller {
         let underWay = self.direct.apply(.notification(after.id)).count
         self.wakes[after.lane].signal()
         self.outcomes.signal(after.id)
-        // Changes the state of a notification, and returns the changed record; `nil` if it does not exist.
-        // - Throws: ``RequestError`` if the record of the notification is damaged. Its message names the effect of the
-        //   change.
+        // The notification is read after the pushes in flight are counted, so that a push that completes in between is
+        // in one of the two. A state that a later request has set is not returned for this one.
         let latest = try await self.store.notification(after.id) ?? after
         var response = try await self.response([after.state, .done].contains(latest.state) ? latest : after)
         response.underWay = underWay
         return try .json(response)
     }
 
-    /// Returns the notification after a change of its state; `nil` if it does not exist.
+    /// Changes the state of a notification, and returns the changed record; `nil` if it does not exist.
     /// - Throws: ``RequestError`` if the record of the notification is damaged. Its message names the effect of the
     ///   change.
     private func changed(_ id: UUID, _ change: StateChange) async throws -> NotificationRecord? {

@@ -131,8 +131,8 @@ struct SendingController: Controller {
         }
     }
 
-    /// Returns the response to a repeated request, with the warnings of the first response. For a `waiting` of `nil`, it
-    /// does not wait for the outcomes.
+    /// Returns the response to a repeated request, with the warnings of the first response. It waits
+    /// for the outcomes only if `waiting` is not `nil`.
     private func repeated(
         _ earlier: NotificationRecord,
         _ app: AppRecord,

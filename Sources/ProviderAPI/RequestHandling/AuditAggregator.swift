@@ -17,8 +17,7 @@ struct AuditAggregator {
         case write(Kind)
         /// Write the count, which is the first value, of an existing entry.
         case count(Int, entry: Int64)
-        /// The maximum number of entries of one caller per minute. All further requests share one entry for each class
-        /// of status, such as 4xx.
+        /// Write nothing now, because the count is written later.
         case none
     }
 

@@ -35,8 +35,7 @@ package final class RequestMetrics: Sendable {
     /// increase.
     private static let usualCodes = ["query_too_expensive", "too_many_bytes", "too_many_queries", "too_many_requests"]
 
-    /// The error codes whose counters exist from the start with the value 0, so that the first occurrence is visible as
-    /// an increase.
+    /// Counts a request by the id of its operation, with its status and duration.
     package func count(_ operation: String, status: Int, duration: Duration) {
         let handles = self.handles(Key(operation: operation, status: status))
         handles.count.increment()

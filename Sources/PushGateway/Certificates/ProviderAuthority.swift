@@ -8,7 +8,7 @@ import X509
 
 /// Issues the certificates of providers, and identifies providers by them (reference 2.2).
 struct ProviderAuthority: Sendable {
-    /// The description of a certificate to issue.
+    /// The topics, environments and key of a certificate to issue.
     struct Order: Sendable {
         /// The topic in the subject's UID, which applies to pushes that name no topic.
         var topic: Topic

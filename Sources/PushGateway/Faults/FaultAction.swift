@@ -16,10 +16,9 @@ enum FaultAction: Hashable, Sendable {
     case slow(bytesPerSecond: Int)
     /// A device's acknowledgement is ignored.
     case dropAcks
-    /// A limit of concurrent streams is announced: at the start of the connection if `after` is 0, otherwise after
-    /// `after` requests.
+    /// The listener presents a certificate that expired yesterday.
     case expiredCertificate
-    /// A limit of concurrent streams is announced when the connection starts (`after` is 0), or after `after` requests.
+    /// A limit of concurrent streams is announced after `after` requests, or when the connection starts if it is 0.
     case streamLimit(Int, after: Int)
     /// Feedback entries are sent with this delay.
     case feedbackDelay(Duration)
