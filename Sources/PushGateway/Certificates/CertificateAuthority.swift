@@ -175,7 +175,7 @@ struct DeviceCertificateIssuer: Sendable {
         return (PEMText.file(try certificate.serializeAsPEM().pemString), Self.serial(of: certificate))
     }
 
-    /// Returns a certificate's serial number in lower-case hexadecimal, with leading zero bytes.
+    /// Returns a certificate's serial number in lower-case hexadecimal, including any leading zero bytes.
     static func serial(of certificate: Certificate) -> String {
         Hexadecimal.encode(Array(certificate.serialNumber.bytes))
     }
