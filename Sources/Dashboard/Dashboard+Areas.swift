@@ -1,7 +1,6 @@
 package import ProviderAPI
 import PushSupport
 
-/// The list of the areas of the dashboard.
 extension Dashboard {
     /// Creates the dashboard.
     /// - Throws: An error in a template or in a file of localized texts. The tests of this module detect such errors.

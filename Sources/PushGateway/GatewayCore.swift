@@ -3,7 +3,7 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// The components of a gateway behind its listeners, which are created from its data directory.
+/// The components of a gateway behind its listeners. They are created from its data directory.
 final class GatewayCore: Sendable {
     let configuration: GatewayConfiguration
     let authorities: Authorities
@@ -38,7 +38,6 @@ final class GatewayCore: Sendable {
         self.addGauges()
     }
 
-    /// Returns the server of the admin API.
     func adminServer() throws -> AdminServer {
         AdminServer(
             controllers: try self.controllers(),
@@ -107,10 +106,10 @@ final class GatewayCore: Sendable {
     }
 }
 
-/// Adds metrics whose names begin with `martlet_gateway_`.
+/// Adds metrics whose names begin with `martlet_gateway_` to a registry.
 struct GatewayGauges {
     let registry: GaugeRegistry
-    /// The labels of all samples of the metrics, such as the listener and the environment.
+    /// The labels of each sample that is added, such as the listener and the environment.
     var labels: [String: String] = [:]
 
     /// Adds a metric, or another sample of a metric that exists with other labels.
@@ -123,14 +122,12 @@ struct GatewayGauges {
         self.registry.add("martlet_gateway_\(name)", help, kind, labels: self.labels, value: value)
     }
 
-    /// Adds the number of open connections of a listener, and its limit.
     func addConnections(limit: Int, value: @escaping @Sendable () -> Int) {
         self.add("connections", "Open connections of a listener.") { value() }
         self.add("connections_limit", "Most open connections of a listener.") { limit }
     }
 }
 
-/// The gauges of the components behind the listeners.
 extension GatewayCore {
     private func addGauges() {
         let admin = GatewayGauges(registry: self.gauges, labels: ["listener": "admin"])

@@ -12,7 +12,7 @@ package struct Assets: Sendable {
     }
 
     private let files: [String: File]
-    /// The paths of the style sheet and the script, for the variables `style` and `script` of the layout.
+    /// The path of the style sheet, for the variable `style` of the layout. ``script`` is that of the script.
     package let style: String
     package let script: String
 

@@ -10,7 +10,8 @@ package enum SecurityHeaders {
         "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'",
     ].joined(separator: "; ")
 
-    /// Returns the header fields of a page, which also forbid caching it. `isSecure` is `true` if browsers use TLS.
+    /// Returns the header fields of a page, which also forbid caching it. `isSecure` is `true` if browsers use TLS, in
+    /// which case they are told to use nothing else.
     package static func page(isSecure: Bool) -> HTTPFields {
         var headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",

@@ -7,7 +7,7 @@ package import HTTPTypes
 package struct SessionCookie: Sendable {
     private let isSecure: Bool
     private let name: String
-    /// The maximum length of a token, in bytes. A cookie with a longer one is ignored.
+    /// The maximum length of a token, in bytes. A longer one in a cookie is ignored.
     private static let maximumLength = 256
 
     /// Creates the cookie. `isSecure` is `true` if browsers reach the pages over TLS.

@@ -14,9 +14,7 @@ struct FormField {
         case file(accept: String)
         /// A drop-down list of several values, each with its label, from which one is chosen.
         case choice([(value: String, label: String)])
-        /// A group of radio buttons for several values, from which one is chosen.
         case radio([(value: String, label: String)])
-        /// A group of checkboxes for several values, of which any number may be checked.
         case checks([(value: String, label: String)])
         /// A single checkbox. Its value is `yes` if it is checked.
         case check
@@ -31,7 +29,7 @@ struct FormField {
     var isRequired = false
     /// The maximum number of characters that can be entered; `nil` for no limit.
     var maximum: Int?
-    /// The range of numbers that can be entered; `nil` for a string, and for numbers without bounds.
+    /// The range of numbers that can be entered; `nil` for text, and for numbers without bounds.
     private var range: ClosedRange<Int64>?
     /// The value of the HTML attribute `autocomplete`, such as `new-password`; `off` by default.
     var completion = "off"
@@ -128,7 +126,6 @@ struct FormField {
     }
 }
 
-/// Controls that offer the values of an API member, each with its label.
 extension FormField.Control {
     /// Returns a drop-down list of the member's values. `label` returns the label of a value.
     static func choice(of member: Schema, _ label: (String) -> String) -> Self {

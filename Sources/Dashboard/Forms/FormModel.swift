@@ -6,6 +6,7 @@ struct FormModel {
     /// Returns the variables of the partial `control` for each field. The field that caused `error` shows its message.
     /// - Parameters:
     ///   - name: The name of the form, which makes ids unique in the page.
+    ///   - error: The error of the API or of the page; `nil` for none.
     ///   - names: The names of fields by the paths of API members, where the two differ.
     static func fields(
         _ name: String,
@@ -21,8 +22,8 @@ struct FormModel {
 
 /// Maps an error of the API to the field of a form that caused it.
 enum FieldErrors {
-    /// Returns the template variable `problems` of a form: the error message, by the name of the field. Dots and
-    /// brackets in paths of the API become `_`.
+    /// Returns the template variable `problems` of a form: the error message, by the name of the field. It is empty for
+    /// an error that names no member. Dots and brackets in paths of the API become `_`.
     /// - Parameter names: The names of fields by the paths of API members, where the two differ.
     static func model(_ error: RequestError?, names: [String: String] = [:]) -> PageModel {
         guard let error, let path = error.path else { return [:] }

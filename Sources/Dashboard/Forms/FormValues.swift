@@ -1,7 +1,6 @@
 import PushHTTP
 import PushSupport
 
-/// Access to the values of fields that stand for API members.
 extension FormData {
     /// Returns the value of a field; `nil` if it is empty or absent.
     /// - Throws: ``RequestError`` for a value that is longer than the member may be.

@@ -15,8 +15,8 @@ enum InitialFormValues {
         request.form[Self.field] ?? JSONValue.object(members).line
     }
 
-    /// Returns the members that differ from the initial values of the form. Returns all members for a form without the
-    /// hidden field.
+    /// Returns those of the entered `members` that differ from the initial values of the form; all members for a form
+    /// without the hidden field.
     static func changes(_ members: [String: JSONValue], _ form: FormData) -> [String: JSONValue] {
         guard let text = form[Self.field], let json = try? JSONValue(parsing: Data(text.utf8)),
             case .object(let old) = json

@@ -33,7 +33,8 @@ struct LabelledFields {
         self.model(text, name: name, isCode ? .code : .area)
     }
 
-    /// Returns a drop-down list. An option without a localized text is its own label.
+    /// Returns a drop-down list. An option without a localized text is its own label. `name` is the name of the field;
+    /// `nil` if it equals `text`, the name of its localized texts.
     func select(_ text: String, _ options: [String], name: String? = nil) -> PageModel {
         self.model(text, name: name, .choice(self.options(text, name: name ?? text, options)))
     }
@@ -42,7 +43,6 @@ struct LabelledFields {
         self.model(text, .radio(self.options(text, name: text, options)))
     }
 
-    /// Returns a single checkbox, whose value is `yes` if it is checked.
     func check(_ text: String) -> PageModel { self.model(text, .check) }
 
     /// Returns a group of checkboxes. Its value is one string, in which the checked options are separated by spaces.

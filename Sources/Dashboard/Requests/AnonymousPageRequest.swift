@@ -19,7 +19,7 @@ struct AnonymousPageRequest: Sendable {
         (self.http, self.context, self.renderer, self.interface) = (http, context, renderer, interface)
     }
 
-    /// The IP address of the client, for the locks that limit sign-in attempts.
+    /// The IP address of the client, to which failed sign-in attempts are attributed.
     var address: String {
         // For an HTTP/2 stream, the address is that of its connection.
         let channel = self.context.channel
@@ -63,7 +63,8 @@ struct AnonymousPageRequest: Sendable {
         return try await FormRequest.body(of: self.http, limits: limits)
     }
 
-    /// Returns the fields of a form that a signed-in caller has posted, with the permit for the bytes of a long form.
+    /// Returns the fields of a form that a signed-in caller has posted, with the permit for the bytes of a long form;
+    /// `nil` for a short one.
     ///
     /// Query items are not treated as form fields, because logs and the browser's history contain them.
     func form(of person: APICaller) async throws -> (fields: FormData, held: BudgetPermit?) {

@@ -25,7 +25,7 @@ struct LivePart: Sendable {
     let liveStreams: Budget
     /// The time between two renderings. Default one second.
     var interval: Duration = .seconds(1)
-    /// The closure that returns the current content of the section, or `nil` to end the stream.
+    /// The closure that returns the current content of the section; `nil` ends the stream.
     let render: @Sendable () async throws -> Update?
 
     /// Returns the response with the event stream. If the budget is exhausted, the response is empty, and the page is
@@ -59,7 +59,7 @@ extension PageRequest {
     }
 }
 
-/// The events of one stream. Its permit from the budget is released however the stream ends.
+/// The events of one stream. Its permit from the budget is released, however the stream ends.
 private struct LiveEvents: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 

@@ -92,7 +92,7 @@ extension PageRequest {
         try await self.call(.get(path), as: type)
     }
 
-    /// Returns a list from the API, or one page of it.
+    /// Returns a list from the API, or one page of it. `entry` is the type of its entries.
     func list<Entry>(_ path: String, of entry: Entry.Type) async throws -> ResponsePage<Entry> {
         try await self.get(path, as: ResponsePage<Entry>.self)
     }
@@ -153,13 +153,11 @@ extension PageRequest {
 }
 
 extension PageValue {
-    /// Returns the members of a response as template variables.
     static func members(_ response: some ResponseObject) -> PageModel {
         if case .object(let members) = response.json { Self.model(members) } else { [:] }
     }
 }
 
-/// Encodes strings for URLs.
 enum URLText {
     /// Returns a percent-encoded string, for a query value or a path component.
     static func encoded(_ text: some StringProtocol) -> String { PercentEncoding.component(text) }

@@ -12,9 +12,7 @@ struct PageRenderer: Sendable {
     let languages: PageLanguages
     let assets: Assets
     let cookie: SessionCookie
-    /// The entries of the navigation menu, in order.
     let menu: [MenuEntry]
-    /// The budget of event streams for live sections.
     let liveStreams: Budget
     private let isSecure: Bool
 

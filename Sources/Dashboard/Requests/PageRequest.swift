@@ -15,7 +15,7 @@ final class PageRequest: Sendable {
     let visitor: AnonymousPageRequest
     let session: Session
     let texts: LocalizedTexts
-    /// The path pattern of the page's route, with parameters in braces.
+    /// The path pattern of the page's route, with parameters in braces, such as `/apps/{app}/schedules`.
     let path: String
     private let state = Mutex(State())
 
@@ -55,8 +55,7 @@ final class PageRequest: Sendable {
 
     private var calls: [LocalAPIRequest] { self.state.withLock { $0.calls } }
 
-    /// Stores the field `retry-after` for a page that shows the error of an API call; `nil` for an error without the
-    /// field.
+    /// Stores the field `retry-after` of an API call whose error the page shows; `nil` for an error without the field.
     func noteRetryAfter(_ seconds: String?) { self.state.withLock { $0.retryAfter = seconds } }
 
     private var retryAfter: String? { self.state.withLock { $0.retryAfter } }
@@ -103,7 +102,6 @@ final class PageRequest: Sendable {
 // MARK: Pages
 
 extension PageRequest {
-    /// The format of numbers and times on the page.
     var format: PageFormat { PageFormat(texts: self.texts, now: self.interface.time.now) }
 
     /// Returns a page in the dashboard's layout.
@@ -163,7 +161,7 @@ extension PageRequest {
         return .redirect(to: "\(Dashboard.root)\(path)\(path.contains("?") ? "&" : "?")done=\(done)\(underWay)")
     }
 
-    /// The sentence about the pushes in flight at a stop, preceded by a space. It is empty if there were none.
+    /// The sentence about the pushes that were in flight at a stop, preceded by a space; empty if there were none.
     private var underWay: String {
         guard let count = self.query("underWay").flatMap(Int.init), count > 0 else { return "" }
         let number = self.format.number(Double(count))

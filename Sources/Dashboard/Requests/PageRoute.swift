@@ -14,7 +14,6 @@ extension PageArea {
     var menuEntry: MenuEntry? { nil }
 }
 
-/// An entry of the navigation menu.
 struct MenuEntry: Sendable {
     /// The group of the navigation menu to which an entry belongs.
     enum Group: Sendable {
@@ -24,7 +23,7 @@ struct MenuEntry: Sendable {
     }
 
     let group: Group
-    /// The name of the entry's label below `menu` in the localized texts.
+    /// The name of the entry, by which its label is found below `menu` in the localized texts.
     let name: String
     /// The path below ``Dashboard/root``. In the group `app`, it is below the path of the app.
     let path: String
@@ -39,9 +38,8 @@ struct MenuEntry: Sendable {
 
 /// The route of a page, or of a form that a page posts.
 struct PageRoute: Sendable {
-    /// The handler of a page.
     enum Handler: Sendable {
-        /// A handler for requests without a session.
+        /// A handler for requests of visitors, with or without a session.
         case visitor(@Sendable (AnonymousPageRequest) async throws -> Response)
         /// A handler for requests of a signed-in caller. The CSRF token of a posted form has been checked.
         case person(@Sendable (PageRequest) async throws -> Response)

@@ -7,10 +7,10 @@ import PushSupport
 /// The operation `/v1/audit`, which lists the changes that API keys and people have made.
 struct AuditController: Controller {
     let store: any AuditStore
-    /// The audit trail, whose pending counts must be written before entries are listed.
+    /// The writer of the audit trail. Its counts that are still in memory must be written before entries are listed.
     let trail: AuditTrail
 
-    /// The maximum length of a search string, in bytes.
+    /// The maximum length of a search string, in bytes. A longer one is rejected.
     private static let maximumText = 300
 
     var operations: [ProviderOperation] {
@@ -53,7 +53,7 @@ struct AuditController: Controller {
     }
 }
 
-/// The JSON of an audit entry in responses.
+/// The response object for an audit entry: who made which request, with which status and how often.
 extension AuditRecord: ResponseObject {
     package static let schemaName: String? = "AuditEntry"
     package static let members: [ResponseMember<Self>] = [

@@ -67,8 +67,9 @@ struct KeysController: Controller {
         return try .json(self.response(record))
     }
 
-    /// Changes the settings that are in the body; they apply from the next request with the key on. `null` removes the
-    /// limit to certain apps, the expiry or the rate limit.
+    /// Changes the settings of a key that are in the body; they apply from the next request with the key on. `null`
+    /// removes the limit to certain apps, the expiry or the rate limit. Responds with 409 if no admin key without
+    /// expiry would remain.
     private func change(_ request: OperationRequest) async throws -> Response {
         let settings = try APIKeyRequest(try await request.fields(APIKeyRequest.change), now: self.time.now)
         return try await request.object("key") { id in
@@ -125,7 +126,7 @@ struct KeysController: Controller {
     }
 }
 
-/// The JSON of an API key in responses. The key itself is only in the response to its creation.
+/// The response object for an API key. The text of the key is only in the response to its creation.
 package struct KeyResponse: ResponseObject {
     package let record: APIKeyRecord
     /// The key itself, with which clients authenticate; `nil` except in the response to its creation.
@@ -149,8 +150,8 @@ package struct KeyResponse: ResponseObject {
 }
 
 extension JSONFields {
-    /// Calls `body`, and converts its `StoreError` about an app that does not exist into a ``RequestError`` about the
-    /// member `apps`. All other errors are rethrown.
+    /// Calls `body`, and converts its `StoreError` about an app that does not exist into a ``RequestError`` that names
+    /// the member `apps`. All other errors are rethrown.
     func checkingApps<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()

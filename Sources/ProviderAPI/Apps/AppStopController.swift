@@ -49,9 +49,9 @@ struct AppStopController: Controller {
     }
 }
 
-/// The JSON of an app's stop in responses.
+/// The response object for the state of an app: whether it is stopped, since when, why and by whom.
 package struct AppStopResponse: ResponseObject {
-    /// The stop of the app; `nil` for an app that is not stopped.
+    /// The record of the stop; `nil` for an app that is not stopped.
     let stop: AppStop?
     /// The number of pushes that were already in flight when the app was stopped, and may still reach devices; `nil`
     /// except in the response to the stop.
@@ -68,8 +68,8 @@ package struct AppStopResponse: ResponseObject {
         .optional("underWay", \.underWay, "The pushes that the stop could not take back: the last ones."),
     ]
 
-    /// Returns the warning, with the time and the reason of the stop, for the response to a request that sends to a
-    /// stopped app.
+    /// Returns the warning for the response to a request that sends to a stopped app. It contains the time and the
+    /// reason of the stop.
     static func warning(_ stop: AppStop, app: Topic) -> ContentWarning {
         let reason = stop.reason.map { ": \($0)" } ?? ""
         let message =

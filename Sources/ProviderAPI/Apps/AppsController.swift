@@ -29,7 +29,7 @@ struct AppsController: Controller {
         ]
     }
 
-    /// Adds an app. If the app exists, changes nothing and responds with 200 and the current state.
+    /// Adds an app. If the app exists, changes nothing and responds with 200 and the existing app.
     private func add(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(AppRequest.addition)
         let bundleID = try fields.required(AppRequest.bundleID)
@@ -80,7 +80,7 @@ struct AppsController: Controller {
     }
 }
 
-/// The JSON of an app in responses: its settings, the states of its environments, and its stop.
+/// The response object for an app: its settings, the states of its environments, and its stop.
 package struct AppResponse: ResponseObject {
     package let app: AppRecord
     /// The names of the environments with a credential, in alphabetical order.

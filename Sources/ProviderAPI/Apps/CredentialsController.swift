@@ -19,7 +19,7 @@ struct CredentialsController: Controller {
     /// The queue of pushes in memory. The removal of a credential removes the pushes that need it.
     let direct: DirectDispatch
     let tester: CredentialTester
-    /// The budget of credential tests and of new certificates: one at a time for each app, and a few per minute.
+    /// The budget of operations that open or test a credential: one at a time for each app, and a few per minute.
     let tests: Budget
     let time: any TimeSource
     let logger: Logger
@@ -94,7 +94,7 @@ struct CredentialsController: Controller {
         await self.expiry.check()
     }
 
-    /// Takes a permit from the budget of tests, because opening a certificate may take a second for its key derivation.
+    /// Takes a permit to open a certificate from the budget ``tests``, because its key derivation may take a second.
     /// - Throws: ``RetryLaterError`` if the budget is exhausted.
     private func takeTest(of app: AppRecord) throws -> BudgetPermit {
         do throws(BudgetRefusal) {
@@ -178,7 +178,8 @@ extension CredentialsController {
     }
 }
 
-/// The JSON of a credential test's result in responses.
+/// The response object for a credential test: whether the push service accepts pushes with the credential, and if not,
+/// why.
 package struct CredentialTestResponse: ResponseObject {
     package let test: CredentialTestResult
     let environment: PushEnvironment
@@ -206,7 +207,7 @@ package struct CredentialTestResponse: ResponseObject {
     ]
 }
 
-/// The JSON of a credential in responses, without its secret.
+/// The response object for a credential, without its secret.
 package struct CredentialResponse: ResponseObject {
     let record: CredentialRecord
     let transport: PushTransport
@@ -223,9 +224,8 @@ package struct CredentialResponse: ResponseObject {
     private var certificate: ClientCertificate? {
         if case .success(.certificate(let certificate)) = self.credential { certificate } else { nil }
     }
-    /// The reason why the credential cannot be used; `nil` if it can be used.
     private var fault: String? { if case .failure(let error) = self.credential { error.description } else { nil } }
-    /// The ids of the team and of the key; `nil` for a certificate, which has neither.
+    /// The ids of the team and of the token key; `nil` for a certificate, which has neither.
     private var key: (team: String, id: String)? {
         guard case .key(let team, let id, _) = self.record else { return nil }
         return (team, id)
@@ -252,8 +252,6 @@ package struct CredentialResponse: ResponseObject {
 
 extension PushTransport: JSONRepresentable {}
 
-/// The response to the removal of a credential, with the number of pushes that were already in flight
-/// (docs/decisions/0051).
 private struct StopResponse: ResponseObject {
     let underWay: Int
 

@@ -39,13 +39,12 @@ struct EnvironmentsController: Controller {
 }
 
 extension EnvironmentResponse {
-    /// Creates the response from the current state of an environment.
     init(_ app: AppRecord, _ environment: PushEnvironment, _ faults: ConfigurationFaultTracker) async throws {
         let target = AppEnvironment(app: app.id, environment: environment)
         self.init(environment: environment, status: try await faults.status(of: target), app: app.bundleID)
     }
 
-    /// The warning for the response to a request that sends to this environment; `nil` without a fault.
+    /// The warning for the response to a request that sends to this environment; `nil` while sending works.
     var warning: ContentWarning? {
         guard let status, let advice else { return nil }
         let since = status.since.rfc3339
@@ -74,7 +73,7 @@ extension EnvironmentResponse {
     }
 }
 
-/// The JSON of an environment of an app in responses: running, failing or paused, with the fault.
+/// The response object for an environment of an app: running, failing or paused, with the fault.
 package struct EnvironmentResponse: ResponseObject {
     package let environment: PushEnvironment
     /// The fault, its time, and whether sending is paused because of it; `nil` while the environment is running.

@@ -14,8 +14,8 @@ struct ErasureController: Controller {
     let direct: DirectDispatch
     /// The signal that wakes the service that completes erasures.
     let wake: WakeSignal
-    /// The maximum time for which a request waits for the erasure. After that, it responds with 202, and a background
-    /// service completes the erasure.
+    /// The maximum time for which a request waits for the erasure. After that, the request gets status 202, and a
+    /// background service completes the erasure.
     let patience: Duration
     /// The closure that aborts the request in flight to the webhook with the given id.
     let interrupt: @Sendable (UUID) async -> Void
@@ -24,7 +24,7 @@ struct ErasureController: Controller {
     let noteErasure: @Sendable () -> Void
     let time: any TimeSource
 
-    /// The state of an erasure in responses: `erasing` while rows remain or pushes are in flight, `erased` afterwards.
+    /// The state of an erasure in a response: `erasing` while rows remain or pushes are in flight, `erased` afterwards.
     private enum State: String, CaseIterable, Sendable, JSONRepresentable {
         case erased, erasing
     }

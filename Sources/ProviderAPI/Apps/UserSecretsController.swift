@@ -8,7 +8,7 @@ import PushSupport
 /// The operations at `/v1/apps/{app}/user-secrets`, which manage the secrets with which an app's back end signs user
 /// proofs. A ``UserProof`` shows that an installation belongs to a user.
 struct UserSecretsController: Controller {
-    /// The maximum number of user secrets of an app: the old and the new one of a rotation.
+    /// The maximum number of user secrets of an app: the old and the new one of a rotation. Adding more is rejected.
     private static let maximum = 2
 
     let store: any AppStore & UserSecretStore

@@ -9,8 +9,8 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The operation `POST /v1/apps/{app}/broadcasts`, which sends a push to a channel to update all Live Activities that
-/// follow the channel.
+/// The operation `POST /v1/apps/{app}/broadcasts`, which sends a push to a broadcast channel. It updates all Live
+/// Activities that follow the channel.
 struct BroadcastsController: Controller {
     let store: any AppStore & NotificationStore
     let channels: ChannelDirectory

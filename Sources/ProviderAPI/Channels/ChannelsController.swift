@@ -87,8 +87,8 @@ struct ChannelsController: Controller {
     }
 }
 
-/// The JSON of a channel in responses. In lists, it has a state: whether the channel exists at the push service, in the
-/// store, or in both.
+/// The response object for a broadcast channel. In a list, it also states whether the channel exists at the push
+/// service, in the store, or in both.
 private struct ChannelResponse: ResponseObject {
     private let id: ChannelID
     private let environment: PushEnvironment
@@ -124,7 +124,7 @@ private struct ChannelResponse: ResponseObject {
     ]
 }
 
-/// The JSON of the list of an app's channels in responses.
+/// The response body that lists an app's broadcast channels, with the environments that could not be compared.
 private struct ChannelListResponse: ResponseObject {
     let listing: ChannelDirectory.Listing
 
@@ -141,7 +141,7 @@ private struct ChannelListResponse: ResponseObject {
     ]
 }
 
-/// The error that prevented a comparison of an environment's channels with those at the push service.
+/// An environment whose channels could not be compared with those at the push service, and the error.
 private struct ChannelProblem: ResponseObject {
     let environment: PushEnvironment
     let error: RequestError

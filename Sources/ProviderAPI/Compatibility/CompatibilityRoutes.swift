@@ -20,7 +20,8 @@ struct CompatibilityRoutes: Sendable {
     let devices: DeviceChanges
     let acceptor: NotificationAcceptor
     let notifier: IssueNotifier
-    /// The runner of operations, whose limits and metrics include forms. A form counts as a request of its key or app.
+    /// The runner of operations, whose limits and metrics include forms. A form counts as a request of its API key or
+    /// app.
     let runner: OperationRunner
     let time: any TimeSource
 
@@ -121,9 +122,10 @@ struct CompatibilityRoutes: Sendable {
         }
     }
 
-    /// Checks that the password is an API key with the scope `send` for the app in the path, and that the account is
-    /// the name of the key.
+    /// Checks that the form's password is an API key with the scope `send` for the app in the path, and that the form's
+    /// account is the name of the key.
     /// - Returns: The caller with the API key.
+    /// - Throws: ``RequestError`` with status 403 if one of them is wrong.
     private func authenticate(_ form: PublisherNotify, _ context: APIContext) async throws -> APICaller {
         guard let key = try await self.runner.key(form.password, from: context.channel),
             case let caller = APICaller(key),
@@ -168,10 +170,11 @@ extension CompatibilityRoutes {
         case text, json
     }
 
-    /// Runs `body`, counts its response, and converts errors into responses in `format`, which old clients can display.
+    /// Runs the handler `body` of a form, counts its response, and converts errors into responses in `format`, which
+    /// old clients can display.
     ///
     /// Logs name the app instead of the path, because the path contains a key.
-    /// - Parameter operation: The name of the operation at `/metrics`.
+    /// - Parameter operation: The name of the form at `/metrics`.
     private func respond(
         _ operation: String,
         in format: ErrorFormat,
@@ -193,7 +196,8 @@ extension CompatibilityRoutes {
         return Self.text(error.kind.status, "\(error.code): \(field)\(error.message)")
     }
 
-    /// Returns the response to an accepted form: one line with the id and the number of devices.
+    /// Returns the response to an accepted notify form: one line with the id of the notification and the number of
+    /// devices.
     private static func accepted(_ notification: NotificationRecord) -> Response {
         Self.text(.ok, "OK \(notification.id.uuidString) \(notification.progress.recipients) devices")
     }
@@ -213,17 +217,17 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
 
     /// The credentials with which the registration forms of one app are accepted: a key, the ids of accounts, or both.
     package struct FormAccess: Hashable, Sendable {
-        /// The key that must be in the path of a form; `nil` if only accounts grant access.
+        /// The key that must be in the path of a form; `nil` if only ``accounts`` grant access.
         package let key: String?
         /// The values of the field `accountId`, in lower case, with which the publisher's form is accepted without a
-        /// key; empty if only the key grants access.
+        /// key; empty if only ``key`` grants access.
         package let accounts: Set<String>
 
-        /// The minimum length of a key, in bytes.
+        /// The minimum length of a key, in bytes. A shorter one is rejected.
         package static let minimumKey = 16
 
-        /// Creates the credentials. Returns `nil` without a key and an account, for an empty account, and for a key
-        /// that has fewer than ``minimumKey`` bytes, or characters other than letters, digits, hyphens and underscores.
+        /// Creates the credentials. Returns `nil` if both are missing, for an empty account, and for a key that has
+        /// fewer than ``minimumKey`` bytes, or characters other than letters, digits, hyphens and underscores.
         package init?(key: String?, accounts: Set<String> = []) {
             guard key != nil || !accounts.isEmpty, !accounts.contains("") else { return nil }
             if let key, key.utf8.count < Self.minimumKey { return nil }
@@ -232,8 +236,8 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
             self.accounts = Set(accounts.map { $0.lowercased() })
         }
 
-        /// Returns `true` if `key` is the configured one, and `false` if it is not or none is configured. Hashes are
-        /// compared, so that the time of the comparison does not depend on the key.
+        /// Returns `true` if `key` equals the configured one, and `false` if it does not or none is configured. Hashes
+        /// are compared, so that the time of the comparison does not depend on the key.
         func allows(key: String) -> Bool {
             guard let own = self.key else { return false }
             return SHA256.hash(data: Data(key.utf8)) == SHA256.hash(data: Data(own.utf8))

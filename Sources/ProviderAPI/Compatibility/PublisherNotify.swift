@@ -13,9 +13,9 @@ import PushTypes
 ///
 /// The system of a device limits background downloads to one a day.
 struct PublisherNotify: Equatable {
-    /// The default number of devices per wave.
+    /// The number of devices per wave if the form names none.
     static let defaultWaveSize: Int64 = 10_000
-    /// The default time between two waves, in seconds.
+    /// The time between two waves, in seconds, if the form names none.
     static let defaultWaveInterval: Int64 = 300
 
     /// The form field `adobeID`: the name of the API key.
@@ -24,15 +24,15 @@ struct PublisherNotify: Equatable {
     let password: String
     let productID: String
     let waveSize: Int64
-    /// The time between two waves, in seconds.
     let waveInterval: Int64
     /// A Boolean value that indicates whether the form contains the size or the interval of waves. If it contains
-    /// neither, a known issue is sent in the waves of its publication.
+    /// neither, an issue that the provider publishes is sent in the waves of its publication.
     let namesWaves: Bool
-    /// The field `again`: `true` to notify devices of an issue of which they have already been notified.
+    /// The field `again`: `true` to notify devices of the issue again; `false` to notify no device if the issue already
+    /// has a notification.
     let again: Bool
-    /// The field `Id`, from which the idempotency key is derived. A form that is posted again with the same id is
-    /// treated as the same request; `nil` makes each form a new request.
+    /// The field `Id`, from which the idempotency key is derived. A form that is sent again with the same id is treated
+    /// as the same request; `nil` makes each form a new request.
     let id: String?
 
     /// Parses the form. Throws ``RequestError`` that names the field at fault.
@@ -53,14 +53,15 @@ struct PublisherNotify: Equatable {
     var environment: PushEnvironment { IssueNotifier.environment(of: self.productID) }
 
     /// The size and the interval of the form's waves, which replace those of the issue's publication for this
-    /// notification; without changes if the form contains neither.
+    /// notification; an object without changes if the form contains neither.
     var changes: PublicationChanges {
         var changes = PublicationChanges()
         if self.namesWaves { (changes.waveSize, changes.waveInterval) = (Int(self.waveSize), Int(self.waveInterval)) }
         return changes
     }
 
-    /// The message id in the push of a known issue: the field `Id`, if it is a positive number, else `nil`.
+    /// The message id in the push of an issue that the provider publishes: the field `Id`, if it is a positive number,
+    /// else `nil`.
     var messageID: Int64? { self.id.flatMap { Int64($0) }.flatMap { $0 > 0 ? $0 : nil } }
 
     /// Returns the notification that the form requests: a background push to every device with Newsstand.
@@ -76,8 +77,8 @@ struct PublisherNotify: Equatable {
         )
     }
 
-    /// The idempotency key that is derived from the field `Id`, with a fingerprint of the form; `nil` without the
-    /// field.
+    /// The idempotency key that is derived from the field `Id`, with a hash of the form as fingerprint; `nil` without
+    /// the field.
     ///
     /// The fingerprint distinguishes a repetition from a different form with the same id.
     var idempotency: Idempotency? {
@@ -89,10 +90,10 @@ struct PublisherNotify: Equatable {
     }
 }
 
-/// The publisher's notify form as an HTML page, which posts the form to the page's own URL.
+/// The publisher's notify form as an HTML page, which submits the form to the page's own URL.
 enum NotifyFormPage {
-    /// Returns the page. It contains a password field, so its content security policy forbids loading anything and
-    /// allows posts to the page itself only.
+    /// Returns the page. It contains a password field, so its content security policy forbids loading anything, and
+    /// allows the form to be submitted to the page itself only.
     static func response(app: String) -> Response {
         var headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
@@ -103,7 +104,6 @@ enum NotifyFormPage {
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: Self.html(app))))
     }
 
-    /// Returns the HTML of the page for an app.
     static func html(_ app: String) -> String {
         """
         <!DOCTYPE html>

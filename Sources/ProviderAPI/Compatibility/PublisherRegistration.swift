@@ -3,11 +3,11 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// Converts the publisher's registration form (reference 10.1) to a registration.
+/// Converts the publisher's registration form (reference 10.1) to the registration of a device.
 ///
-/// `devId` becomes the installation, so that a changed token replaces the old one. `accountId`, the screen size and
-/// `newsstand` become attributes, by which audiences can select devices. They are merged with the device's attributes,
-/// whereas tags would replace all of its tags.
+/// The field `devId` becomes the installation id, so that a changed token replaces the old one. `accountId`, the screen
+/// size and `newsstand` become attributes, by which audiences can select devices. They are merged with the device's
+/// attributes, whereas tags would replace all of its tags.
 enum PublisherRegistration {
     private static let capabilities: [String: DeviceCapabilities] = [
         "alertEnabled": .alert, "badgeEnabled": .badge, "newsstandEnabled": .newsstand, "soundEnabled": .sound,
@@ -15,7 +15,6 @@ enum PublisherRegistration {
     private static let known: Set<String> = Set(capabilities.keys.map { $0.lowercased() })
         .union(["devid", "token", "accountid", "environment"])
 
-    /// Converts a form. Throws ``RequestError`` that names the field at fault.
     static func registration(_ form: FormData) throws(RequestError) -> DeviceRegistration {
         var registration = try FormDevice.registration(form, token: form["token"])
         registration.installation = try form.text("devId", maximum: Member.maximumText)
@@ -38,20 +37,21 @@ enum PublisherRegistration {
         return given.filter { form[$0.key] != "0" }.values.reduce([]) { $0.union($1) }
     }
 
-    /// Returns the first value of the form 1024x768 among the unknown fields, because the reference does not name the
-    /// field.
+    /// Returns the screen size: the first value with the form of 1024x768 among the unknown fields, because the
+    /// reference does not name the field. Returns `nil` without one.
     private static func screenSize(_ form: FormData) -> String? {
         form.fields.first { !Self.known.contains($0.name.lowercased()) && Self.isSize($0.value) }?.value.lowercased()
     }
 
-    /// Returns `true` for two numbers of 3 to 5 digits with an `x` between them.
+    /// Returns `true` if `text` consists of two numbers of 3 to 5 digits with an `x` between them.
     private static func isSize(_ text: String) -> Bool { text.wholeMatch(of: #/[0-9]{3,5}[xX][0-9]{3,5}/#) != nil }
 }
 
 /// The fields that the registration forms of older systems have in common.
 enum FormDevice {
-    /// Returns a registration with the token and the environment of a form. The default environment is production.
-    /// - Throws: ``RequestError`` that names the form's field.
+    /// Returns a registration of an alert token with the token and the environment of a form. The default environment
+    /// is production.
+    /// - Throws: ``RequestError`` that names the form's field, such as `token` if `text` is missing or not a token.
     static func registration(_ form: FormData, token text: String?) throws(RequestError) -> DeviceRegistration {
         guard let text, !text.isEmpty else {
             throw FormData.error("missing_field", "a device token is required", field: "token")
@@ -65,7 +65,8 @@ enum FormDevice {
         return registration
     }
 
-    /// Parses a device token in hexadecimal or base64. A plus sign that was not percent-encoded arrives as a space.
+    /// Parses a device token in hexadecimal or base64; returns `nil` for other text. A plus sign that was not
+    /// percent-encoded arrives as a space.
     private static func token(_ text: String) -> DeviceToken? {
         guard text.utf8.count <= DeviceToken.maximumLength * 4 else { return nil }
         let stripped = text.filter { !"<> \t\r\n".contains($0) }
@@ -73,7 +74,8 @@ enum FormDevice {
         return DeviceToken(userInput: String(text.map { $0 == " " ? "+" : $0 }))
     }
 
-    /// Parses the environment by its own name, or by its name in the publisher's dashboard.
+    /// Parses the field `environment`: the name of an environment, or `distribution` or `developer` as in the
+    /// publisher's dashboard. An absent field means production.
     private static func environment(_ form: FormData) throws(RequestError) -> PushEnvironment {
         guard let text = form["environment"]?.lowercased(), !text.isEmpty else { return .production }
         let names = ["distribution": "production", "developer": "sandbox"]

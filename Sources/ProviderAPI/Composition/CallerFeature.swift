@@ -10,9 +10,7 @@ import ServiceLifecycle
 struct CallerFeature: ProviderFeature {
     let keys: APIKeys
     let people: PeopleService
-    /// The service that signs people in on the pages.
     let signIns: SignInService
-    /// The runner of the operations of the API.
     let runner: OperationRunner
     let services: [any Service]
     let controllers: [any Controller<APIScope>]

@@ -4,7 +4,8 @@ import PushProvider
 import PushSupport
 import ServiceLifecycle
 
-/// The feature for apps with their credentials and environments, and the monitors of their faults.
+/// The feature for apps with their credentials and environments, and for the monitors that detect faults of
+/// credentials.
 struct CredentialFeature: ProviderFeature {
     let expiry: CredentialExpiryMonitor
     let services: [any Service]

@@ -71,7 +71,6 @@ struct DeliveryFeature: ProviderFeature {
         ]
     }
 
-    /// Creates the factory of senders for browsers' push services.
     private static func webPush(_ core: ProviderCore) -> WebPushSenderFactory {
         var limits = core.configuration.webPush
         limits.deadline = core.configuration.limits.peer

@@ -25,6 +25,5 @@ final class LockedDirectory: Sendable {
         }
     }
 
-    /// Unlocks the directory, so that other providers can use it.
     func release() { self.lock.withLock { $0 = nil } }
 }

@@ -8,30 +8,29 @@ import PushStore
 import PushSupport
 import ServiceLifecycle
 
-/// The components of a provider that all its features share: the database, the budgets, clocks and signals.
+/// The components of a provider that all its features share: the database, the budgets, the clocks, and the signals
+/// that wake services.
 struct ProviderCore: Sendable {
     let configuration: ProviderConfiguration
     /// The lock of the data directory. A second process with the same database would send every push twice.
     let lock: LockedDirectory
     let store: SQLiteStore
-    /// The budgets of the resources that callers compete for.
     let budgets: BudgetRegistry
     let connections: ConnectionLimiter
     let unauthenticated: UnauthenticatedConnectionBudget
-    /// The resolver of host names in URLs and addresses that callers name.
+    /// The resolver of the host names of servers that callers name, such as webhook receivers.
     let resolver: any NameResolver
     let metrics: PrometheusRegistry
     let time: any TimeSource
-    /// The state machine of the clock, in its state at the start.
+    /// The state machine that judges whether the wall clock can be trusted, in its state at the start.
     let clock: ClockStateMachine
     let logger: Logger
 
-    /// The signals that wake the dispatcher's lanes when notifications or retries become due.
+    /// The signals that wake the dispatcher's lanes, urgent and bulk, when notifications or retries become due.
     let wakes = LaneWakeSignals()
     let scheduleWake = WakeSignal()
     let webhookWake = WakeSignal()
     let erasureWake = WakeSignal()
-    /// The signals that wake requests which wait for the outcomes of pushes.
     let outcomes = OutcomeSignals()
     let waits = HeldWaveRegistry()
 
@@ -72,7 +71,7 @@ struct ProviderCore: Sendable {
         configuration.warnOfExposure(logger: logger)
     }
 
-    /// Creates the limiter of all connections, and the budget of those that are not authenticated yet.
+    /// Creates the limiter of all connections, and the budget of those that have not shown a valid key yet.
     private static func connections(
         _ configuration: ProviderConfiguration,
         _ budgets: BudgetRegistry,

@@ -19,8 +19,8 @@ package protocol ProviderFeature: Sendable {
 package protocol ProviderExtension: ProviderFeature {
     /// Adds the routes that are not operations of the API. None of their paths begins with `/v1/apps`.
     func addRoutes(to router: Router<APIContext>)
-    /// Notifies the extension that the erasure of a user or an app has begun, or is requested again, so that it can
-    /// discard what it keeps in memory. By then, the first rows have been erased.
+    /// Notifies the extension that the erasure of a user or an app has begun, or was requested again, so that it can
+    /// discard what it keeps in memory. By then, the first records have been erased.
     func erasureBegan()
 }
 
@@ -29,7 +29,6 @@ extension ProviderExtension {
     package func erasureBegan() {}
 }
 
-/// The components of a provider that an extension may use.
 package struct ProviderComponents: Sendable {
     package let configuration: ProviderConfiguration
     package let store: any ProviderStore
@@ -38,12 +37,12 @@ package struct ProviderComponents: Sendable {
     package let acceptor: NotificationAcceptor
     /// The signals that wake requests which wait for the outcomes of pushes.
     package let outcomes: OutcomeSignals
-    /// The counter of the messages that bridges are forwarding and that are not stored as notifications. The response
-    /// to the stop of an app includes those in flight.
+    /// The counter of the messages that bridges forward to other servers and that are not stored as notifications. The
+    /// response to the stop of an app includes those in flight.
     package let forwards: ForwardsInFlight
     /// The runner of operations, with the API keys, limits, metrics and audit trail.
     package let runner: OperationRunner
-    /// The resolver of host names in URLs and addresses that callers name.
+    /// The resolver of the host names of servers that callers name, such as webhook receivers.
     package let resolver: any NameResolver
     package let budgets: BudgetRegistry
     package let metrics: PrometheusRegistry

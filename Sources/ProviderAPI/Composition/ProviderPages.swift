@@ -10,17 +10,14 @@ package protocol ProviderPages: Sendable {
     func addRoutes(to router: Router<APIContext>)
 }
 
-/// The components of a provider that its pages may use.
 package struct PageComponents: Sendable {
     /// The responder of the REST API. A page calls it within the process and names its caller in ``APIContext/caller``.
     package let api: any HTTPResponder<APIContext>
     package let signIn: SignInService
     package let budgets: BudgetRegistry
-    /// The limiter of the listener's connections.
     package let connections: ConnectionLimiter
-    /// The reporter that logs failures and converts them into errors that may be displayed, without internal details.
+    /// The reporter that logs failures and converts them into errors for people, without internal details.
     package let failures: FailureReporter
-    /// A Boolean value that indicates whether the listener uses TLS.
     package let isSecure: Bool
     package let time: any TimeSource
     package let logger: Logger

@@ -12,17 +12,15 @@ import ServiceLifecycle
 
 /// A provider server: the REST API, the dispatcher and their background services.
 package final class ProviderServer: Service {
-    /// The admin key that the first start issues; `nil` at later starts.
+    /// The text of the admin key that the first start issues; `nil` at later starts.
     ///
-    /// It is valid once ``port()`` has returned. The only copy is in ``ProviderConfiguration/adminKeyFile``.
+    /// The key is valid once ``port()`` has returned. The only copy is in ``ProviderConfiguration/adminKeyFile``.
     package var firstAdminKey: String? { self.adminKey.text }
 
     private let adminKey: FirstAdminKey
     private let adminLink: FirstAdminLink
-    /// The service that signs people in on the pages.
     package let signIns: SignInService
     let core: ProviderCore
-    /// The background services that run in addition to the listener.
     private let services: [any Service]
     let api: RESTAPI
     /// The extension that another module adds; `nil` if there is none.
@@ -33,7 +31,7 @@ package final class ProviderServer: Service {
     /// The port of the listener, which is resolved once requests are served.
     private let bound = OneShotValue<Int>()
     /// The port of the listener, which is resolved as soon as the listener is bound. At that time, the first admin key
-    /// is not valid yet.
+    /// is not valid yet, unlike for ``bound``.
     private let listening = OneShotValue<Int>()
 
     /// Creates a provider server and opens its database.
@@ -41,10 +39,11 @@ package final class ProviderServer: Service {
     ///   - senders: The source of the senders that connect to the push services.
     ///   - policy: The policy that decides when a failed push is sent again.
     ///   - metrics: The metrics that `/metrics` shows besides the gauges of the store.
-    ///   - addition: The closure that creates the extension of another module; default none.
-    ///   - pages: The closure that creates the pages beside the API; default none.
+    ///   - addition: The closure that creates the extension of another module, or returns `nil` for none, which is the
+    ///     default.
+    ///   - pages: The closure that creates the pages beside the API, or returns `nil` for none, which is the default.
     ///   - showAdminKey: The closure that is called once with the first admin key, after the listener is bound. With an
-    ///     admin key file, the key is valid by then; without one, it is about to be.
+    ///     admin key file, the key is valid by then; without one, it becomes valid immediately afterwards.
     ///   - showAdminLink: The closure that is called with the link that creates the first person, at every start at
     ///     which there is no person.
     /// - Throws: ``StoreError`` if the database cannot be opened, ``ProviderError`` if the data directory is in use, a
@@ -113,12 +112,12 @@ package final class ProviderServer: Service {
     }
 
     /// Waits until requests are served, and returns the port of the API; 0 for a provider without a listener.
-    /// - Throws: The error with which ``run()`` ended before that.
+    /// - Throws: The error with which ``run()`` ended before requests were served.
     package func port() async throws -> Int { try await self.bound.value }
 }
 
 extension ProviderServer {
-    /// Runs the server until shutdown. At shutdown, open requests and the batch of pushes in flight may still complete.
+    /// Runs the server until shutdown. At shutdown, open requests and the pushes in flight may still complete.
     package func run() async throws {
         // The lock is released here, because something may still refer to this object afterwards.
         defer { self.core.lock.release() }
@@ -192,7 +191,7 @@ extension ProviderServer {
 }
 
 extension ProviderServer {
-    /// The maximum number of bridges that one log line names.
+    /// The maximum number of bridges of an app that a log line names. Further ones are omitted.
     private static let namedBridges = 5
 
     /// Logs a warning for each app with bridges whose pushes are sent to another app.
@@ -266,7 +265,7 @@ extension ProviderServer {
     /// again after a second. Hummingbird's default of 256 is too small for a burst of a thousand clients.
     private static let backlog = 1024
 
-    /// The limits of a request head, which suffice for a path, a cursor and an API key.
+    /// The limits of a request's header fields, which suffice for a path, a cursor and an API key.
     private static let headLimits = HTTP1Channel.Configuration.DecoderConfiguration(
         maxHeaderFieldSize: 16 * 1024,
         maxHeaderListSize: 32 * 1024,

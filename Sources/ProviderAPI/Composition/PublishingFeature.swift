@@ -4,7 +4,7 @@ import PushProvider
 import PushSupport
 import ServiceLifecycle
 
-/// The feature for publishing issues: the folder of files, their uploads and downloads, and entitlement.
+/// The feature for issues of publications: the folder of files, their uploads and downloads, and entitlement.
 struct PublishingFeature: ProviderFeature {
     let cleaner: FileCleaner
     let files: FileMonitor
@@ -59,7 +59,6 @@ struct PublishingFeature: ProviderFeature {
             ]
     }
 
-    /// Returns the controllers with the operations by which publishers manage issues.
     private static func authors(
         _ core: ProviderCore,
         _ sending: SendingComponents,

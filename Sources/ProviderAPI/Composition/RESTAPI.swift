@@ -23,7 +23,7 @@ struct RESTAPI: Sendable {
         return router
     }
 
-    /// The responder to requests that pages make within the process. It has the operations only.
+    /// The responder to requests that pages make within the process. It serves the operations of the API only.
     var responder: some HTTPResponder<APIContext> { self.operationRouter.buildResponder() }
 
     private var operationRouter: Router<APIContext> {
@@ -36,7 +36,7 @@ struct RESTAPI: Sendable {
         return router
     }
 
-    /// Returns the operation that responds with the OpenAPI document. The document describes this operation too.
+    /// Returns the operation that responds with the OpenAPI document of `others` and of this operation itself.
     private func documentOperation(of others: [ProviderOperation]) -> ProviderOperation {
         @Sendable func operation(_ handler: @escaping ProviderOperation.Handler) -> ProviderOperation {
             .init(.get, "/openapi.json", id: "document", "This document.", handler)

@@ -59,6 +59,7 @@ struct DeviceListController: Controller {
     }
 
     /// Returns the prefix of the tokens to search for, which may be a whole token; `nil` if the query names none.
+    /// - Throws: ``RequestError`` for a prefix that is too short, or is not a token.
     private static func tokenPrefix(_ request: OperationRequest) throws -> [UInt8]? {
         try request.value(
             "token",
@@ -79,7 +80,7 @@ struct DeviceListController: Controller {
 }
 
 extension DeviceSort {
-    /// The kind of list that cursors of this sort order name. A cursor of another order is rejected.
+    /// The list for which cursors of this sort order are valid. A cursor of another order is rejected.
     fileprivate var cursors: Cursor.List {
         switch self {
         case .oldest: .devices

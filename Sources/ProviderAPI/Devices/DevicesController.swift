@@ -10,7 +10,6 @@ import PushTypes
 struct DevicesController: Controller {
     let store: any AppStore & DeviceStore & WebPushStore
     let changes: DeviceChanges
-    /// The policy that decides which addresses of browsers' push services are allowed.
     var addresses = AddressPolicy()
     let time: any TimeSource
 
@@ -109,11 +108,11 @@ struct DevicesController: Controller {
     }
 }
 
-/// The JSON of the results of a batch of registrations.
+/// The response body with the results of a batch of registrations.
 struct BatchResponse: ResponseObject {
     /// The result of one registration of the batch, in the order of the request.
     struct Entry: ResponseObject {
-        /// The result: `added`, `refreshed`, `tokenReplaced`, or `refused` with an error.
+        /// The result: `added`, `refreshed`, `tokenReplaced`, or `refused` with ``error``.
         var result: String
         var id: Int64?
         var error: RequestError?
@@ -121,7 +120,7 @@ struct BatchResponse: ResponseObject {
         init(_ error: RequestError) { (self.result, self.error) = ("refused", error) }
 
         /// Creates the entry for the registration at the position `index` of the request, which the path of an error
-        /// names.
+        /// contains. A `result` of `nil` counts as refreshed.
         init(_ result: RegistrationResult?, index: Int) {
             switch result?.kind {
             case .rejected(let excess):
@@ -154,11 +153,11 @@ struct BatchResponse: ResponseObject {
 
 extension DeviceTokenKind: JSONRepresentable {}
 
-/// The JSON of a device in responses, with its profile and its state.
+/// The response object for a device, with its profile and its state.
 package struct DeviceResponse: ResponseObject {
     package let device: DeviceRecord
-    /// The number of pushes that were in flight when the registration changed the preferences or the user, and that
-    /// disregard the change; `nil` for a registration that changes neither.
+    /// The number of pushes that were already in flight when the registration changed the preferences or the user, and
+    /// that disregard the change; `nil` for a registration that changes neither.
     var underWay: Int?
 
     private var capabilities: [String] {

@@ -14,14 +14,14 @@ import PushSupport
 struct InstallationsController: Controller {
     let store: any AppStore & DeviceStore & UserSecretStore & WebPushStore
     let changes: DeviceChanges
-    /// The policy that decides which addresses of browsers' push services are allowed.
     var addresses = AddressPolicy()
     let time: any TimeSource
 
-    /// The response to a registration, with the secret of the installation.
+    /// The response to a registration, with the secret by which the app later proves that the installation is its own.
     private struct Registered: ResponseObject {
         let secret: String
-        /// The number of pushes that were already in flight, see ``DeviceResponse/underWay``.
+        /// The number of pushes that were already in flight when the registration changed the preferences or the user;
+        /// `nil` if it changed neither.
         let underWay: Int?
 
         static let schemaName: String? = "Installation"
@@ -43,7 +43,7 @@ struct InstallationsController: Controller {
         return operations.map { $0.tag(.devices).scope(.registerSelf) }
     }
 
-    /// Registers or refreshes the device of an installation.
+    /// Registers or refreshes the device of an installation. Responds with the secret of the installation.
     private func register(_ request: OperationRequest) async throws -> Response {
         let (app, installation) = (try await request.app(self.store), try request.installation())
         let fields = try await request.fields(InstallationRequest.object)

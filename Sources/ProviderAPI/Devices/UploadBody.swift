@@ -1,8 +1,8 @@
 import Hummingbird
 import PushSupport
 
-/// The body of a request as a sequence of chunks. Iteration throws an error if the body is too long, or ends before its
-/// announced length.
+/// The body of a request as a sequence of chunks. Iteration throws an error if the body is too long, or ends before the
+/// length in its `content-length`.
 ///
 /// The idle timeout of the server aborts a body that stops arriving.
 struct UploadBody: AsyncSequence, AsyncIteratorProtocol {
@@ -17,7 +17,7 @@ struct UploadBody: AsyncSequence, AsyncIteratorProtocol {
     /// - Parameters:
     ///   - maximum: The maximum length of the body, in bytes.
     ///   - announced: The value of `content-length`; `nil` for a chunked body, which marks its own end.
-    ///   - tooLong: The error message for a longer body; `nil` for the default message, which names the maximum.
+    ///   - tooLong: The message of the error for a longer body; `nil` for the default message, which names the maximum.
     init(_ body: HummingbirdCore.RequestBody, maximum: Int, announced: Int?, tooLong: String? = nil) {
         (self.body, self.maximum, self.announced) = (body.makeAsyncIterator(), maximum, announced)
         self.tooLong = tooLong ?? "a file has at most \(maximum) bytes: send it in parts"

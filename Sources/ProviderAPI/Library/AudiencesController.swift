@@ -25,7 +25,7 @@ struct AudiencesController: Controller {
         ]
     }
 
-    /// Counts the active devices of an audience, in one environment or in both.
+    /// Counts the active devices that an audience selects, in one environment or in both.
     private func count(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(AudienceRequest.count)
@@ -34,7 +34,8 @@ struct AudiencesController: Controller {
         return try .json(["count": count])
     }
 
-    /// Counts and lists devices of an audience. The list includes inactive devices, but the number does not.
+    /// Counts and lists devices that an audience selects, by default 10. The list includes inactive devices, but the
+    /// number does not.
     private func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(AudienceRequest.preview)
@@ -53,7 +54,7 @@ struct AudiencesController: Controller {
     }
 
     /// Returns the conditions in the body: the audience, the environment, which is `nil` for both, and the kind of
-    /// token.
+    /// token, by default alert tokens.
     private func conditions(
         _ fields: JSONFields,
         _ app: AppRecord
@@ -70,7 +71,7 @@ struct AudiencesController: Controller {
     }
 }
 
-/// The JSON of an audience preview in responses: the number of its devices, and some of them.
+/// The response body for the preview of an audience: the number of its devices, and some of them.
 package struct AudiencePreviewResponse: ResponseObject {
     package let count: Int
     package let devices: [DeviceResponse]

@@ -16,18 +16,17 @@ struct LibraryOperations {
 
     /// The plural name of the kind in paths and list responses, such as `audiences`.
     private var plural: String { "\(self.kind.rawValue)s" }
-    /// The capitalized name of the kind in operation ids, such as `Audience`.
     private var title: String { self.kind.rawValue.capitalized }
     /// The list to which the cursors of pages belong, both of items and of names. Cursors of other lists are rejected.
     private var cursors: Cursor.List { self.kind == .audience ? .audiences : .templates }
-    /// The path of the operations on one item.
     var path: String { "/v1/apps/{app}/\(self.plural)/{\(self.kind.rawValue)}" }
 
     /// The maximum length of a page, in bytes: an entry of the maximum length may follow when the page is still shorter
     /// than ``LibraryLimits/pageBytes``.
     private var maximumPage: Int { self.limits.pageBytes + self.limits.bytes }
 
-    /// Returns the description of the path parameter that names an item.
+    /// Returns the description of the path parameter that names an item; `what` is the name of the kind, such as
+    /// `audience`.
     static func parameter(_ what: String) -> OpenAPIDocument<APIScope>.PathParameter {
         ("The id of the \(what), or its name, percent-encoded.", .string(length: 1...LibraryText.maximumName))
     }
@@ -111,8 +110,8 @@ struct LibraryOperations {
         }
     }
 
-    /// Encodes a list. A long list waits for its turn, because many encodings at the same time would delay all other
-    /// requests.
+    /// Encodes a list of `bytes` bytes with `body`. A long list waits for its turn, because many encodings at the same
+    /// time would delay all other requests. A short one does not wait.
     ///
     /// The list has been read before it waits. Nothing waits for other resources during its turn.
     /// - Throws: `BudgetRefusal`, `BudgetEnded`, and `CancellationError` if the client has disconnected.
@@ -162,9 +161,10 @@ struct LibraryOperations {
     /// - Parameters:
     ///   - isNew: `true` to add an item, whose name is in the body and must not exist yet. `false` if the path names
     ///     the item.
-    ///   - objects: The descriptions of both request bodies.
+    ///   - objects: The descriptions of the body that adds an item and of the one that saves an item.
     ///   - member: The name of the member with the item's content.
     ///   - check: Validates and returns the content, which is required.
+    /// - Returns: The saved item, its app, and whether the request created the item.
     func save(
         _ request: OperationRequest,
         isNew: Bool,
@@ -236,7 +236,7 @@ struct LibraryOperations {
 
     private var missing: RequestError { .noSuch(self.kind.rawValue, by: "id or name") }
 
-    /// Returns the error for a change that was not carried out, such as a conflict with the change of another request.
+    /// Returns the error for a change that was not made, such as a conflict with the change of another request.
     private func error(_ result: LibraryChangeResult) -> RequestError {
         let name = self.kind.rawValue
         switch result {

@@ -3,12 +3,11 @@ package import PushHTTP
 import PushSupport
 import PushTypes
 
-/// The JSON of a named audience or of a template in responses.
+/// The response object for a named audience or a template.
 package protocol LibraryResponse: ResponseObject {
     var record: LibraryItem { get }
 }
 
-/// The JSON members that are common to named audiences and templates.
 private struct LibraryItemResponse: ResponseObject {
     let item: LibraryItem
     let app: Topic
@@ -26,7 +25,7 @@ private struct LibraryItemResponse: ResponseObject {
     ]
 }
 
-/// The JSON of a named audience in responses, with its condition.
+/// The response object for a named audience, with its condition.
 package struct NamedAudienceResponse: LibraryResponse {
     private let item: LibraryItemResponse
     package var record: LibraryItem { self.item.item }
@@ -46,10 +45,11 @@ package struct NamedAudienceResponse: LibraryResponse {
         ]
 }
 
-/// The JSON of a template in responses, with its content.
+/// The response object for a template, with its content.
 package struct TemplateResponse: LibraryResponse {
     private let item: LibraryItemResponse
-    /// The warnings about the content; `nil` except in responses to requests that save a template.
+    /// The warnings about the content; `nil` if there are none, and except in responses to requests that save a
+    /// template.
     private let warnings: [ContentWarning]?
     package var record: LibraryItem { self.item.item }
     private var content: JSONValue { .object(self.record.body) }
@@ -75,7 +75,7 @@ package struct LibraryNameResponse: ResponseObject {
     package static let members: [ResponseMember<Self>] = [.required("id", \.entry.id), .required("name", \.entry.name)]
 }
 
-/// A version of a named audience or a template, which may be an earlier one.
+/// A saved version of a named audience or a template, which may be an earlier one.
 package struct LibraryVersionResponse: ResponseObject {
     package let version: LibraryVersion
     let kind: LibraryItem.Kind

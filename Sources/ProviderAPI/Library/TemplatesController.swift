@@ -71,7 +71,8 @@ struct TemplatesController: Controller {
         return try .json(PreviewResponse(notification, bundleID: app.bundleID, for: subject))
     }
 
-    /// Creates the notification that previews a template, from the template's content in the body of the preview.
+    /// Reads the notification that previews a template: its content is the template's content in the body of the
+    /// preview.
     /// - Throws: ``RequestError`` whose path names a member of the body, without the prefix `template.`.
     private func read(_ fields: JSONFields, of app: AppRecord) async throws -> NotificationRequest {
         do {

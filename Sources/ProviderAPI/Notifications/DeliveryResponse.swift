@@ -4,7 +4,7 @@ import PushProvider
 import PushSupport
 import PushTypes
 
-/// The JSON of a delivery in responses: the state of one recipient.
+/// The response object for a delivery: the state of one recipient of a notification.
 package struct DeliveryResponse: ResponseObject {
     package let delivery: DeliveryRecord
 
@@ -34,7 +34,7 @@ package struct DeliveryResponse: ResponseObject {
     ]
 }
 
-/// The JSON of one recipient's outcome in the response to a request that sends and waits.
+/// The response object for one recipient's outcome, when a request sends and waits.
 package struct OutcomeResponse: ResponseObject {
     /// The device token, if the request named tokens; `nil` for a device that an audience selected.
     let token: DeviceToken?
@@ -67,8 +67,8 @@ struct OutcomeList {
     /// The number of recipients that have no final state yet.
     let pending: Int
 
-    /// Creates the list from a notification with its deliveries and devices. A recipient whose delivery is missing or
-    /// is still being sent is pending.
+    /// Creates the list from a notification's deliveries and devices. A recipient whose delivery is missing or is still
+    /// being sent is pending.
     init(_ found: NotificationOutcomes) {
         let (notification, devices) = (found.notification, found.devices)
         let ids = DeliveryID(notification: notification.id)

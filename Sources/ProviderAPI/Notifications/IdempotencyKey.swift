@@ -5,7 +5,7 @@ import PushSupport
 
 /// The header `idempotency-key` of a sending request, by which a repetition of the request is recognized.
 enum IdempotencyKey {
-    /// The maximum length, in bytes.
+    /// The maximum length of a key, in bytes. A longer one is rejected.
     private static let maximumLength = 200
 
     static let parameter = ParameterDescription.header(

@@ -7,7 +7,7 @@ package import PushTypes
 extension NotificationRecord.State: JSONRepresentable {}
 extension NotificationRecord.Guarantee: JSONRepresentable {}
 
-/// The JSON of a notification in responses, with its progress.
+/// The response object for a notification, with its progress.
 package struct NotificationResponse: ResponseObject {
     package let notification: NotificationRecord
     /// The bundle id of the app; `nil` if the app was removed.
@@ -21,13 +21,13 @@ package struct NotificationResponse: ResponseObject {
     var audience: Audience?
     /// The content; `nil` in lists.
     package var content: ContentResponse?
-    /// The scopes of the caller; `nil` except in the response to the request that sends the notification.
+    /// The scopes of the API key that sent the notification; `nil` except in the response to that request.
     var scopes: [String]?
     /// The outcomes of the recipients; `nil` except in the response to a request that sends the notification and waits.
     package var outcomes: [OutcomeResponse]?
     /// The number of recipients without a final state; `nil` without ``outcomes``.
     var pending: Int?
-    /// The warnings; `nil` except in the response to the request that sends the notification.
+    /// The warnings about the request; `nil` except in the response to the request that sends the notification.
     var warnings: [ContentWarning]?
     /// The environments that are paused or failing, for which pushes of the notification wait or fail; `nil` in lists.
     var environments: [EnvironmentResponse]?
@@ -45,7 +45,8 @@ package struct NotificationResponse: ResponseObject {
     /// other responses.
     var underWay: Int?
 
-    /// The next wave, if it is held back until devices have finished their downloads; `nil` if it is not.
+    /// The downloads that hold back the next wave; `nil` if it is not held back until devices have finished
+    /// downloading.
     package var steered: HeldWave?
 
     private var quietHours: String? { self.notification.consent.ignoresQuietHours ? "ignore" : nil }
@@ -113,7 +114,7 @@ package struct NotificationResponse: ResponseObject {
             .optional("receiptCounts", \.receiptCounts, "The receipts by event, as apps and the gateway report them."),
         ]
 
-    /// The members that do not change while the notification is being sent, and the state.
+    /// The members that are in lists too: those that do not change while the notification is being sent, and the state.
     private static let options: [ResponseMember<Self>] = [
         .required("id", \.notification.id),
         .optional("app", \.app),
@@ -144,7 +145,7 @@ package struct NotificationResponse: ResponseObject {
     ]
 }
 
-/// The API key that sent a notification, in a response.
+/// The API key that sent a notification, with its scopes at that time.
 struct SendingKey: ResponseObject {
     let key: KeyReference
     let scopes: [String]?
@@ -163,7 +164,7 @@ extension KeyReference: ResponseObject {
     ]
 }
 
-/// The numbers of recipients in each state, in responses.
+/// The response object for a notification's progress: the numbers of recipients in each state.
 extension NotificationProgress: ResponseObject {
     package static let members: [ResponseMember<Self>] = [
         .required("accepted", \.accepted),
@@ -182,7 +183,7 @@ extension WaveProgress: ResponseObject {
     ]
 }
 
-/// The downloads that hold back the next wave of a notification.
+/// The response object for the downloads that hold back the next wave of a notification.
 extension HeldWave: ResponseObject {
 
     package static let members: [ResponseMember<Self>] = [
@@ -191,7 +192,7 @@ extension HeldWave: ResponseObject {
     ]
 }
 
-/// The JSON of the schedule's run that created a notification.
+/// The response object for the run of a schedule that created a notification.
 extension ScheduleRun: ResponseObject {
     package static let members: [ResponseMember<Self>] = [.required("id", \.schedule), .required("atMs", \.at)]
 }
@@ -230,8 +231,8 @@ extension Audience {
         }
     }
 
-    /// The number of recipients of an audience that consists of tokens, or 1 for a channel; `nil` for an audience of
-    /// devices, which the store must count.
+    /// The number of recipients that a request names itself: the number of its tokens, or 1 for a channel; `nil` for an
+    /// audience of devices, which the store must count.
     var namedCount: Int? {
         switch self {
         case .tokens(let tokens): tokens.count
@@ -241,11 +242,11 @@ extension Audience {
     }
 }
 
-/// The JSON of a notification's content in responses: the payload for all devices, or the template from which payloads
+/// The response object for a notification's content: the payload for all devices, or the template from which payloads
 /// are rendered.
 package struct ContentResponse: ResponseObject {
-    /// The maximum length of stored content that a response includes, in bytes. With localizations, the response may be
-    /// longer.
+    /// The maximum length of stored content that a response includes, in bytes. Longer content is omitted. With
+    /// localizations, the response may be longer.
     private static let maximumBytes = 128 * 1024
 
     /// The payload, whose template variables are not replaced; `nil` if it is too long or damaged.

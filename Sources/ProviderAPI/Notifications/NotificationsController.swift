@@ -13,7 +13,6 @@ struct NotificationsController: Controller {
     let wakes: LaneWakeSignals
     /// The queue of pushes in memory. A pause or cancellation removes the notification's pushes from it.
     let direct: DirectDispatch
-    /// The signals that wake requests which wait for the outcomes of pushes.
     let outcomes: OutcomeSignals
     let faults: ConfigurationFaultTracker
     let waits: HeldWaveRegistry
@@ -89,7 +88,7 @@ struct NotificationsController: Controller {
         return try .json(response)
     }
 
-    /// Returns the notification after a change of its state; `nil` if it does not exist.
+    /// Changes the state of a notification, and returns the changed record; `nil` if it does not exist.
     /// - Throws: ``RequestError`` if the record of the notification is damaged. Its message names the effect of the
     ///   change.
     private func changed(_ id: UUID, _ change: StateChange) async throws -> NotificationRecord? {
@@ -142,7 +141,8 @@ struct NotificationsController: Controller {
 }
 
 extension StateChange {
-    /// Returns `true` if the notification is in a state that this change leads to, so that the change was carried out.
+    /// Returns `true` if `notification` is in a state to which this change leads, so that the request counts as
+    /// successful.
     fileprivate func isDone(in notification: NotificationRecord) -> Bool {
         switch self {
         case .pause: notification.state == .paused

@@ -5,7 +5,7 @@ import PushProvider
 package import PushSupport
 package import PushTypes
 
-/// The JSON of a notification's preview in responses: the push that one device would receive.
+/// The response body for a preview: the push that one device would receive.
 package struct PreviewResponse: ResponseObject {
     private let request: NotificationRequest
     /// The current number of recipients; `nil` if it was not requested or counting takes too long.
@@ -14,11 +14,10 @@ package struct PreviewResponse: ResponseObject {
     /// The numbers of recipients that would be skipped, by reason; `nil` if they were not requested or counting takes
     /// too long.
     private let forecast: ConsentForecast?
-    /// A Boolean value that indicates whether the preview includes the number of recipients: `true` for a notification,
-    /// `false` for a template, which has no recipients.
+    /// A Boolean value that indicates whether the preview includes the number of recipients. It is `false` for a
+    /// template, which has no recipients.
     private let countsRecipients: Bool
 
-    /// Creates the preview of a template.
     init(_ request: NotificationRequest, bundleID: Topic, for subject: PreviewSubject) {
         self.init(request, bundleID: bundleID, for: subject, countsRecipients: false, recipients: nil, forecast: nil)
     }
@@ -28,7 +27,7 @@ package struct PreviewResponse: ResponseObject {
     ///   - subject: The device for which the notification is rendered.
     ///   - countsRecipients: Whether the response includes the number of recipients.
     ///   - recipients: The current number of recipients; `nil` if it is not known.
-    ///   - forecast: The numbers of recipients that would be skipped; `nil` if they are not known.
+    ///   - forecast: The numbers of recipients that would be skipped, by reason; `nil` if they are not known.
     init(
         _ request: NotificationRequest,
         bundleID: Topic,
@@ -106,7 +105,7 @@ package struct PreviewResponse: ResponseObject {
     ]
 }
 
-/// The number of recipients that are skipped for one reason, in responses.
+/// The response object for the number of recipients that are skipped for one reason.
 struct SkippedRecipients: ResponseObject {
     let reason: String
     let count: Int

@@ -18,8 +18,8 @@ struct PreviewSubject {
 struct PreviewSubjectResolver {
     let store: any DeviceStore & UserStore
 
-    /// Returns the device that the member `device` or `user` names, or the one that `subject` describes; without any of
-    /// them, a device without a profile.
+    /// Returns the device that the member `device` or `user` names, or the one that the member `subject` describes;
+    /// without any of them, a device without a profile.
     /// - Throws: ``RequestError`` if the request contains several of them, or if no device of the app matches.
     func subject(_ fields: JSONFields, _ app: AppRecord, _ push: NotificationContent) async throws -> PreviewSubject {
         let given = PreviewRequest.subjects.map { $0.name }.filter { fields.members[$0] != nil }.sorted()

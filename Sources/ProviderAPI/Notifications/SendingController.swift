@@ -11,12 +11,10 @@ import PushTypes
 
 /// The operations that send and preview an app's notifications, and that resend failed ones.
 struct SendingController: Controller {
-    /// The stores that sending and previews need.
     typealias Store = AppStore & DeviceStore & LibraryStore & NotificationStore & UserStore & WebPushStore
 
     let store: any Store
     let acceptor: NotificationAcceptor
-    /// The signals that wake requests which wait for the outcomes of pushes.
     let outcomes: OutcomeSignals
     let faults: ConfigurationFaultTracker
     let time: any TimeSource
@@ -101,7 +99,7 @@ struct SendingController: Controller {
         }
     }
 
-    /// Returns a warning if the notification has no recipients.
+    /// Returns a warning if the notification `wanted` was accepted without recipients, else an empty list.
     private func warnings(
         about notification: NotificationRecord,
         _ wanted: NotificationRequest
@@ -122,7 +120,7 @@ struct SendingController: Controller {
 
     /// Returns the notification that an earlier request with the same idempotency key has created; `nil` for a new
     /// request.
-    /// - Throws: A conflict if the earlier request had a different body.
+    /// - Throws: A ``RequestError`` with status 409 if the earlier request had a different body.
     private func earlier(_ idempotency: Idempotency, _ app: AppRecord) async throws -> NotificationRecord? {
         switch try await self.store.accepted(idempotency, app: app.id) {
         case .repeated(let earlier): earlier
@@ -133,7 +131,8 @@ struct SendingController: Controller {
         }
     }
 
-    /// Returns the response to a repeated request, with the warnings of the first response.
+    /// Returns the response to a repeated request, with the warnings of the first response. It waits
+    /// for the outcomes only if `waiting` is not `nil`.
     private func repeated(
         _ earlier: NotificationRecord,
         _ app: AppRecord,
@@ -169,8 +168,8 @@ struct SendingController: Controller {
             + (try await EnvironmentResponse.faulty(app, environments, self.faults).compactMap(\.warning))
     }
 
-    /// Returns the response to an accepted notification. The path of the notification is in the `location` field, and
-    /// the response to a request that waits contains the outcomes.
+    /// Returns the response to an accepted notification, whose path is in the `location` field. If `waiting` is not
+    /// `nil`, the response contains the outcomes, and is returned once they are known or the time has elapsed.
     private func accepted(
         _ new: NotificationRecord,
         _ app: AppRecord,

@@ -5,12 +5,12 @@ package import PushProvider
 package import PushStore
 import PushSupport
 
-/// The query item `wait` of a request that sends: the time for which the response waits for outcomes.
+/// The query item `wait` of a request that sends: the maximum time for which the response waits for outcomes.
 package struct WaitParameter {
     /// The maximum number of recipients of a notification whose outcomes a request may wait for; for more, the request
     /// is rejected.
     static let maximumRecipients = 100
-    /// The maximum time for which a request may wait, in seconds.
+    /// The maximum time for which a request may wait, in seconds. A longer one is rejected.
     static let maximumSeconds: Int64 = 30
     /// The time for which a request with `wait=true` waits, in seconds.
     static let standardSeconds: Int64 = 10

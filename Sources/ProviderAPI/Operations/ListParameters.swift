@@ -5,7 +5,7 @@ package import PushHTTP
 import PushSupport
 import PushTypes
 
-/// The query parameters of lists that are filtered, sorted and paged.
+/// The query parameters that filtered, sorted and paged lists share.
 extension ParameterDescription {
     static let from = ParameterDescription.query(
         "from",
@@ -67,8 +67,8 @@ extension OperationRequest {
         )
     }
 
-    /// Returns `true` if the query requests the number of all entries and no cursor. Only the first page of a list
-    /// includes it.
+    /// Returns `true` if the query requests the number of all entries and has no cursor. Only the first page of a list
+    /// includes the number.
     func wantsTotal() throws -> Bool {
         let wanted = try self.value(
             "total",
@@ -89,8 +89,8 @@ extension OperationRequest {
 }
 
 extension ListPosition {
-    /// Returns the cursor for the position. In a sorted list, it contains the sort key as well as the number of the
-    /// entry.
+    /// Returns the cursor for the position in `list`. If the list is sorted, the cursor contains the sort key as well
+    /// as the number of the entry.
     func cursor(_ list: Cursor.List, isSorted: Bool) -> String {
         (isSorted
             ? Cursor(list: list, position: self.key, second: self.number)
@@ -99,7 +99,7 @@ extension ListPosition {
 }
 
 extension Schema {
-    /// Returns the schema for a page of a list that may include a total.
+    /// Returns the schema for a page of the list `name`, which may include the number of all entries.
     static func countedPage(_ name: String, of element: Schema) -> Schema {
         .object(
             required: [(name, .array(of: element))],
@@ -114,8 +114,8 @@ extension Schema {
 }
 
 extension Response {
-    /// Returns a page of a list. A `total` of `nil` omits the number of all entries, a `next` of `nil` marks the last
-    /// page.
+    /// Returns a page of the list `name`. A `total` of `nil` omits the number of all entries, a `next` of `nil` marks
+    /// the last page.
     static func countedPage(
         _ name: String,
         _ entries: [some JSONRepresentable],

@@ -43,8 +43,9 @@ extension OperationRequest {
     /// Returns the object whose id is in the path.
     /// - Parameters:
     ///   - name: The name of the path parameter, which is also that of the object.
-    ///   - find: Returns the object with an id; `nil` if there is none.
-    /// - Throws: ``RequestError`` with the code `no_such_NAME` for an unknown or invalid id.
+    ///   - find: The closure that returns the object with an id; `nil` if there is none.
+    /// - Throws: ``RequestError`` with the code `no_such_NAME`, such as `no_such_webhook`, for an unknown or invalid
+    ///   id.
     package func object<Object>(_ name: String, _ find: (UUID) async throws -> Object?) async throws -> Object {
         guard let id = self.uuid(name), let object = try await find(id) else { throw RequestError.noSuch(name) }
         return object

@@ -3,7 +3,6 @@ package import PushHTTP
 import PushSupport
 import PushTypes
 
-/// An operation of the provider's REST API.
 package typealias ProviderOperation = APIOperation<APIScope>
 
 extension OperationTag {
@@ -58,9 +57,8 @@ extension ParameterDescription {
     static var ofApp: ParameterDescription { .query("app", "Of this app only, by its bundle id.", .bundleID) }
 }
 
-/// The schemas that several operations use.
 extension Schema {
-    /// The schema for a device token in hexadecimal.
+    /// The schema for a device token, 1 to 512 bytes in hexadecimal.
     static let deviceToken = Schema.string(length: 2...1024, pattern: "^([0-9A-Fa-f]{2})+$")
 
     /// The schema for a string with the maximum length of most members.
@@ -69,6 +67,5 @@ extension Schema {
     /// The range of seconds since 1970 up to the end of the year 9999.
     static let calendarSeconds: ClosedRange<Int64> = 0...253_402_300_799
 
-    /// The schema for a time in a query parameter.
     static let queryTime = Schema.any(of: [.rfc3339, .integer(Self.calendarSeconds)])
 }

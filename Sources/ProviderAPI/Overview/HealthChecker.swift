@@ -14,9 +14,8 @@ struct HealthChecker: Sendable {
     let time: any TimeSource
 
     /// The maximum number of problems with bridges that are reported, and likewise with schedules and with webhooks.
+    /// Further ones are omitted.
     private static let maximum = 50
-    /// The length of the write-ahead log above which a problem is reported, in bytes. ``WALMonitor`` logs a warning at
-    /// the same length.
     private static let longLog = 256 * 1024 * 1024
     /// The free disk space below which a problem is reported, in bytes.
     private static let leastSpace = 1024 * 1024 * 1024

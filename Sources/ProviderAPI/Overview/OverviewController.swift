@@ -13,7 +13,7 @@ struct OverviewController: Controller {
     let trouble: HealthChecker
     let time: any TimeSource
 
-    /// The maximum number of campaigns in each state that a response contains.
+    /// The maximum number of campaigns in each state that a response contains. Older ones are omitted.
     private static let maximum = 20
 
     var operations: [ProviderOperation] {
@@ -86,7 +86,7 @@ struct OverviewController: Controller {
     }
 }
 
-/// The JSON of the campaigns in progress in responses.
+/// The response body that lists the campaigns in progress: at most 20 in each state.
 package struct CampaignsResponse: ResponseObject {
     package let campaigns: [NotificationResponse]
 
@@ -96,7 +96,7 @@ package struct CampaignsResponse: ResponseObject {
     ]
 }
 
-/// The JSON of the overview in responses.
+/// The response body with the overview: the campaigns in progress, the counts of today, and the problems.
 package struct OverviewResponse: ResponseObject {
     package let sending: [NotificationResponse]
     package let today: StatisticPoint

@@ -12,7 +12,7 @@ struct StatisticsController: Controller {
 
     /// The maximum number of intervals in a response, which equals the minutes of a day. A range with more is rejected.
     private static let maximumIntervals: Int64 = 1440
-    /// The maximum number of failure reasons in a response.
+    /// The maximum number of failure reasons in a response. The rarest are omitted.
     private static let reasons = 20
 
     var operations: [ProviderOperation] {
@@ -50,7 +50,8 @@ struct StatisticsController: Controller {
         return try .json(StatisticsResponse(step: kept, from: start, to: to, points: points, reasons: reasons))
     }
 
-    /// Returns the default interval for a range: minutes up to a day, hours up to 60 days, and days beyond.
+    /// Returns the default interval of the counts for a time range: minutes up to a day, hours up to 60 days, and days
+    /// beyond.
     private static func step(from: Timestamp, to: Timestamp) -> StatisticStep {
         switch to.seconds - from.seconds {
         case ..<86_400: .minute
@@ -67,7 +68,7 @@ struct StatisticsController: Controller {
     }
 }
 
-/// The JSON of the statistics in responses. Intervals without any counts are omitted.
+/// The response body for statistics. Intervals without any counts are omitted.
 package struct StatisticsResponse: ResponseObject {
     let step: StatisticStep
     let from, to: Timestamp

@@ -97,7 +97,7 @@ struct AccountController: Controller {
     }
 }
 
-/// The JSON of the caller in responses: a person or an API key.
+/// The response object for the caller of the request: a person or an API key.
 package struct AccountResponse: ResponseObject {
     let id: String
     package let name: String
@@ -117,15 +117,15 @@ package struct AccountResponse: ResponseObject {
     ]
 }
 
-/// The JSON of a session in responses, with its times by the wall clock.
+/// The response object for a session, with its times by the wall clock.
 package struct SessionResponse: ResponseObject {
     package let record: SessionRecord
     package let isCurrent: Bool
     private let createdAt, lastUsedAt, expiresAt: String
 
-    /// Creates the response for a session.
+    /// Creates the response for the session `record`.
     /// - Parameters:
-    ///   - current: The id of the session of the request; `nil` for a request without one.
+    ///   - current: The id of the session with which the request was made; `nil` for a request without one.
     ///   - now: The current time by both clocks, which converts the times of a session from the steady clock to the
     ///     wall clock.
     init(_ record: SessionRecord, current: UUID?, now: ClockReading) {

@@ -125,7 +125,7 @@ struct PeopleController: Controller {
 
 extension PersonRole: JSONRepresentable {}
 
-/// The JSON of a person in responses, which never contains the password.
+/// The response object for a person, which never contains the password.
 package struct PersonResponse: ResponseObject {
     package let record: PersonRecord
     /// The link with which the person chooses a password; `nil` except in the response to the request that creates the

@@ -155,8 +155,8 @@ struct CatalogueController: Controller {
         )
     }
 
-    /// Returns the issues that the reader's account may see: those of publications without an account, and those of the
-    /// account's own publications.
+    /// Returns those of the issues that the reader's account may see: issues of publications without an account, and of
+    /// the account's own publications.
     private func visible(
         _ issues: [IssueRecord],
         _ app: AppRecord,
@@ -168,8 +168,8 @@ struct CatalogueController: Controller {
         return issues.filter { visible.contains($0.publication) }
     }
 
-    /// Returns the entitlement decisions about issues, in their order. It throws `CancellationError` if the client
-    /// disconnects.
+    /// Returns the entitlement decisions about `issues`, in the same order.
+    /// - Throws: `CancellationError` if the client disconnects.
     private func decide(
         _ issues: [IssueRecord],
         _ app: AppRecord,
@@ -192,13 +192,14 @@ struct CatalogueController: Controller {
 }
 
 extension RequestError {
-    /// The refusal of entitlement to an issue that is not published, with the code and the message of the error.
+    /// The same refusal as an entitlement decision, with the code and the message of this error.
     fileprivate var decision: EntitlementDecision { .refused(reason: self.code, message: self.message) }
 }
 
 /// The entity tags of conditional requests (RFC 9110 section 13.1).
 enum EntityTag {
-    /// Returns `true` if a field value such as that of `if-none-match` contains the tag, by weak comparison, or is `*`.
+    /// Returns `true` if a field value such as that of `if-none-match` contains the tag, by weak comparison, or is `*`;
+    /// `false` for `nil`.
     static func matches(_ field: String?, _ tag: String) -> Bool {
         guard let field else { return false }
         return field.split(separator: ",").contains { entry in

@@ -41,7 +41,7 @@ package struct CatalogueEntry: ResponseObject {
         ]
     }
 
-    /// The JSON of a rendition's size in responses, without its URL.
+    /// The response object for the size of a rendition, without its URL.
     private struct Size: ResponseObject {
         let rendition: RenditionRecord
 
@@ -54,7 +54,7 @@ package struct CatalogueEntry: ResponseObject {
 
 extension EntitlementGrounds: JSONRepresentable {}
 
-/// The JSON of the decision about the entitlement to one product in responses.
+/// The response object for the decision whether a reader is entitled to one product.
 struct EntitlementResponse: ResponseObject {
     /// The error code in place of a decision that cannot be made at present; another request later may obtain it.
     static let unavailable = "entitlement_unavailable"
@@ -96,12 +96,12 @@ struct EntitlementResponse: ResponseObject {
     ]
 }
 
-/// The JSON of the signed URL of a rendition in responses.
+/// The response body with the signed URL of a rendition.
 struct DownloadResponse: ResponseObject {
     let issue: IssueRecord
     let rendition: RenditionRecord
-    /// A Boolean value that indicates whether the rendition has exactly the requested screen size. Otherwise, it is
-    /// that for the next smaller one.
+    /// A Boolean value that indicates whether the rendition has exactly the requested screen size. Otherwise, it has
+    /// the next smaller one.
     let isExact: Bool
     let grounds: EntitlementGrounds
     let address: FileAddresses.Address

@@ -15,7 +15,6 @@ struct FilesController: Controller {
     let folder: FileFolder
     let addresses: FileAddresses
     let downloads: DownloadMonitor
-    /// The limiter of the listener's connections, which are charged to the accounts of their callers.
     let connections: ConnectionLimiter
     let files: FileMonitor
     let logger: Logger
@@ -160,7 +159,7 @@ struct FilesController: Controller {
 }
 
 extension BudgetCaller.Identity {
-    /// Creates the identity of a reader who has no credential: the reader's network.
+    /// Creates the identity of a reader without a credential, to whom downloads are charged: the reader's network.
     ///
     /// Returns `nil` behind a proxy on the same machine, where all readers have the address of the proxy.
     init?(ofReaderOn channel: any Channel) {

@@ -192,8 +192,8 @@ struct IssuesController: Controller {
 extension IssuesController {
     /// Returns the response with the changed issue, or throws the reason why it was not changed.
     /// - Parameters:
-    ///   - underWay: The number of pushes in flight that a withdrawal could not stop.
-    ///   - warnings: Returns the warnings about the changed issue.
+    ///   - underWay: The number of pushes in flight that a withdrawal could not stop; `nil` for any other change.
+    ///   - warnings: Returns the warnings about the changed issue; by default `nil` for none.
     private static func response(
         _ result: IssueChangeResult,
         status: HTTPResponse.Status = .ok,
@@ -229,7 +229,7 @@ extension IssuesController {
 }
 
 extension ContentWarning {
-    /// Returns a warning if an issue has no file that a device could download.
+    /// Returns a warning if an issue has no file that a device could download; otherwise `nil`.
     fileprivate static func lacksFile(_ issue: IssueRecord) -> [ContentWarning]? {
         guard issue.renditions.isEmpty else { return nil }
         let message = "the issue has no file: readers see it in the catalogue and cannot download it, so upload one"
@@ -238,7 +238,6 @@ extension ContentWarning {
 }
 
 extension Cursor {
-    /// Creates the cursor for a position in a list of issues.
     init(_ position: IssueCursor) { self.init(list: .issues, position: position.day, second: position.position) }
 }
 
@@ -249,10 +248,10 @@ extension OperationRequest {
     }
 }
 
-/// The JSON of an issue in responses, with its state and its files.
+/// The response object for an issue, with its state and its files.
 package struct IssueResponse: ResponseObject {
     package let issue: IssueRecord
-    /// The warnings; `nil` except in the response to a publication.
+    /// The warnings; `nil` except in the response to the request that publishes the issue.
     var warnings: [ContentWarning]?
     /// The number of pushes that were already in flight when the issue was withdrawn; `nil` in all other responses.
     var underWay: Int?
@@ -287,7 +286,7 @@ package struct IssueResponse: ResponseObject {
 extension IssueState: JSONRepresentable {}
 extension IssueAccess: JSONRepresentable {}
 
-/// The JSON of an uploaded file in responses.
+/// The response object for an uploaded file.
 package struct FileResponse: ResponseObject {
     package let file: FileRecord
 
@@ -304,7 +303,7 @@ package struct FileResponse: ResponseObject {
     ]
 }
 
-/// The JSON of a rendition in responses, which is the file of an issue for a screen size.
+/// The response object for a rendition, which is the file of an issue for a screen size.
 package struct RenditionResponse: ResponseObject {
     let rendition: RenditionRecord
 

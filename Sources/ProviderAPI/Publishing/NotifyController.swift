@@ -65,7 +65,7 @@ struct NotifyController: Controller {
         }
     }
 
-    /// Returns the warning that nothing was sent because the issue already has a notification.
+    /// Returns the warning that nothing was sent because the issue already has the notification `earlier`.
     private static func alreadyNotified(_ earlier: NotificationRecord) -> ContentWarning {
         let hasEnded = [.done, .cancelled].contains(earlier.state)
         let remedy =
@@ -88,11 +88,11 @@ struct NotifyController: Controller {
     }
 }
 
-/// The JSON of the plan of *Notify* for an issue in responses: the devices, the waves, and the reason for a refusal.
+/// The response body for a preview of *Notify* for an issue: the devices, the waves, and the reason for a refusal.
 package struct NotifyPreview: ResponseObject {
     package let plan: IssueNotifier.Plan
 
-    /// The reason why *Notify* would be refused.
+    /// The reason why *Notify* would be refused, as an error code and message.
     struct Refusal: ResponseObject {
         let error: RequestError
 
@@ -115,7 +115,7 @@ package struct NotifyPreview: ResponseObject {
     ]
 }
 
-/// The JSON of an app's open downloads in responses.
+/// The response body with the number and the rate of an app's open downloads.
 package struct OpenDownloadsResponse: ResponseObject {
     /// The number of open downloads and their rate; `nil` in the first ten seconds after a start, while they are not
     /// known.

@@ -83,7 +83,7 @@ struct PublicationsController: Controller {
     }
 }
 
-/// The JSON of a publication in responses, with the waves of *Notify*.
+/// The response object for a publication, with the waves of *Notify*.
 package struct PublicationResponse: ResponseObject {
     package let publication: PublicationRecord
     /// The bundle id of the app; `nil` if the app was removed.

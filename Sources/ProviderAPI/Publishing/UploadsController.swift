@@ -182,8 +182,8 @@ struct UploadsController: Controller {
         return try .page("files", files.map(FileResponse.init), next: next)
     }
 
-    /// Runs `body`, and converts a failure of an upload into a response.
-    /// - Parameter consequence: The consequence of a full disk for the file, as text for the error message.
+    /// Runs `body`, and converts its failure to store an upload into a response.
+    /// - Parameter consequence: What a full disk means for the file, as text for the error message.
     private static func named(
         ifFull consequence: String,
         _ body: () async throws -> Response
@@ -197,8 +197,8 @@ struct UploadsController: Controller {
 }
 
 extension UploadFailure {
-    /// Returns the response to the request that failed.
-    /// - Parameter consequence: The consequence of a full disk for the file, as text for the error message.
+    /// Returns the response to the request that failed with this error.
+    /// - Parameter consequence: What a full disk means for the file, as text for the error message.
     fileprivate func response(ifFull consequence: String) -> Response {
         switch self {
         case .missing: return .error(.noSuch("upload"))
@@ -227,7 +227,7 @@ extension UploadFailure {
     }
 }
 
-/// The JSON of an upload in responses, with the number of received bytes.
+/// The response object for an upload, with the number of received bytes.
 private struct UploadResponse: ResponseObject {
     let upload: UploadRecord
 

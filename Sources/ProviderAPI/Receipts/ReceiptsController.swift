@@ -67,7 +67,7 @@ struct ReceiptsController: Controller {
     }
 
     /// Returns the app of a request, after checking the secret of its installation. The app is read from the store only
-    /// for an error, because a valid secret proves that the app exists or has existed.
+    /// if the secret is wrong, because a valid secret proves that the app exists or has existed.
     /// - Throws: ``RequestError`` for an unknown app or a wrong secret.
     private func app(of request: OperationRequest) async throws -> Topic {
         guard let app = request.context.bundleID else { throw RequestError.noSuch("app", by: "bundle id") }
@@ -110,7 +110,7 @@ struct ReceiptsController: Controller {
     }
 }
 
-/// The JSON of a receipt in responses.
+/// The response object for a receipt: what happened to a notification on a device, and when.
 struct ReceiptResponse: ResponseObject {
     let receipt: ReceiptRecord
     /// The id of the device that submitted the receipt; `nil` where all receipts are from one device.
@@ -127,7 +127,7 @@ struct ReceiptResponse: ResponseObject {
     ]
 }
 
-/// The JSON of the numbers of receipts for one event in responses, with those for each action.
+/// The response object for the numbers of receipts for one event, in total and for each action.
 package struct ReceiptCountResponse: ResponseObject {
     let event: ReceiptEvent
     let unique: Int
@@ -152,7 +152,7 @@ package struct ReceiptCountResponse: ResponseObject {
         .optional("actions", \.actions, "Of action and converted, by name."),
     ]
 
-    /// Returns the numbers of receipts for a notification, by event.
+    /// Returns the numbers of a notification's receipts, with one entry for each event.
     static func list(_ counts: [ReceiptCount]) -> [ReceiptCountResponse] {
         counts.filter { $0.action == nil }.map { count in
             let actions = counts.compactMap { one in

@@ -7,13 +7,14 @@ import PushSupport
 
 /// The app on which a request acts, which its operation and path determine.
 enum AppSubject: Hashable, Sendable {
-    /// The app whose bundle id is in the path.
+    /// The app whose bundle id is in the path; the caller must be allowed to use it.
     case app
-    /// The app that owns the record whose id is in the path.
+    /// The app that owns the record whose id is in the path; the caller must be allowed to use it.
     case record(Kind)
-    /// All apps that the caller may use. The operation's handler omits records of other apps.
+    /// All apps that the caller may use. The operation's handler itself omits records of other apps.
     case filtered
-    /// No particular app, because the request acts on the server or on all apps.
+    /// No particular app, because the request acts on the server or on all apps. Callers that are limited to certain
+    /// apps are refused.
     case server
 
     /// The kinds of records that a path names without their app. The raw value is the name of the path parameter.

@@ -41,7 +41,6 @@ struct AuditAggregator {
         var written = 1
     }
 
-    /// The entries of one caller in one minute.
     private struct Minute {
         var began: ContinuousClock.Instant
         var entries: [Kind: Entry] = [:]
@@ -74,10 +73,11 @@ struct AuditAggregator {
         return .count(entry.count, entry: id)
     }
 
-    /// Stores the id of an entry that was written.
+    /// Stores the id of the entry that the caller has written to the store, so that its later counts can be written.
     mutating func written(_ kind: Kind, as id: Int64, of key: UUID) { self.minutes[key]?.entries[kind]?.id = id }
 
-    /// Records that an entry could not be written. The next equal request leads to another attempt.
+    /// Records that an entry could not be written, and drops its count. The next equal request leads to another
+    /// attempt.
     mutating func writeFailed(_ kind: Kind, of key: UUID) { self.minutes[key]?.entries[kind] = nil }
 
     /// Removes and returns the counts that have not been written to the store, by the id of the entry.

@@ -24,8 +24,8 @@ final class AuditTrail: Sendable {
         (self.store, self.time, self.instant, self.logger) = (store, time, time.instants, logger)
     }
 
-    /// Writes an entry for a request. If that fails, the failure is only logged, because the change has already been
-    /// made.
+    /// Writes an entry for a request of `caller`. If that fails, the failure is only logged, because the change has
+    /// already been made.
     /// - Parameters:
     ///   - action: The HTTP method and the path.
     ///   - resource: The id of the object that the request created; `nil` if it created none.
@@ -102,7 +102,8 @@ final class AuditTrail: Sendable {
 }
 
 extension AuditTrail {
-    /// Returns `true` for an operation whose changes share audit entries, and `nil` for one that changes nothing.
+    /// Returns `true` for an operation whose changes share audit entries, `false` for one whose changes have an entry
+    /// each, and `nil` for one that changes nothing.
     static func isFrequent(_ effect: OperationEffect) -> Bool? {
         switch effect {
         case .readOnly: nil

@@ -5,7 +5,8 @@ package import PushSupport
 package import PushTypes
 
 extension BudgetRegistry {
-    /// Charges a request to its caller, which may have a rate limit of its own. Throws if the rate is exceeded.
+    /// Charges a request to its caller, whose own rate limit, if it has one, replaces the default. Throws if the rate
+    /// is exceeded.
     package func countRequest(of caller: APICaller) throws(BudgetRefusal) {
         var account = caller.account
         account.rate = caller.rate.map(Double.init)
@@ -13,17 +14,18 @@ extension BudgetRegistry {
     }
 
     /// Charges a request with a public key to the client's site, which is its IPv4 address or the first 48 bits of its
-    /// IPv6 address. Behind a local proxy, nothing is charged.
+    /// IPv6 address. Throws if the site's rate is exceeded. Behind a local proxy, nothing is charged.
     package func countPublicRequest(from channel: any Channel) throws(BudgetRefusal) {
         guard let client = BudgetCaller(from: channel) else { return }
         try self[.publicRequests].spend(for: client.site)
     }
 
-    /// Charges a registration form to the client's site, see ``BudgetCaller/site``.
+    /// Charges a registration form to the client's site, see ``BudgetCaller/site``. Throws if the site's rate is
+    /// exceeded.
     package func countForm(of client: BudgetCaller) throws(BudgetRefusal) { try self[.forms].spend(for: client.site) }
 
-    /// Charges a request that contained a bridge's secret to the bridge's app. This budget is separate from that of
-    /// forms, which anyone can post.
+    /// Charges a request that contained a bridge's secret to the bridge's app. Throws if the app's rate is exceeded.
+    /// This budget is separate from that of forms, which anyone can submit.
     package func countBridgeRequest(of app: Topic) throws(BudgetRefusal) {
         try self[.bridgeRequests].spend(for: BudgetCaller(app: app))
     }

@@ -153,7 +153,7 @@ package struct OperationRunner: Sendable {
         )
     }
 
-    /// Checks the scope. Throws ``RequestError`` if the caller lacks the scope of the operation.
+    /// Throws a ``RequestError`` if the caller lacks the scope of the operation.
     private static func authorize(_ caller: APICaller?, _ operation: ProviderOperation) throws {
         if caller?.isPublic == true, operation.scope != .registerSelf {
             let message = "a public key registers devices, and nothing else"
@@ -176,7 +176,7 @@ private final class RequestEffects: Sendable {
 
     func hold(_ permit: BudgetPermit?) { self.state.withLock { $0.held = permit } }
 
-    /// Returns the permit of the request's body, and leaves its release to the caller.
+    /// Returns the permit for the request's body, which the caller must then release; `nil` if there is none.
     func handOver() -> BudgetPermit? { self.state.withLock { $0.held.take() } }
 
     /// Releases the permit of the request's body, unless it was handed over.
@@ -184,8 +184,8 @@ private final class RequestEffects: Sendable {
 }
 
 extension OperationRunner {
-    /// Runs the handler of a route that is not below `/v1`. It counts the response, and converts errors into ones that
-    /// the route's clients understand.
+    /// Runs the handler of a route that is not below `/v1`. It counts the response, and converts errors into responses
+    /// that the route's clients understand.
     /// - Parameters:
     ///   - operation: The name of the operation at `/metrics`.
     ///   - place: The metadata of log lines, which replaces the path because the path may contain a secret.

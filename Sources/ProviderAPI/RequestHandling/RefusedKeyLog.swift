@@ -12,10 +12,10 @@ final class RefusedKeyLog: Service {
     /// count of all others.
     private static let maximumLines = 10
 
-    /// The kind of requests that are counted together.
+    /// The requests that are counted together: those with the same status and key.
     private struct Kind: Hashable {
         var status: Int
-        /// The name of a key without the right to make the request; `nil` for a request without a valid key.
+        /// The name of a key that does not allow the request; `nil` for a request without a valid key.
         var key: String?
     }
 
@@ -24,7 +24,8 @@ final class RefusedKeyLog: Service {
 
     init(logger: Logger) { self.logger = logger }
 
-    /// Counts a request if its status means that its key was refused.
+    /// Counts a request if its status means that its key was refused; otherwise does nothing.
+    /// - Parameter key: The name of the key; `nil` for a request without a valid key.
     func note(status: Int, key: String?) {
         guard status == 401 || status == 403 else { return }
         self.tally.withLock { $0.add(Kind(status: status, key: key)) }
@@ -40,7 +41,6 @@ final class RefusedKeyLog: Service {
         }
     }
 
-    /// Logs the counts since the last summary.
     func summarize() {
         let (sums, others) = self.tally.withLock { $0.take() }
         for (kind, count) in sums {

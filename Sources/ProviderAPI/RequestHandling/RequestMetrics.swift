@@ -6,7 +6,7 @@ import Synchronization
 /// They are `martlet_api_requests_total` by operation and status, `martlet_api_request_seconds` by operation,
 /// `martlet_api_throttled_total` by code, and `martlet_store_write_failures_total`.
 package final class RequestMetrics: Sendable {
-    /// The kind of requests that are counted together.
+    /// The requests that are counted together.
     private struct Key: Hashable {
         let operation: String
         let status: Int

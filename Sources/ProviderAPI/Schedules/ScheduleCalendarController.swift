@@ -69,9 +69,8 @@ struct ScheduleCalendarController: Controller {
     }
 }
 
-/// The JSON of the runs of an app's schedules in responses.
+/// The response body that lists the runs of an app's schedules in a time range.
 package struct CalendarResponse: ResponseObject {
-    /// One run of a schedule.
     package struct Run: ResponseObject {
         package let schedule: ScheduleRecord
         package let at: Timestamp

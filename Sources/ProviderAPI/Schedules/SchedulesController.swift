@@ -147,7 +147,8 @@ struct SchedulesController: Controller {
         return try self.response(result, app, warnings: warnings)
     }
 
-    /// Pauses or resumes a schedule. If another request changes the schedule at the same time, tries again.
+    /// Pauses or resumes a schedule. If another request changes the schedule at the same time, tries again, up to
+    /// ``maximumAttempts`` times.
     private func pause(_ request: OperationRequest, _ isPaused: Bool) async throws -> Response {
         for _ in 0..<Self.maximumAttempts {
             let (schedule, app) = try await self.schedule(request)
@@ -164,8 +165,8 @@ struct SchedulesController: Controller {
         throw self.error(.stale)
     }
 
-    /// Wakes the schedule runner, and returns the response to a change. A `warnings` of `nil` omits the member.
-    /// - Throws: ``RequestError`` for a change that was not carried out.
+    /// Wakes the schedule runner, and returns the response to a change. `nil` or empty `warnings` omit the member.
+    /// - Throws: ``RequestError`` for a change that was not made, such as a conflict.
     private func response(
         _ result: ScheduleChangeResult,
         _ app: AppRecord,
@@ -214,13 +215,12 @@ struct SchedulesController: Controller {
         return try self.runs(of: try self.rule(in: try await request.fields(ScheduleRequest.preview)), request)
     }
 
-    /// Returns the next runs of a rule. The list is empty if `rule` is `nil`.
+    /// Returns the next runs of a rule. The list is empty for a `rule` of `nil`, which stands for a paused schedule.
     private func runs(of rule: RecurringSchedule?, _ request: OperationRequest) throws -> Response {
         let count = try request.number("count", in: 1...100) ?? 10
         return try .json(RunsResponse(runs: rule?.runs(Int(count), after: self.time.now) ?? []))
     }
 
-    /// Returns the rule in the body, which is required.
     private func rule(in fields: JSONFields) throws -> RecurringSchedule {
         guard let rule = try RecurringSchedule.parse(in: fields, now: self.time.now) else {
             throw fields.error("schedule", "missing_field", "name the times: cron and timeZone")
@@ -237,7 +237,6 @@ struct SchedulesController: Controller {
 }
 
 extension RecurringSchedule {
-    /// Returns the first `count` runs after `start`.
     fileprivate func runs(_ count: Int, after start: Timestamp) -> [Timestamp] {
         var runs: [Timestamp] = []
         while runs.count < count, let next = self.nextRun(after: runs.last ?? start) { runs.append(next) }
@@ -245,7 +244,7 @@ extension RecurringSchedule {
     }
 }
 
-/// The JSON of a schedule in responses, with the notification that it sends.
+/// The response object for a schedule, with the notification that it sends.
 package struct ScheduleResponse: ResponseObject {
     package let schedule: ScheduleRecord
     package let app: Topic
@@ -262,7 +261,7 @@ package struct ScheduleResponse: ResponseObject {
             .required("notificationBytes", \.schedule.request.count), .optional("warnings", \.warnings),
         ]
 
-    /// The members that entries of lists have as well.
+    /// The members of a schedule's response that the entries of a list have as well.
     private static let common: [ResponseMember<Self>] = [
         .required("id", \.schedule.id),
         .required("app", \.app),
@@ -279,7 +278,7 @@ package struct ScheduleResponse: ResponseObject {
 
     /// A schedule in a list, which omits long notifications.
     package struct Entry: ResponseObject {
-        /// The maximum length of a notification that a list includes, in bytes.
+        /// The maximum length of a notification that a list includes, in bytes. Longer ones are omitted.
         static let maximumNotification = 2048
 
         package let response: ScheduleResponse
@@ -299,7 +298,7 @@ package struct ScheduleResponse: ResponseObject {
     }
 }
 
-/// The JSON of the next runs of a schedule in responses.
+/// The response body that lists the next runs of a schedule.
 package struct RunsResponse: ResponseObject {
     let runs: [Timestamp]
 

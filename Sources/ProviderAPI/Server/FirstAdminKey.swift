@@ -16,7 +16,7 @@ struct FirstAdminKey: Sendable {
     /// The maximum size of a file that may contain a key, in bytes. A larger file is not read.
     private static let maximumFileSize = 1024
 
-    /// The key; `nil` if the store already contains a key.
+    /// The text of the key to issue; `nil` if the store already contains a key, so that none is issued.
     let text: String?
     private let keys: APIKeys
     private let file: String?
@@ -26,7 +26,7 @@ struct FirstAdminKey: Sendable {
     /// - Parameters:
     ///   - file: The path of the file for the key; `nil` for none.
     ///   - show: The closure that is called once with the key. With a file, the key is valid by then; without one, it
-    ///     is about to become valid.
+    ///     becomes valid immediately afterwards.
     /// - Throws: ``ProviderError/cannotWriteAdminKey(path:why:)`` for a file that contains anything but a key, or
     ///   cannot be created.
     init(_ keys: APIKeys, file: String?, show: @escaping @Sendable (String) -> Void) async throws {
@@ -47,7 +47,8 @@ struct FirstAdminKey: Sendable {
         }
     }
 
-    /// Writes the key to its file, and then stores it. It is called when the listener is bound.
+    /// Writes the key to its file, and then stores it. Does nothing if ``text`` is `nil`. It is called when the
+    /// listener is bound.
     func issue() async throws {
         guard let text else { return }
         guard let file else {
@@ -83,7 +84,6 @@ struct FirstAdminKey: Sendable {
         }
     }
 
-    /// Returns the path of the pending file, which the file has before it is renamed.
     private static func pending(_ file: String) -> String { "\(file).new" }
 
     /// Renames the pending file to its final path, once the key is stored.

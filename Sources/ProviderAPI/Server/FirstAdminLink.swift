@@ -63,7 +63,8 @@ extension ProviderConfiguration {
         self.adminKeyFile.map { URL(filePath: $0).deletingPathExtension().appendingPathExtension("link").path }
     }
 
-    /// Returns the URL of the pages for a browser on this host, without a path.
+    /// Returns the URL of the pages for a browser on this host, without a path. An address that listens on all
+    /// interfaces becomes `localhost`.
     func base(port: Int) -> String {
         let isAny = ["0.0.0.0", "::"].contains(self.host)
         let host = isAny ? "localhost" : self.host.contains(":") ? "[\(self.host)]" : self.host

@@ -5,39 +5,40 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// The configuration of a provider server.
 package struct ProviderConfiguration: Sendable {
     /// The directory of the database and, by default, of the master key.
     package var dataDirectory: String
     /// The path of the file with the master key: 32 bytes that encrypt the private keys in the database. The first
     /// start creates it. Default `master.key` in the data directory.
     package var masterKeyPath: String
-    /// The path of the file to which the first admin key is written, readable by its owner only. Default none.
+    /// The path of the file to which the first admin key is written, readable by its owner only. Default `nil`: no
+    /// file.
     package var adminKeyFile: String?
     /// The address to listen on. Default 127.0.0.1.
     package var host = "127.0.0.1"
     /// The port to listen on. 0 selects any free port. Default 8080.
     package var port = 8080
-    /// The certificate of the listener, which then speaks HTTP/2 and HTTP/1.1. Default none: HTTP/1.1 without TLS.
+    /// The certificate of the listener, which then speaks HTTP/2 and HTTP/1.1. Default `nil`: HTTP/1.1 without TLS.
     package var tls: TLSFiles?
     package var dispatch = DispatchLimits()
-    /// The limits of the circuit breaker. If a push service rejects more tokens than they allow, no token is
-    /// deactivated automatically until an operator decides.
+    /// The limits of the circuit breaker for device tokens. If a push service rejects more tokens than they allow, no
+    /// token is deactivated automatically until an operator decides.
     package var breaker = CircuitBreaker.Limits()
     package var schedules = ScheduleRunner.Settings()
     /// The durations for which records are kept.
     package var retention = RetentionSettings()
     /// A Boolean value that indicates whether an operator has confirmed that the wall clock is right, however far it is
-    /// ahead of the time of the last start.
+    /// ahead of the time of the last start. Otherwise, a large difference makes the clock untrusted.
     package var confirmsClock = false
     /// The policy for the addresses of webhooks and publishers' servers. By default, it allows public addresses.
     package var webhookAddresses = AddressPolicy()
     /// The origin under which clients reach the provider, such as `https://push.example.org`. Default `nil`: the host
     /// of each request.
     package var publicOrigin: String?
-    /// The settings for checking the entitlement to retail issues.
+    /// The settings for checking whether readers are entitled to retail issues.
     package var entitlement = EntitlementSettings()
-    /// The client that reads events, such as deliveries, from the gateway to which the provider sends. Default none.
+    /// The client that reads events, such as deliveries, from the gateway to which the provider sends. Default `nil`:
+    /// none.
     package var gatewayEvents: GatewayEventClient?
     /// The endpoints of push services' feedback services. Default none, because Apple has shut down its own.
     package var feedback: [PushEnvironment: PushServiceEndpoint] = [:]
@@ -84,7 +85,6 @@ package struct ProviderConfiguration: Sendable {
     /// The file contains the name under which the old database is kept.
     package var replacementMarker: String { "\(self.databasePath).replacing" }
 
-    /// The limits of the API.
     package struct Limits: Hashable, Sendable {
         /// The deadline of a request, and of each chunk of a response. Default 30 s.
         package var request: Duration = .seconds(30)
@@ -97,25 +97,25 @@ package struct ProviderConfiguration: Sendable {
         /// response. Examples are webhook receivers, browsers' push services, push servers and chat servers. Default 10
         /// s.
         package var peer: Duration = .seconds(10)
-        /// The maximum number of requests per second of one API key. Bursts of twice as many are allowed. 0 sets no
-        /// limit. Default 1,000.
+        /// The maximum number of requests per second of one API key without a rate of its own. Bursts of twice as many
+        /// are allowed. 0 sets no limit. Default 1,000.
         package var keyRate = 1000
-        /// The maximum number of requests per second with public keys from one address. Bursts of twice as many are
-        /// allowed. 0 sets no limit. Default 20.
+        /// The maximum number of requests per second with public keys from one network site, such as an IPv4 address.
+        /// Bursts of twice as many are allowed. 0 sets no limit. Default 20.
         package var publicKeyRate = 20
         /// The maximum number of requests per second of one Matrix homeserver. Bursts of twice as many are allowed. 0
         /// sets no limit. Default 1,000.
         package var homeserverRate = 1000
-        /// The limits of connections without a valid key.
+        /// The limits of connections on which no valid key has been shown.
         package var unauthenticated = UnauthenticatedConnectionStateMachine.Limits()
-        /// The idle timeout of a connection. Default 60 s.
+        /// The time without data after which a connection is closed. Default 60 s.
         package var idle: Duration = .seconds(60)
         /// The maximum number of connections. Further connections wait until one is closed. Connections without a key
         /// have a separate, lower limit. Default 1,000.
         package var connections = 1000
-        /// The maximum number of new connections per second. It applies to all networks together that have shown a key
-        /// of an app, of which each may use half, and again to all other networks together, of which each may use a
-        /// tenth. Bursts of twice as many are allowed. 0 sets no limit. Default 500.
+        /// The maximum number of new connections per second. It applies to all networks together from which a key of an
+        /// app has been shown, of which each may use half, and separately to all other networks together, of which each
+        /// may use a tenth. Bursts of twice as many are allowed. 0 sets no limit. Default 500.
         package var connectionRate = 500
 
         package init() {}
@@ -127,7 +127,7 @@ package struct ProviderConfiguration: Sendable {
 }
 
 extension ProviderConfiguration {
-    /// The limits of those budgets that differ from their defaults.
+    /// The limits of those budgets that these settings change from their defaults.
     package var budgets: [BudgetedResource: BudgetLimits] {
         var changed: [BudgetedResource: BudgetLimits] = [:]
         func set(_ resource: BudgetedResource, _ change: (inout BudgetLimits) -> Void) {

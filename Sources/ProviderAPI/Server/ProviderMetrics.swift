@@ -133,7 +133,7 @@ struct ProviderMetrics: Sendable {
         }
     }
 
-    /// Adds a gauge for one of the values in the store's statistics.
+    /// Adds a gauge whose value is the member `value` of the store's statistics.
     private func add(
         _ name: String,
         _ help: String,

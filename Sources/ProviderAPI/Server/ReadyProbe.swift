@@ -22,7 +22,6 @@ actor ReadyProbe {
         (self.probe, self.clock) = (probe, clock)
     }
 
-    /// Creates a probe that reads and writes a store.
     init(store: any AppStore & MaintenanceStore) {
         self.init {
             _ = try await store.apps()

@@ -53,7 +53,7 @@ struct SystemController: Controller {
     }
 }
 
-/// The JSON of a provider's state in responses.
+/// The response body with a provider's state.
 package struct SystemResponse: ResponseObject {
     /// The state of the database and its queries.
     package struct Store: ResponseObject {

@@ -26,7 +26,6 @@ struct WALMonitor: Service {
         self.unfinished = Counter(label: "martlet_store_wal_folds_unfinished", dimensions: [], factory: metrics)
     }
 
-    /// Checks the length of the log until shutdown.
     func run() async {
         await cancelWhenGracefulShutdown {
             var warnedAt: ContinuousClock.Instant?

@@ -6,15 +6,14 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The operations for the history of a token or a user, the lookup of a delivery by `apns-id`, and badge counts.
+/// The operations for the history of a token or a user, for finding a delivery by its `apns-id`, and for badge counts.
 struct HistoryController: Controller {
     /// The maximum number of devices of one user whose histories are merged. Histories of further devices are omitted.
     private static let maximumDevices = 50
     /// The maximum number of times that a response looks up a device in a campaign. It limits how far back a response
-    /// reaches.
+    /// reaches; the next page continues there.
     private static let maximumLookups = 5000
 
-    /// The stores that the histories of devices and users need.
     typealias Store = AppStore & DeviceStore & TimelineStore & TokenStateStore & UserStore
 
     let store: any Store

@@ -18,7 +18,6 @@ struct HistoryPage {
     private var hasMoreDeliveries = false
     private var hasMoreEvents = false
 
-    /// The identity of a delivery, which consists of its notification and its recipient.
     private struct DeliveryKey: Hashable {
         var notification: UUID
         var recipient: Int64
@@ -51,7 +50,6 @@ struct HistoryPage {
         if events.count >= self.limit { self.hasMoreEvents = true }
     }
 
-    /// The deliveries of the page, newest first.
     var deliveries: [DeliveryRecord] {
         let sorted = self.allDeliveries.values.sorted {
             ($0.position.number, $0.at, $0.recipient) > ($1.position.number, $1.at, $1.recipient)
@@ -61,7 +59,6 @@ struct HistoryPage {
         return Array(sorted.prefix { $0.position.number >= last.number })
     }
 
-    /// The token events of the page, newest first.
     var events: [TokenEventRecord] { Array(self.allEvents.sorted { $0.id > $1.id }.prefix(self.limit)) }
 
     /// The cursor for the next page; `nil` if this page is the last one.
@@ -77,7 +74,7 @@ struct HistoryPage {
     }
 }
 
-/// The JSON of a token's or a user's history in responses. Deliveries and token events are each sorted newest first.
+/// The response body with a token's or a user's history. Deliveries and token events are each sorted newest first.
 package struct HistoryResponse: ResponseObject {
     package let devices: [DeviceResponse]
     let page: HistoryPage

@@ -11,12 +11,11 @@ import PushTypes
 struct TimelineController: Controller {
     /// The default and the maximum number of deliveries per page.
     private static let limits = (standard: 5, most: 20)
-    /// The maximum number of devices of one user whose deliveries are searched.
+    /// The maximum number of devices of one user whose deliveries are searched. Those of further devices are omitted.
     private static let maximumDevices = 50
     /// The maximum number of times that a response looks up a device in a campaign; the next page reaches further back.
     private static let maximumLookups = 5000
 
-    /// The stores that the timeline and its reader need.
     typealias Store = AppStore & DeviceStore & NotificationStore & ReceiptStore & TimelineStore
 
     private let store: any Store
@@ -210,7 +209,8 @@ struct TimelineController: Controller {
         return Array(waiting.filter { seen.insert($0).inserted }.prefix(limit))
     }
 
-    /// Returns the newest deliveries that have a state, as a page of a history, see `deliveries(of:_:tokens:_:_:)`.
+    /// Returns the newest deliveries that have a state, as a page of a history, see `deliveries(of:_:tokens:_:_:)`. A
+    /// `before` of `nil` returns the first page.
     private func page(
         of periods: [UserPeriod],
         _ tokens: [DeviceToken: Timestamp?],
@@ -252,7 +252,7 @@ struct TimelineController: Controller {
     }
 }
 
-/// The JSON of a timeline in responses, with its steps in order.
+/// The response object for a timeline, with its steps in order.
 package struct TimelineResponse: ResponseObject {
     package let timeline: Timeline
 
@@ -281,7 +281,7 @@ package struct TimelineResponse: ResponseObject {
     ]
 }
 
-/// A step of a timeline in a response.
+/// The response object for a step of a timeline.
 package struct TimelineStepResponse: ResponseObject {
     package let step: TimelineStep
     /// The time since the previous step, in milliseconds; `nil` for the first step.

@@ -46,7 +46,7 @@ struct ReactivationController: Controller {
     }
 }
 
-/// The JSON of the result of a reactivation in responses.
+/// The response body for a reactivation: the number of devices, and whether further ones remain.
 package struct ReactivationResponse: ResponseObject {
     package let devices: Int
     package let isComplete: Bool

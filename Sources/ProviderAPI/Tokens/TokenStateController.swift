@@ -91,8 +91,8 @@ struct TokenStateController: Controller {
     }
 }
 
-/// The JSON of the circuit breaker's state in one environment in responses. While it is open, `withheld` is the number
-/// of tokens that wait for a decision; otherwise it is `nil`.
+/// The response object for the circuit breaker of device tokens in one environment. While it is open, `withheld` is the
+/// number of tokens whose deactivation waits for a decision; otherwise it is `nil`.
 package struct BreakerResponse: ResponseObject {
     let environment: PushEnvironment
     let health: EnvironmentHealth
@@ -111,7 +111,7 @@ package struct BreakerResponse: ResponseObject {
 
 extension TokenEventRecord.Action: JSONRepresentable {}
 
-/// The JSON of a token event in responses: a change to a token, with its reason.
+/// The response object for a token event: a change to a token, with its reason.
 package struct TokenEventResponse: ResponseObject {
     package let event: TokenEventRecord
 

@@ -7,13 +7,12 @@ import PushWire
 /// Checks Web Push subscriptions of browsers before they are stored.
 struct SubscriptionValidator: Sendable {
     let store: any WebPushStore
-    /// The policy that decides which addresses of browsers' push services are allowed.
     let addresses: AddressPolicy
 
-    /// Checks the subscription of a registration. A registration without one passes.
+    /// Checks the Web Push subscription of a registration. A registration without one passes.
     /// - Parameter path: The path of the registration in the request, ending with a dot; empty for the body itself.
-    /// - Throws: ``RequestError`` for a URL that the policy rejects, and for an app without the VAPID key of the
-    ///   subscription.
+    /// - Throws: ``RequestError`` for a URL that the policy rejects, and if the app lacks the VAPID key for which the
+    ///   subscription was created.
     func check(_ registration: DeviceRegistration, app: Int64, at path: String = "") async throws {
         guard let wanted = registration.subscription else { return }
         do throws(RequestError) {

@@ -52,7 +52,7 @@ struct WebhooksController: Controller {
         return operations.map { $0.tag(.webhooks).scope(.operate) }
     }
 
-    /// The maximum number of webhooks of an app.
+    /// The maximum number of webhooks of an app. Adding more is rejected.
     private static let maximum = 50
 
     /// Adds a webhook with a new secret, which only this response shows.
@@ -98,7 +98,7 @@ struct WebhooksController: Controller {
         return try await self.update(request) { ($0.url, $0.events, $0.isActive) = (url, events, isActive) }
     }
 
-    /// Removes a webhook. After the response, nothing is sent to it any more.
+    /// Removes a webhook. After the response, nothing more is sent to it.
     private func delete(_ request: OperationRequest) async throws -> Response {
         guard let id = request.uuid("webhook"), try await self.store.deleteWebhook(id) else {
             throw RequestError.noSuch("webhook")
@@ -138,7 +138,8 @@ struct WebhooksController: Controller {
         return try .json(await self.postTest(webhook, app.bundleID))
     }
 
-    /// Changes a webhook in one transaction, so that neither a delivery nor another request reverts the change.
+    /// Changes a webhook by calling `set` in one transaction, so that neither a delivery nor another request reverts
+    /// the change.
     /// - Parameter newSecret: A new secret, which the response shows; `nil` to show none.
     private func update(
         _ request: OperationRequest,
@@ -171,7 +172,7 @@ struct WebhooksController: Controller {
     }
 }
 
-/// The JSON of a webhook in responses, with the state of its deliveries.
+/// The response object for a webhook, with the state of its deliveries.
 package struct WebhookResponse: ResponseObject {
     let webhook: WebhookRecord
     /// The bundle id of the app; `nil` if the app was removed.
@@ -219,8 +220,8 @@ extension WebhookTestResult: ResponseObject {
     ]
 }
 
-/// The operation `GET /v1/webhooks/{webhook}/deliveries`, which lists the blocks of events for a webhook with their
-/// states.
+/// The operation `GET /v1/webhooks/{webhook}/deliveries`, which lists the blocks of events for a webhook, newest first,
+/// with their states.
 struct WebhookDeliveriesController: Controller {
     let store: any WebhookStore
 

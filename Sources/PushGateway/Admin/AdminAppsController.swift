@@ -112,7 +112,7 @@ struct AdminAppsController: Controller {
         }
     }
 
-    /// Returns the bundle id in the path. Throws the error for an unknown app if the bundle id is not valid.
+    /// Returns the bundle id in the path. Throws the same error as for an unknown app if the bundle id is not valid.
     private static func bundleID(_ request: OperationRequest) throws -> Topic {
         guard let topic = request.topic("app") else { throw Self.noSuchApp }
         return topic

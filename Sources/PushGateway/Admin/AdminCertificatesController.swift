@@ -31,7 +31,8 @@ struct AdminCertificatesController: Controller {
     let authority: ProviderAuthority
     let time: any TimeSource
 
-    /// The response with a newly issued certificate. The gateway does not keep the certificate's private key.
+    /// The response with a newly issued certificate and, if the gateway generated it, its private key, which is not
+    /// kept.
     private struct IssuedCertificateResponse: ResponseObject {
         let issued: ProviderAuthority.Issued
         /// An AES-encrypted `.p12` with the certificate and its key, in base64; `nil` if the caller generated the key.
@@ -90,7 +91,8 @@ struct AdminCertificatesController: Controller {
         return .noContent
     }
 
-    /// Parses the description of a certificate to issue. Its topics always include the topic of the subject.
+    /// Parses the description of a certificate to issue. If the body lists topics, the topic of the subject is added to
+    /// them.
     private static func order(_ fields: JSONFields) throws -> ProviderAuthority.Order {
         let topic = try fields.required(AdminCertificateRequest.topic)
         var topics = try fields.value(AdminCertificateRequest.topics) ?? []
@@ -103,7 +105,8 @@ struct AdminCertificatesController: Controller {
         )
     }
 
-    /// Returns the source of the key; by default a new RSA key.
+    /// Returns the source of the key: the signing request in the body, or a new key of the requested kind, by default
+    /// RSA.
     private static func key(_ fields: JSONFields) throws -> ProviderAuthority.KeySource {
         switch (try fields.value(Member.signingRequest), try fields.value(AdminCertificateRequest.keyType)) {
         case (let csr?, nil): return .signingRequest(csr)

@@ -68,7 +68,7 @@ struct AdminChannelsController: Controller {
         return .noContent
     }
 
-    /// Creates the response value for a channel, with the channel's storage policy from the registry.
+    /// Creates the response value for a channel, with the storage policy that the registry has for it.
     private func channel(_ id: String, _ app: Topic, _ environment: PushEnvironment) -> RegisteredChannel {
         let policy = self.channels.policy(of: id, app: app, in: environment) ?? .nothing
         return RegisteredChannel(environment: environment, name: ChannelName(bundleID: app, id: id), policy: policy)

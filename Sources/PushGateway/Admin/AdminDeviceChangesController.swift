@@ -6,7 +6,7 @@ package import PushSupport
 
 /// The JSON members of requests to activate or reinstall a device.
 package enum AdminDeviceRequest {
-    /// The maximum length of a device's name, in bytes.
+    /// The maximum length of a device's name, in bytes. A longer one is rejected.
     private static let maximumName = 100
 
     /// The name of a device, which may be empty.
@@ -154,6 +154,5 @@ struct AdminDeviceChangesController: Controller {
     /// Discards all messages for the device, and closes its connections.
     private func forget(_ id: UUID) { for core in self.environments { core.router.removed(nil, from: id) } }
 
-    /// Closes the connections of the device, and returns their number.
     private func close(_ id: UUID) -> Int { self.environments.count { $0.router.close(id) } }
 }

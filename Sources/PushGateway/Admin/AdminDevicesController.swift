@@ -36,7 +36,7 @@ struct AdminDevicesController: Controller {
     }
 
     /// Returns the filter for devices by the query items `online`, `topic` and `name`, all of which must match. The
-    /// second argument of the filter tells whether the device is connected. An absent item matches all devices.
+    /// second argument of the filter is `true` for a device that is connected. An absent item matches all devices.
     private static func filter(_ request: OperationRequest) throws -> (ActivatedDevice, Bool) -> Bool {
         let (topic, name) = (try request.text("topic"), try request.text("name")?.lowercased())
         let online: Bool? =
@@ -93,7 +93,6 @@ private struct DeviceEntry: ResponseObject {
 private struct DeviceDetails: ResponseObject {
     let device: ActivatedDevice
     let connections: [Connection]
-    /// The apps in the order of their topics.
     let installs: [Install]
 
     static let members: [ResponseMember<Self>] = [
@@ -111,7 +110,7 @@ private struct DeviceDetails: ResponseObject {
     /// The connection of the device in one environment.
     struct Connection: ResponseObject {
         let environment: PushEnvironment
-        /// The session; `nil` if the device is not connected.
+        /// The session of the device's connection; `nil` if it is not connected.
         let session: DeviceSession?
 
         private var isOnline: Bool { self.session != nil }

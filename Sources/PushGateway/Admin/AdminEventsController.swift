@@ -5,13 +5,12 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// `/v1/events`, `/v1/notifications` and `/v1/counters`: the event log.
+/// The operations at `/v1/events`, `/v1/notifications` and `/v1/counters`, which read the event log.
 struct AdminEventsController: Controller {
     /// The maximum number of events in the timeline of one notification. If there are more, the oldest are omitted.
     private static let maximumTimeline = 1000
     /// The number of entries on a page if the request sets no `limit`.
     private static let pageSize: Int64 = 50
-    /// The query items that ``filter(_:)`` reads.
     private static let filters: [ParameterDescription] = [
         .after, .environment, .topic, .query("device", "Of this device."),
         .query("apnsId", "Of this notification."), .query("token", "Of this token."),
@@ -21,7 +20,7 @@ struct AdminEventsController: Controller {
     let devices: DeviceRegistry
     let environments: [EnvironmentCore]
 
-    /// The number of events with one name in one environment.
+    /// The number of events with one name in one environment, since the gateway was started.
     private struct Counter: ResponseObject {
         let environment: PushEnvironment?
         let name: Event.Name
@@ -163,7 +162,7 @@ extension Event: ResponseObject {
 
 /// The state of one notification at one device.
 private struct NotificationState: ResponseObject {
-    /// The newest event of the notification at this device.
+    /// The newest event of the notification at this device, which determines the state.
     let last: Event
 
     static let members: [ResponseMember<Self>] = [
@@ -174,7 +173,7 @@ private struct NotificationState: ResponseObject {
         .required("sinceMs", \.last.time),
     ]
 
-    /// The state as human-readable text.
+    /// The state as human-readable text, such as `delivered from storage`.
     var text: String {
         switch self.last.name {
         case .received: "sent to the device, not acknowledged yet"

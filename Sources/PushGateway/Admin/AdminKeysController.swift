@@ -118,10 +118,11 @@ extension AdminKeysController {
     private struct Material {
         /// The public key in X9.63 format.
         var publicKey: [UInt8]
-        /// The private key in PEM; `nil` for a key from the request.
+        /// The generated private key in PEM; `nil` for a key from the request.
         var privateKey: String?
 
-        /// Generates the id of a generated key. Throws for a key from the request, which requires the member `keyId`.
+        /// Generates a key id for a generated key. Throws for a key from the request, for which the member `keyId` is
+        /// required.
         func keyID(_ fields: JSONFields) throws -> String {
             guard self.privateKey != nil else {
                 throw fields.error("keyId", "missing_field", "this member is required with a key")
@@ -151,7 +152,8 @@ extension AdminKeysController {
         return Material(publicKey: publicKey)
     }
 
-    /// Parses a public key, or a `.p8` private key, of which only the public key is used.
+    /// Parses a public key, or a `.p8` private key, of which only the public key is used; returns `nil` for any other
+    /// text.
     private static func publicKey(pem: String) -> [UInt8]? {
         let key =
             (try? P256.Signing.PublicKey(pemRepresentation: pem))
@@ -159,7 +161,7 @@ extension AdminKeysController {
         return key.map { Array($0.x963Representation) }
     }
 
-    /// Parses the scope of a key. Members that do not apply to the scope are errors.
+    /// Parses the scope of a key, by default all topics of the team. Members that do not apply to the scope are errors.
     private static func scope(_ fields: JSONFields) throws -> RegisteredKey.Scope {
         let name = try fields.value(AdminKeyRequest.scope) ?? .team
         let environment = try fields.value(AdminKeyRequest.environment)

@@ -3,7 +3,7 @@ import PushTypes
 
 /// The members that several requests of the admin API share.
 extension Member {
-    /// Creates a member for the id of a team or a key, in Apple's form.
+    /// Creates a member for the id of a team or a key: ten letters or digits.
     static func identifier(_ name: String) -> RequestMember<String> {
         Self.text(name, maximum: 64, as: .string(length: 10...10, pattern: "^[A-Za-z0-9]+$"))
             .checked("invalid_identifier", "team and key ids have 10 letters or digits") { text in

@@ -12,17 +12,17 @@ import PushTypes
 typealias AdminOperation = APIOperation<Never>
 
 extension AdminOperation {
-    /// An operation that only reads.
+    /// Creates an operation that only reads.
     static func get(_ path: String, _ id: String, _ summary: String, _ handler: @escaping Handler) -> Self {
         .init(.get, path, id: id, summary, handler)
     }
 
-    /// An operation that changes something; `.body(.admin(…))` adds a request body to it.
+    /// Creates an operation that changes something; `.body(.admin(…))` adds a request body to it.
     static func post(_ path: String, _ id: String, _ summary: String, _ handler: @escaping Handler) -> Self {
         .init(.post, path, .unaudited, id: id, summary, handler)
     }
 
-    /// An operation that removes something.
+    /// Creates an operation that removes something.
     static func delete(_ path: String, _ id: String, _ summary: String, _ handler: @escaping Handler) -> Self {
         .init(.delete, path, .unaudited, id: id, summary, handler)
     }
@@ -36,9 +36,7 @@ extension BodyDescription {
 extension ParameterDescription {
     /// The query item that begins a page after the entry of this name, see ``AdminPage``.
     static let after = ParameterDescription.query("after", "The member next of the page before.")
-    /// The query item that ``OperationRequest/environment()`` reads.
     static let environment = ParameterDescription.query("environment", "Of this environment only.")
-    /// The query item that selects the entries of one topic.
     static let topic = ParameterDescription.query("topic", "Of this topic only.")
 }
 
@@ -60,7 +58,6 @@ extension OperationRequest {
         try self.value(name, UUID.init(uuidString:), orThrow: .invalid(name, "a device id is a UUID"))
     }
 
-    /// Returns the id of the device that the path names.
     func deviceID() throws -> UUID {
         guard let id = self.uuid("device") else { throw RequestError.noSuch("device") }
         return id
@@ -80,10 +77,8 @@ extension RequestError {
 
 /// The start and the length of the page of a list that a request queries: `?limit=100&after=NAME`.
 struct AdminPage: Sendable {
-    /// The query items that ``init(_:)`` reads.
     static let parameters: [ParameterDescription] = [.limit(), .after]
 
-    /// The maximum number of entries on the page.
     let limit: Int
     /// The name of the last entry on the previous page; `nil` for the first page.
     let after: String?
@@ -98,11 +93,11 @@ struct AdminPage: Sendable {
     /// The number of entries to read: one more than the limit, to detect whether another page follows.
     var fetch: Int { self.limit + 1 }
 
-    /// Returns `{"NAME":[…],"next":"…"}`; `next` is present only if another page follows.
+    /// Returns `{"NAME":[…],"next":"…"}` for a page of a list; `next` is present only if another page follows.
     ///
     /// - Parameters:
     ///   - values: The entries of the page, and one more if another page follows.
-    ///   - entryName: Returns the name of an entry.
+    ///   - entryName: Returns the name of an entry, which the next page's `after` contains.
     func response<Entry: JSONRepresentable>(
         _ name: String,
         _ values: [Entry],

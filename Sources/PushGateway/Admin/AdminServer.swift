@@ -7,9 +7,7 @@ import Synchronization
 
 /// The admin API: apps, provider keys, devices and their events, over plain HTTP on the loopback address.
 struct AdminServer {
-    /// The controllers whose operations have paths below `/v1`.
     let controllers: [any Controller<Never>]
-    /// The gauges whose values `/metrics` reports.
     let gauges: GaugeRegistry
     let unauthenticated: UnauthenticatedConnectionBudget
     let connections: AdminConnections
@@ -54,7 +52,6 @@ struct AdminServer {
         return router
     }
 
-    /// The operations that belong to no controller.
     private var operations: [AdminOperation] {
         let (certificate, gauges) = (self.authorityPEM, self.gauges)
         return [
@@ -71,7 +68,7 @@ struct AdminServer {
 
 /// Counts and limits the connections of the admin listener. Connections beyond the limit wait until one is closed.
 final class AdminConnections: AvailableConnectionsDelegate {
-    /// The maximum number of open connections.
+    /// The maximum number of open connections. Further ones wait until one is closed.
     static let maximum = 256
 
     private let open = Atomic<Int>(0)

@@ -4,7 +4,7 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// Stores the addresses of the listeners, which are known once the listeners are bound.
+/// Stores the addresses of the listeners, which are known once the listeners are bound; no ports before that.
 final class OpenListeners: Sendable {
     private let addresses = Mutex(GatewayAddresses())
 

@@ -106,7 +106,6 @@ struct CertificateAuthority: Sendable {
 
 /// Conversions to and from `Date`, in which certificates have their times.
 extension Timestamp {
-    /// The date of this time, without the fraction of a second.
     var date: Date { Date(timeIntervalSince1970: Double(self.seconds)) }
 
     /// Creates the time of a date, rounded down to whole seconds.
@@ -176,7 +175,7 @@ struct DeviceCertificateIssuer: Sendable {
         return (PEMText.file(try certificate.serializeAsPEM().pemString), Self.serial(of: certificate))
     }
 
-    /// Returns the serial number in lower-case hexadecimal.
+    /// Returns a certificate's serial number in lower-case hexadecimal, including any leading zero bytes.
     static func serial(of certificate: Certificate) -> String {
         Hexadecimal.encode(Array(certificate.serialNumber.bytes))
     }

@@ -8,7 +8,7 @@ import X509
 
 /// Issues the certificates of providers, and identifies providers by them (reference 2.2).
 struct ProviderAuthority: Sendable {
-    /// The subject, topics, environments and key of a certificate to issue.
+    /// The topics, environments and key of a certificate to issue.
     struct Order: Sendable {
         /// The topic in the subject's UID, which applies to pushes that name no topic.
         var topic: Topic
@@ -22,13 +22,11 @@ struct ProviderAuthority: Sendable {
     enum KeySource: Sendable {
         /// A new RSA key of 2,048 bits, which every client accepts.
         case newRSA
-        /// A new P-256 key.
         case newP256
         /// The key of a PKCS#10 signing request in PEM.
         case signingRequest(String)
     }
 
-    /// An issued certificate.
     struct Issued: Sendable {
         var certificate: ProviderCertificate
         var certificatePEM: String
@@ -145,7 +143,7 @@ extension CertificateIdentity {
 }
 
 extension Certificate {
-    /// The serial number without leading zero bytes, which depend on the encoding.
+    /// The serial number in hexadecimal, without leading zero bytes, which depend on the encoding.
     fileprivate var serialHex: String { Hexadecimal.encode(self.serialNumber.bytes.drop { $0 == 0 }) }
 }
 
@@ -167,13 +165,14 @@ struct CertificateIdentity: Hashable, Sendable {
 /// Checks the client certificates of one environment.
 struct CertificateCheck: Sendable {
     let environment: PushEnvironment
-    /// Returns the identity in a certificate in DER, or the reason to reject it.
+    /// The closure that returns the identity in a certificate in DER, or the reason to reject it.
     let identify: @Sendable ([UInt8]) -> Result<CertificateIdentity, Reason>
-    /// Returns whether an identity that was valid when its connection began still is: neither revoked nor expired.
+    /// The closure that returns whether an identity that was valid when its connection began is still neither revoked
+    /// nor expired.
     var isStillValid: @Sendable (CertificateIdentity) -> Bool = { _ in true }
 
-    /// Returns the identity of a client, or the reason to reject it.
-    /// - Parameter certificate: The client's certificate in DER; `nil` if it has none.
+    /// Returns the identity of a client, or the reason to reject it, such as a certificate for the other environment.
+    /// - Parameter certificate: The client's certificate in DER; `nil` if it has none, which is rejected too.
     func identity(of certificate: [UInt8]?) -> Result<CertificateIdentity, Reason> {
         guard let certificate else { return .failure(.badCertificate) }
         return self.identify(certificate).flatMap { identity in

@@ -8,7 +8,7 @@ struct ChannelManager: Sendable {
     let channels: ChannelRegistry
     let time: any TimeSource
     let logger: Logger
-    /// Called with the name of a deleted channel, to remove the channel's followers and its stored broadcast.
+    /// The closure that removes the followers and the stored broadcast of a deleted channel.
     var channelDeleted: @Sendable (ChannelName) -> Void = { _ in }
 
     func perform(_ command: ChannelChange) async -> ProviderResponse {

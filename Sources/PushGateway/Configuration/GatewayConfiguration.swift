@@ -3,7 +3,6 @@ import PushSupport
 package import PushTypes
 package import PushWire
 
-/// An address and port to listen on.
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     package var host: String
     /// The port; 0 stands for any free port.
@@ -56,7 +55,6 @@ extension PerListener<ListenAddress> {
 
 /// The configuration of a gateway. Every default suits a developer's machine.
 package struct GatewayConfiguration: Sendable {
-    /// The addresses of the listeners of one environment.
     package typealias Listeners = PerListener<ListenAddress>
 
     /// The path of the folder for certificates, token keys and the database. The gateway creates it at the first start.
@@ -72,7 +70,6 @@ package struct GatewayConfiguration: Sendable {
     package var serverNames = ["localhost"]
     /// The kind of key in the server certificate. Default P-256.
     package var serverKey = ServerKeyType.p256
-    /// The limits of connections, messages and events.
     package var limits = Limits()
     /// The rules by which requests of providers are checked. Default lenient.
     package var rules = ProviderRules.lenient
@@ -99,7 +96,6 @@ package enum ServerKeyType: String, CaseIterable, Sendable {
 
 /// The ports that the listeners are bound to.
 package struct GatewayAddresses: Hashable, Sendable {
-    /// The ports of one environment.
     package typealias Ports = PerListener<Int>
 
     package var ports: [PushEnvironment: Ports]
@@ -114,7 +110,6 @@ package struct GatewayAddresses: Hashable, Sendable {
 }
 
 extension GatewayConfiguration {
-    /// The limits of a gateway, with their defaults.
     package struct Limits: Sendable {
         /// The maximum number of open connections of each listener. Further ones are closed immediately. Default
         /// 20,000.
@@ -137,8 +132,8 @@ extension GatewayConfiguration {
         /// The maximum number of events in the event log, of about 100 bytes each; the oldest are removed. Default
         /// 1,000,000.
         package var events = 1_000_000
-        /// The age at which events are removed from the event log, as in Apple's delivery log (reference 7.3). Default
-        /// 7 days.
+        /// The age at which events are removed from the event log: by default 7 days, as in Apple's delivery log
+        /// (reference 7.3).
         package var eventAge: Duration = .seconds(7 * 86_400)
         /// The interval at which a device that is not in use is woken for messages held to save power. Default 15 min.
         package var powerWindow: Duration = .seconds(15 * 60)

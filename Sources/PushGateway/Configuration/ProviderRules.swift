@@ -5,9 +5,9 @@ package import PushTypes
 /// ``strict`` is documented or observed behaviour of Apple; ``lenient``, the default, also accepts what existing
 /// clients send. Every rule can be set on its own.
 package struct ProviderRules: Hashable, Sendable {
-    /// The rate of a token bucket.
+    /// A rate limit that allows bursts, such as that of a token bucket.
     package struct Rate: Hashable, Sendable {
-        /// The number of requests that are allowed in each window.
+        /// The number of requests that are allowed in each ``window``.
         package var requests: Int
         package var window: Duration
         /// The maximum number of requests in one burst, which is the capacity of the bucket.
@@ -28,7 +28,7 @@ package struct ProviderRules: Hashable, Sendable {
     /// it applies from the start. Default 1,000.
     package var streamLimit = 1000
     /// The minimum time between two changes of the provider token on a connection. An earlier change is rejected with
-    /// 429 (reference 2.1). The first token of a connection is not a change. Default: none.
+    /// 429 (reference 2.1). The first token of a connection is not a change. Default `nil`: no minimum.
     package var tokenUpdateInterval: Duration?
     /// A Boolean value that indicates whether a push that only wakes the app is rejected with `BadPriority` if it
     /// requests priority 10; otherwise it has priority 5. A request without a priority always passes (reference 7.5;
@@ -49,18 +49,20 @@ package struct ProviderRules: Hashable, Sendable {
     /// otherwise to 2,048, as for command 2 (reference 5.1).
     package var refusesLongSimplePayloads = false
     /// The maximum rate of accepted pushes per device token. Further pushes are rejected with `TooManyRequests`
-    /// (reference 7.8). Default: no limit.
+    /// (reference 7.8). Default `nil`: no limit.
     package var deviceRate: Rate?
     /// The number of consecutive rejections after which a connection may have only one stream at a time, until a
-    /// request is accepted (reference 1.3). Default `nil`: never.
+    /// request is accepted (reference 1.3). Default `nil`: the number of streams is never reduced.
     package var refusalsBeforeSlowdown: Int?
     /// The number of consecutive rejections after which the connection is closed (reference 7.8). Default `nil`: never.
     package var refusalsBeforeEnd: Int?
-    /// The number of rejections as which a `BadDeviceToken` counts. A 410 does not count (reference 1.9). Default 5.
+    /// The number of rejections for which one `BadDeviceToken` counts in the limits above (reference 1.9). Default 5. A
+    /// rejection with status 410 does not count.
     package var badDeviceTokenWeight = 5
-    /// The time without requests after which the connection is closed with `IdleTimeout`. Default `nil`: never.
+    /// The time without requests after which the connection is closed with `IdleTimeout`. Default `nil`: no limit.
     package var idleTimeout: Duration?
-    /// The header `retry-after` of responses 429 and 503, in seconds (reference 11, row 4). Default: not sent.
+    /// The header `retry-after` of responses 429 and 503, in seconds (reference 11, row 4). Default `nil`: it is not
+    /// sent.
     package var retryAfter: Int?
     /// The reason to reject a key of the other environment: Apple's servers send ``Reason/badEnvironmentKeyInToken``,
     /// the documentation has ``Reason/badEnvironmentKeyIdInToken`` (reference 1.9).
@@ -71,7 +73,6 @@ package struct ProviderRules: Hashable, Sendable {
 
     package init() {}
 
-    /// The default rules.
     package static let lenient = ProviderRules()
 
     /// Apple's rules. The numbers that Apple does not publish (rate, counts, idle time) are Martlet's own.

@@ -53,7 +53,7 @@ struct SharedCore: Sendable {
         )
     }
 
-    /// Returns the delay that a fault rule sets for the entries of a provider's feedback list; zero without such a
+    /// Returns the time for which a fault rule hides new entries of a provider's feedback list; zero without such a
     /// rule.
     func feedbackDelay(for identity: CertificateIdentity, _ environment: PushEnvironment) -> Duration {
         let subject = FaultSubject(

@@ -10,21 +10,22 @@ final class ProviderRegistry: TrustDirectory, Sendable {
     /// The result of adding an app, a key or a certificate.
     enum Change: Hashable, Sendable {
         case added
-        /// The same app, key or certificate is registered already.
+        /// The same app, key or certificate is registered already, and nothing was changed.
         case alreadyThere
-        /// A different app, key or certificate is registered under the same name.
+        /// A different app, key or certificate is registered under the same name, and nothing was changed.
         case conflict
-        /// The maximum number of apps, keys or certificates is reached.
+        /// The maximum number of apps, keys or certificates is reached, and nothing was added.
         case full
     }
 
     /// The maximum number of apps, of keys, and of certificates; beyond it, adding one fails with ``Change/full``.
     static let capacity = 10_000
-    /// The maximum number of keys of one team for one environment (reference 2.1).
+    /// The maximum number of keys of one team for one environment (reference 2.1). Further ones are rejected.
     static let maximumTeamScopedKeys = 2
-    /// The maximum number of topic-specific keys of one team in one environment (reference 2.1).
+    /// The maximum number of topic-specific keys of one team in one environment (reference 2.1). Further ones are
+    /// rejected.
     static let maximumTopicKeys = 200
-    /// The maximum number of topics of one key (reference 2.1).
+    /// The maximum number of topics of one key (reference 2.1). A key with more is rejected.
     static let maximumTopicsPerKey = 400
 
     private struct State {
@@ -210,7 +211,7 @@ protocol TrustDirectory: Sendable {
     /// A number that changes with every change of apps, keys or certificates, by which caches detect that they are
     /// outdated.
     var changes: UInt64 { get }
-    /// Returns a registered key; `nil` also for a revoked one.
+    /// Returns a registered key; `nil` for an unknown and for a revoked one.
     func key(_ keyID: String) -> RegisteredKey?
     func app(_ bundleID: Topic) -> ProviderApp?
     func isRevoked(certificate serial: String) -> Bool

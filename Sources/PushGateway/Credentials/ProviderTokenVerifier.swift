@@ -5,7 +5,6 @@ import PushTypes
 
 /// The claims of a provider token with a valid signature.
 struct VerifiedProviderToken: Hashable, Sendable {
-    /// The registered key that signed the token.
     var key: RegisteredKey
     var issuedAt: Timestamp
     var algorithm = ProviderTokenAlgorithm.es256
@@ -49,7 +48,7 @@ enum ProviderTokenVerifier {
         return VerifiedProviderToken(key: registered, issuedAt: issuedAt, algorithm: algorithm)
     }
 
-    /// Verifies a signature in the raw form r‖s, or in ASN.1 DER.
+    /// Returns whether the key signed `input`, for a signature in the raw form r‖s or in ASN.1 DER.
     private static func isValid(
         _ bytes: Data,
         for input: Data,
@@ -75,7 +74,8 @@ enum ProviderTokenVerifier {
         }
     }
 
-    /// Parses `iat`, which may be an integer, a fraction, or a string with either.
+    /// Parses the issue time `iat`, which may be an integer, a fraction, or a string with either; `nil` for other
+    /// values.
     private static func seconds(_ value: JSONValue?) -> Int64? {
         switch value {
         case .integer(let seconds): seconds

@@ -8,7 +8,7 @@ import Synchronization
 /// The connections of an environment share the cache. The oldest entry is replaced when the cache is full. Entries do
 /// not depend on the time; all are removed when the registered keys have changed.
 final class RejectedTokenCache: Sendable {
-    /// The part of a check's outcome that does not depend on the time.
+    /// The part of a check's result that does not depend on the time, and can therefore be cached.
     enum Outcome: Hashable, Sendable {
         /// The header has no provider token, or the token was not signed by a registered key.
         case invalid

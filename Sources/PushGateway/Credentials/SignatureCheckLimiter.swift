@@ -37,7 +37,7 @@ final class SignatureCheckLimiter: Sendable {
     private let sources = Mutex<[Source: Bucket]>([:])
 
     /// Counts a token that was checked and found invalid.
-    /// - Returns: `false` if the source has exceeded its limit.
+    /// - Returns: `false` if the source has exceeded its limit, so that its connection is to be closed.
     func take(_ source: Source, now: Timestamp) -> Bool {
         self.sources.withLock { sources in
             if sources[source] == nil, sources.count >= Self.maximumSources {

@@ -46,9 +46,9 @@ final class DeviceRegistry: Sendable {
     /// The number of activated devices, without deleted ones.
     var count: Int { self.state.withLock { $0.devices.values.count { $0.deletedAt == nil } } }
 
-    /// Returns at most `limit` of the matching devices that are not deleted, in the order of their activation.
+    /// Returns at most `limit` of the devices that match and are not deleted, in the order of their activation.
     /// - Parameter cursor: The device after which to begin; it may be deleted by now. `nil` begins with the oldest.
-    /// - Returns: `nil` if there never was a device `cursor`.
+    /// - Returns: The devices; `nil` if there never was a device `cursor`.
     func page(after cursor: UUID?, limit: Int, where isIncluded: (ActivatedDevice) -> Bool) -> [ActivatedDevice]? {
         let all = self.state.withLock { $0.devices }
         var rest = all.values.filter { $0.deletedAt == nil }
@@ -278,7 +278,7 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    /// Writes a change to the database, then applies it in memory and logs its event.
+    /// Writes a change to the database, then applies it in memory and logs `event`.
     /// - Returns: The changed device; `nil` if it does not exist.
     private func change(
         _ id: UUID,

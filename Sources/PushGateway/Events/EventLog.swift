@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// A killed gateway loses the events of the last interval, but none of the changes that they describe.
 final class EventLog: Sendable {
-    /// The maximum time for which an event is in memory only.
+    /// The maximum time for which an event is in memory only, before it is written to the database.
     static let flushInterval: TimeAmount = .milliseconds(250)
     /// The maximum number of events that are not on disk yet. Further ones are dropped.
     static let maximumUnwritten = 200_000
@@ -21,9 +21,8 @@ final class EventLog: Sendable {
 
     private struct State {
         var nextID: Int64
-        /// The last id that is reserved on disk.
         var reserved: Int64
-        /// The events that were not passed to the database yet.
+        /// The events that are in memory and were not passed to the database yet.
         var fresh: [Event] = []
         /// The events that were passed to the database and are not committed yet.
         var writing: [Event] = []
@@ -97,10 +96,9 @@ final class EventLog: Sendable {
         self.state.withLock { ($0.dropped, $0.fresh.count + $0.writing.count) }
     }
 
-    /// The id that was assigned last.
     var lastID: Int64 { self.state.withLock { $0.nextID } - 1 }
 
-    /// Returns the matching events that are newer than `id`, oldest first; at most `limit`, beginning with the oldest.
+    /// Returns at most `limit` matching events that are newer than `id`, oldest first, beginning with the oldest.
     func events(_ filter: EventFilter, after id: Int64, limit: Int) async throws -> [Event] {
         let recent = self.state.withLock { $0.writing + $0.fresh }
         let before = recent.first?.id ?? .max

@@ -8,7 +8,8 @@ final class EventStream: Sendable {
     /// The maximum number of watchers at a time, beyond which ``watch()`` returns `nil`.
     static let maximumWatchers = 32
 
-    /// A subscriber to the groups of events. An empty group contains no news; ``remind()`` sends it at intervals.
+    /// A subscriber to the events. Each element of its stream is a group of events; ``remind()`` sends an empty group
+    /// at intervals.
     struct Watcher: Sendable {
         let events: AsyncStream<[Event]>
         fileprivate let continuation: AsyncStream<[Event]>.Continuation

@@ -18,7 +18,7 @@ enum FaultAction: Hashable, Sendable {
     case dropAcks
     /// The listener presents a certificate that expired yesterday.
     case expiredCertificate
-    /// A limit of concurrent streams is announced when the connection starts (`after` is 0), or after `after` requests.
+    /// A limit of concurrent streams is announced after `after` requests, or when the connection starts if it is 0.
     case streamLimit(Int, after: Int)
     /// Feedback entries are sent with this delay.
     case feedbackDelay(Duration)
@@ -29,7 +29,7 @@ enum FaultAction: Hashable, Sendable {
 
     /// The time and the fields of a GOAWAY frame (RFC 9113 section 6.8).
     struct GoAway: Hashable, Sendable {
-        /// The number of requests on the connection, including the current one, at which the frame is sent.
+        /// The number of the request on the connection, from 1, at which the frame is sent.
         var after: Int
         var code = FaultErrorCode.none
         /// The `reason` in the JSON debug data of the frame; `nil` for no debug data.
@@ -47,7 +47,7 @@ enum FaultAction: Hashable, Sendable {
         case connection
     }
 
-    /// The point in the processing at which the action is decided.
+    /// The point in the processing at which the gateway decides whether the action applies.
     var point: FaultPoint {
         switch self {
         case .latency, .reject, .reset, .goAway, .stall, .close: .request
@@ -111,7 +111,6 @@ struct FaultErrorCode: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension FaultAction {
-    /// The JSON members of a rule that describe its action.
     enum Members {
         private static let counts: ClosedRange<Int64> = 1...1_000_000_000
         private static let longestDelay: Duration = .seconds(30 * 86_400)

@@ -40,7 +40,7 @@ struct FaultDecision: Hashable, Sendable {
     var feedbackDelay: Duration?
 
     /// Adds the action of a rule.
-    /// - Returns: `false` if an earlier rule has set the same property.
+    /// - Returns: `false` if an earlier rule has set the same property, so that `action` is ignored.
     mutating func add(_ action: FaultAction, random: inout some RandomNumberGenerator) -> Bool {
         switch action {
         case .latency(let latency): Self.set(&self.before, .wait(latency.sample(using: &random)))

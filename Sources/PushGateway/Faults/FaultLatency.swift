@@ -13,14 +13,13 @@ enum FaultLatency: Hashable, Sendable {
     /// Percentiles in ascending order of both percentage and duration.
     case percentiles([Percentile])
 
-    /// A percentile of the distribution.
     struct Percentile: Hashable, Sendable {
         /// The percentile, 1 to 100.
         var percent: Int
         var duration: Duration
     }
 
-    /// The maximum latency: 10 min.
+    /// The maximum latency: 10 min. A rule with a longer one is rejected.
     static let longest: Duration = .seconds(600)
 
     func sample(using random: inout some RandomNumberGenerator) -> Duration {
@@ -47,7 +46,7 @@ enum FaultLatency: Hashable, Sendable {
     }
 
     /// Returns the duration at a fraction of the range.
-    /// - Parameter part: 0 for the lower bound, 1 for the upper.
+    /// - Parameter part: The fraction: 0 for the lower bound, 1 for the upper.
     private static func point(_ part: Double, in range: ClosedRange<Duration>) -> Duration {
         range.lowerBound + (range.upperBound - range.lowerBound) * part
     }

@@ -4,23 +4,23 @@ import PushTypes
 /// The conditions under which a fault applies to a request, message or connection, and how often it applies. A property
 /// that is `nil` matches all.
 struct FaultMatch: Hashable, Sendable {
-    /// The topic; a bundle id also matches the topics that are derived from it.
+    /// The topic; a bundle id also matches the topics that are derived from it. `nil` matches all.
     var topic: Topic?
-    /// The token in lower-case hexadecimal, or a prefix of it.
+    /// The device token in lower-case hexadecimal, or a prefix of it; `nil` matches all.
     var token: String?
-    /// The key id or certificate serial number, compared without regard to letter case.
+    /// The key id or certificate serial number, compared without regard to letter case; `nil` matches all.
     var credential: String?
     var environment: PushEnvironment?
     var listener: FaultListener?
     /// The percentage of the matching subjects to which the fault applies, at random: 0 to 100. Default all.
     var percent: Double = 100
-    /// The number of matching subjects, counted from the first, to which the fault can apply.
+    /// The number of matching subjects, counted from the first, to which the fault can apply; `nil` for no limit.
     var first: Int?
-    /// The interval between the matching subjects to which the fault applies: 3 for every third one.
+    /// The interval between the matching subjects to which the fault applies: 3 for every third one, `nil` for all.
     var every: Int?
-    /// The maximum number of times that the fault applies.
+    /// The maximum number of times that the fault applies; `nil` for no limit.
     var times: Int?
-    /// The time from which the fault no longer applies.
+    /// The time from which the fault no longer applies; `nil` for no end.
     var until: Timestamp?
 
     /// Returns whether `subject` matches. Percentage and counts are not considered.
@@ -33,7 +33,7 @@ struct FaultMatch: Hashable, Sendable {
         return true
     }
 
-    /// Returns whether the fault applies to a matching subject.
+    /// Returns whether the fault applies to a subject that matches, which the counts and the percentage decide.
     /// - Parameters:
     ///   - seen: The number of the subject among those that match, from 1.
     ///   - hits: The number of times that the fault has applied before.
@@ -140,14 +140,14 @@ struct FaultSubject: Hashable, Sendable {
     var environment: PushEnvironment
     var topic: Topic?
     var token: DeviceToken?
-    /// The provider's key id, or its certificate's serial number in hexadecimal.
+    /// The provider's key id, or its certificate's serial number in hexadecimal; `nil` while it is not known.
     var credential: String?
     /// The number of the request, or of the message to a device, on its connection, from 1.
     var ordinal = 1
 }
 
 extension FaultSubject {
-    /// Creates the subject for a message to a device; without a message, topic and token are not known.
+    /// Creates the subject for a message to a device. For a `message` of `nil`, topic and token are not known.
     init(listener: FaultListener, environment: PushEnvironment, message: Message?, ordinal: Int = 1) {
         self.init(
             listener: listener,

@@ -175,7 +175,7 @@ extension FaultPoint {
     fileprivate var bit: UInt8 { 1 << self.rawValue }
 }
 
-/// The faults of a listener's connections, from their first byte on.
+/// The source of the faults of one listener's new connections, from their first byte on.
 struct ListenerFaultPlan: Sendable {
     let plan: FaultPlan
     let listener: FaultListener
@@ -184,7 +184,7 @@ struct ListenerFaultPlan: Sendable {
     let expiredTLS: NIOSSLContext
     let time: any TimeSource
 
-    /// Returns the faults of a connection that is being accepted, of which only the listener is known; `nil` for none.
+    /// Returns the faults of a connection that is being accepted, when only the listener is known; `nil` for none.
     func decide() -> FaultDecision? {
         let subject = FaultSubject(listener: self.listener, environment: self.environment)
         return self.plan.decide(at: .connection, for: subject, now: self.time.now)

@@ -37,7 +37,8 @@ extension FaultRule {
         try self.check(fields)
     }
 
-    /// Rejects a rule that could never apply.
+    /// Throws for a rule that could never apply: its listener lacks the action, or a member is not known when the fault
+    /// is decided.
     private func check(_ fields: JSONFields) throws(RequestError) {
         if let listener = self.match.listener, !self.action.listeners.contains(listener) {
             let listeners = self.action.listeners.map(\.rawValue).sorted().joined(separator: ", ")
@@ -80,7 +81,7 @@ extension FaultPoint {
 
 /// The text form of a rule's members: `name=value`, separated by commas. A name alone stands for `true`.
 package enum FaultText {
-    /// The maximum length of a text form, in bytes.
+    /// The maximum length of a text form, in bytes. A longer one is rejected.
     static let maximumLength = 4096
     /// The pattern of member values that need no quotes, see ``isPlain(_:)``.
     static let pattern = "^[A-Za-z0-9._-]+$"
@@ -125,7 +126,8 @@ package enum FaultText {
         text.utf8.allSatisfy { $0.isAlphanumeric || ".-_".utf8.contains($0) }
     }
 
-    /// Parses a value of the member `name`. If it should be a number and is not, the error names the member.
+    /// Parses a value of the member `name`. Text that is not a number stays a string, which is later rejected where a
+    /// number is required.
     private static func value(_ text: Substring, of name: String) -> JSONValue {
         guard Self.numbers.contains(name) else { return .string(String(text)) }
         if let number = Int64(text) { return .integer(number) }

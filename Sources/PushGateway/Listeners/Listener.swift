@@ -75,7 +75,7 @@ final class Listener: Sendable {
         }
     }
 
-    /// Stops listening and returns once all connections are closed.
+    /// Stops listening, and returns once all connections are closed.
     /// - Parameter draining: `true` if connections finish their running requests first, `false` to close them
     ///   immediately.
     func close(draining: Bool) async { await self.open.close(draining: draining) }

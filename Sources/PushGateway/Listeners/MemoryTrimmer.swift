@@ -15,7 +15,7 @@ final class MemoryTrimmer: Sendable {
         private var isScheduled = false
 
         /// Counts a closed connection.
-        /// - Returns: Whether to trim after ``MemoryTrimmer/delay``.
+        /// - Returns: Whether to return memory after ``MemoryTrimmer/delay``; `false` if that is scheduled already.
         mutating func connectionClosed() -> Bool {
             self.closed += 1
             guard self.closed >= Self.threshold, !self.isScheduled else { return false }
@@ -23,7 +23,6 @@ final class MemoryTrimmer: Sendable {
             return true
         }
 
-        /// Resets the count, as memory is returned now.
         mutating func willTrim() { self = Count() }
     }
 

@@ -2,7 +2,6 @@ import Foundation
 import PushTypes
 import PushWire
 
-/// An activated device, and the apps on it.
 struct ActivatedDevice: Sendable {
     var id: UUID
     var name: String?
@@ -19,7 +18,7 @@ struct ActivatedDevice: Sendable {
     var epoch: UInt32 = 0
     var installs: [Install] = []
 
-    /// One app of a device in one environment, with the tokens of all its installations there.
+    /// One app on a device in one environment, with the current and the earlier tokens that it had there.
     struct Install: Sendable {
         /// The maximum number of earlier tokens whose end times are kept. For older ones, the oldest kept time applies.
         static let remembered = 32
@@ -44,18 +43,20 @@ struct ActivatedDevice: Sendable {
         /// Invalidates the current token from `time` on, unless it is invalid from an earlier time.
         mutating func end(at time: Timestamp) { self.endedAt = min(self.endedAt ?? time, time) }
 
-        /// Returns the time from which a generation's token is invalid; `nil` for the current one while it is valid.
+        /// Returns the time from which the token of a generation is invalid; `nil` for the current one while it is
+        /// valid.
         func end(of generation: UInt32) -> Timestamp? {
             if generation == self.generation { return self.endedAt }
             return self.earlier.first { $0.generation >= generation }?.endedAt ?? self.mintedAt
         }
 
-        /// Returns the identity behind the current token.
+        /// Returns the identity that the current token stands for.
         func claims(on device: UUID) -> TokenMinter.Claims {
             .init(device: device, topic: self.hash, environment: self.environment, generation: self.generation)
         }
 
-        /// Returns `next` with the end times of this generation and of the earlier ones.
+        /// Returns the successor `next` of this installation, with the end times of this generation and of the earlier
+        /// ones.
         func followed(by next: Self) -> Self {
             var next = next
             next.earlier = (self.earlier + [(self.generation, self.endedAt ?? next.mintedAt)]).suffix(Self.remembered)

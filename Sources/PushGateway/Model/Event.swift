@@ -11,10 +11,9 @@ struct Event: Hashable, Sendable {
         case activated = 20, connected = 21, disconnected = 22, tokenMinted = 23, appRemoved = 24, deleted = 25
         case revoked = 26, subscribed = 27, unsubscribed = 28
 
-        /// The name in the admin API, such as `stored_offline`.
         var code: String { self.names.code }
 
-        /// The description of the event for logs and user interfaces, such as `Stored – Device Offline`.
+        /// The description for logs and user interfaces, such as `Stored – Device Offline`.
         var text: String { self.names.text }
 
         private var names: (code: String, text: String) {
@@ -55,7 +54,7 @@ struct Event: Hashable, Sendable {
     var device: UUID
     var time: Timestamp
     var topic: String?
-    /// The `apns-id` of the push, or `apns-request-id` of the broadcast.
+    /// The `apns-id` of the push, or `apns-request-id` of the broadcast; `nil` for an event of a device.
     var apnsID: String?
 
     init(
@@ -75,7 +74,7 @@ struct Event: Hashable, Sendable {
 struct EventFilter: Hashable, Sendable {
     var device: UUID?
     var environment: PushEnvironment?
-    /// The `apns-id`, compared without regard to letter case.
+    /// The `apns-id`, compared without regard to letter case; `nil` matches all.
     var apnsID: String?
     var topic: String?
 

@@ -1,6 +1,5 @@
 import PushTypes
 
-/// A registered app, to which providers may push.
 struct ProviderApp: Hashable, Sendable {
     var bundleID: Topic
     var teamID: String
@@ -14,7 +13,8 @@ struct ProviderApp: Hashable, Sendable {
     static let tokenLengths = [0, TokenMinter.shortLength]
 }
 
-/// A change of an app's settings. A property that is `nil` leaves its setting unchanged.
+/// A change of an app's settings. A property that is `nil` leaves its setting unchanged; a ``tokenLength`` of
+/// `.some(nil)` restores the gateway's setting.
 struct ProviderAppChange: Hashable, Sendable {
     var allowsBroadcast: Bool?
     var tokenLength: Int??
@@ -39,7 +39,7 @@ struct ProviderCertificate: Hashable, Sendable {
     var revokedAt: Timestamp?
 }
 
-/// The name of a key's scope, in the admin API and in the database.
+/// The name of the scope of a provider's key, in the admin API and in the database.
 package enum KeyScopeName: String, CaseIterable, Sendable {
     case team, environment, topics
 }
@@ -77,7 +77,6 @@ struct RegisteredKey: Hashable, Sendable {
         var topics: TopicScope? { if case .topics(let scope) = self { scope } else { nil } }
     }
 
-    /// The scope of a topic-specific key.
     struct TopicScope: Hashable, Sendable {
         var topics: Set<Topic>
         var environment: PushEnvironment

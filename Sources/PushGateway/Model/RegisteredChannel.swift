@@ -12,7 +12,7 @@ struct ChannelName: Hashable, Sendable {
     var topic: Topic { Topic(self.bundleID.name + PushType.liveactivity.topicSuffix) ?? self.bundleID }
 }
 
-/// The policy for storing a channel's broadcasts for followers that are offline (reference 4.1).
+/// The policy that decides which of a channel's broadcasts are stored for followers that are offline (reference 4.1).
 enum ChannelPolicy: Int, Hashable, Sendable {
     case nothing = 0
     /// Only the most recent broadcast is stored, for at most 8 hours.
@@ -36,7 +36,8 @@ struct AcceptedBroadcast: Hashable, Sendable {
     /// The notification. Its id is the `apns-request-id`.
     var notification: PushNotification
 
-    /// Returns the time until which a broadcast accepted at `now` is stored; `nil` if it must not be stored.
+    /// Returns the time until which a broadcast accepted at `now` is stored; `nil` if its expiration does not allow it
+    /// to be stored.
     func storageEnd(acceptedAt now: Timestamp) -> Timestamp? {
         guard self.policy == .newest, let end = self.notification.expiration.storageEnd(acceptedAt: now)
         else { return nil }

@@ -18,7 +18,7 @@ import Synchronization
 /// Tokens of 32 bytes, for apps whose providers accept no others, are an HMAC over the same text. They contain no
 /// identity and are looked up in the ``DeviceRegistry`` (docs/decisions/0016).
 final class TokenMinter: Sendable {
-    /// The identity behind a device token.
+    /// The identity that a device token stands for.
     struct Claims: Hashable, Sendable {
         var device: UUID
         var topic: TopicHash
@@ -41,7 +41,7 @@ final class TokenMinter: Sendable {
         case app = 1
     }
 
-    /// The keys that are derived from one token key.
+    /// The keys for encryption, nonces and short tokens, which are derived from one token key.
     private struct Key {
         var sealing: SymmetricKey
         var nonce: SymmetricKey
@@ -104,7 +104,8 @@ final class TokenMinter: Sendable {
         return text + claims.topic.bytes
     }
 
-    /// Returns the base token of a device (device link reference 5).
+    /// Returns the base token of a device (device link reference 5), which identifies the device itself; `nil` without
+    /// any key.
     /// - Parameter epoch: The number of times that the device's system was reinstalled.
     func baseToken(for device: UUID, epoch: UInt32) throws -> [UInt8]? {
         let epoch = withUnsafeBytes(of: epoch.bigEndian, Array.init)
@@ -188,6 +189,5 @@ struct FeedbackEntry: Hashable, Sendable {
     /// The time at which the gateway learned that the app was removed. The wire format has whole seconds.
     var time: Timestamp
 
-    /// The entry in the form of the feedback protocol.
     var tuple: FeedbackTuple { FeedbackTuple(seconds: UInt32(clamping: self.time.seconds), token: self.token) }
 }

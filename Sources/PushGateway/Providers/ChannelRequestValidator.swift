@@ -5,7 +5,7 @@ import PushWire
 /// Checks broadcasts and requests of channel management (reference 4.1, 4.3). The first failed check decides the
 /// response.
 struct ChannelRequestValidator: Sendable {
-    /// The maximum length of a channel id, in bytes of its base64 text.
+    /// The maximum length of a channel id, in bytes of its base64 text. A longer one is rejected.
     private static let maximumIDLength = 128
     private static let members: Set<String> = ["message-storage-policy", "push-type"]
 
@@ -58,7 +58,7 @@ struct ChannelRequestValidator: Sendable {
 
     // MARK: Checks
 
-    /// Returns the app of the path, if the provider may broadcast to it.
+    /// Returns the app of the path, if the provider may broadcast to it; otherwise throws the rejection.
     private func app(
         _ name: String,
         _ request: ProviderRequest,
@@ -108,7 +108,7 @@ struct ChannelRequestValidator: Sendable {
         guard pushType.lowercased() == PushType.liveactivity.rawValue else { throw ProviderRejection(.invalidPushType) }
     }
 
-    /// Returns the body as a JSON object of at most 5,120 bytes (reference 3.6).
+    /// Returns the body as a JSON object of at most 5,120 bytes (reference 3.6); throws for any other body.
     private static func object(_ request: ProviderRequest) throws(ProviderRejection) -> [String: Any] {
         guard request.bodyLength > 0 else { throw ProviderRejection(.payloadEmpty) }
         guard request.bodyLength <= PushNotification.maximumBroadcastSize else {
@@ -156,8 +156,8 @@ extension ChannelRequestValidator {
         return AcceptedBroadcast(channel: name, policy: channel.policy, notification: notification)
     }
 
-    /// Returns the expiration. A channel that stores nothing allows 0 only (reference 4.2); the default depends on the
-    /// policy (reference 11, row 9).
+    /// Returns the expiration in `text`. A channel that stores nothing allows 0 only (reference 4.2); the default
+    /// depends on the policy (reference 11, row 9).
     private static func expiration(_ text: String?, _ policy: ChannelPolicy) throws(ProviderRejection) -> Expiration {
         guard let text else { return policy == .nothing ? .immediate : .servicePolicy }
         guard let expiration = Expiration(header: text), policy == .newest || expiration == .immediate else {

@@ -8,14 +8,15 @@ import PushWire
 /// The first valid token binds the connection to its team and to the kind of its key. For a token that was verified
 /// before, only its bytes, its age and the directory's ``TrustDirectory/changes`` are compared.
 struct ConnectionAuthentication: Sendable {
-    /// The maximum number of remembered verified tokens. A connection uses one at a time, or two with a related key.
+    /// The maximum number of verified tokens that are remembered. A connection uses one at a time, or two with a
+    /// related key.
     static let maximumTokens = 4
 
     private struct Verified: Sendable {
-        /// The value of the `authorization` field.
         var header: String
         var token: VerifiedProviderToken
-        /// The time at which the token replaced an earlier token of the same key; `nil` for the key's first token.
+        /// The time at which the token replaced an earlier token of the same key; `nil` for the key's first token on
+        /// the connection.
         var changedAt: Timestamp?
         var grants = TopicGrantCache()
     }
@@ -39,7 +40,8 @@ struct ConnectionAuthentication: Sendable {
     private var verified: [Verified] = []
     /// The key of the first valid token, which determines what other keys the connection may use; `nil` before.
     private var firstKey: RegisteredKey?
-    /// The value of ``TrustDirectory/changes`` for which the remembered tokens and topics are valid.
+    /// The value of ``TrustDirectory/changes`` for which the remembered tokens and topics are valid; `nil` before the
+    /// first request.
     private var changes: UInt64?
 
     /// Creates the authentication of a new connection.
@@ -157,7 +159,7 @@ extension ConnectionAuthentication {
         if !self.sources.take(self.source, now: now) || !isWithin { self.mustEnd = true }
     }
 
-    /// Returns the reason to reject a key on this connection; `nil` for none.
+    /// Returns the reason why a key may not be used on this connection; `nil` if it may.
     private func rejection(of key: RegisteredKey, _ rules: ProviderRules) -> Reason? {
         if let firstKey, firstKey.teamID != key.teamID { return .invalidProviderToken }
         guard key.serves(self.environment) else { return rules.wrongEnvironmentKey }
@@ -166,7 +168,7 @@ extension ConnectionAuthentication {
     }
 
     /// Checks the time between two tokens of the same key.
-    /// - Returns: The time of the change; `nil` for the key's first token.
+    /// - Returns: The time of the change, or the reason to reject it; `nil` for the key's first token.
     private func change(
         to token: VerifiedProviderToken,
         _ rules: ProviderRules,
@@ -186,7 +188,7 @@ extension ConnectionAuthentication {
 // MARK: Topics
 
 extension ConnectionAuthentication {
-    /// Returns the topic of a push if the authenticated provider may push to it.
+    /// Returns the topic of a push if the authenticated provider may push to it, or else the reason to reject the push.
     /// - Parameter text: `apns-topic`; `nil` stands for the certificate's topic if it has only one (reference 2.2).
     mutating func grant(_ text: String?, directory: some TrustDirectory) -> Result<TopicGrant, Reason> {
         let text = text ?? self.onlyTopic?.name ?? ""
@@ -224,7 +226,8 @@ extension ConnectionAuthentication {
 struct TopicGrant: Hashable, Sendable {
     var topic: Topic
     var hash: TopicHash
-    /// The push type whose suffix the topic has after its app's bundle id; `nil` for none.
+    /// The push type whose suffix follows the app's bundle id in the topic, such as `voip`; `nil` if there is no
+    /// suffix.
     var suffixType: PushType?
 
     /// Creates the grant for a topic.

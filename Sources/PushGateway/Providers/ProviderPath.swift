@@ -2,15 +2,15 @@ import PushTypes
 
 /// The path of a request to the provider API (reference 1.4, 4).
 enum ProviderPath: Hashable, Sendable {
-    /// `/3/device/…` with a device token; `nil` if the last component is not a device token.
+    /// A push to a device, at `/3/device/…` with a device token; `nil` if the last component is not a device token.
     case device(DeviceToken?)
-    /// `/3/device/` and nothing more.
+    /// A push without a device: `/3/device/` and nothing more.
     case missingDevice
-    /// `/4/broadcasts/apps/{bundle id}`.
+    /// A broadcast, at `/4/broadcasts/apps/{bundle id}`.
     case broadcast(String)
-    /// `/1/apps/{bundle id}/channels`.
+    /// The creation, reading or deletion of a channel, at `/1/apps/{bundle id}/channels`.
     case channels(String)
-    /// `/1/apps/{bundle id}/all-channels`.
+    /// The list of channels, at `/1/apps/{bundle id}/all-channels`.
     case allChannels(String)
     case unknown
 

@@ -7,7 +7,6 @@ import PushWire
 /// It does no I/O. The handler that owns it performs the ``Evaluation`` and reports nothing back, because the response
 /// to an accepted push is decided together with the push.
 struct ProviderSession: Sendable {
-    /// The components that the connections of one environment share.
     struct Shared: Sendable {
         var environment: PushEnvironment
         var rules: ProviderRules
@@ -77,7 +76,7 @@ struct ProviderSession: Sendable {
     /// - Parameters:
     ///   - certificate: The valid certificate of the TLS handshake (``ProviderAuthority``); `nil` for a connection that
     ///     authenticates by tokens.
-    ///   - source: The address of the client.
+    ///   - source: The address of the client, to which checks of invalid tokens are charged.
     init(
         _ shared: Shared,
         certificate: CertificateIdentity? = nil,

@@ -3,7 +3,7 @@ import NIOCore
 import PushTypes
 import PushWire
 
-/// Looks up the credentials and tokens by which a push is checked.
+/// Looks up the credentials and device tokens by which a push is checked.
 protocol PushDirectory: TrustDirectory {
     func status(of token: DeviceToken) -> TokenStatus
 }
@@ -56,7 +56,8 @@ struct PushRequestValidator: Sendable {
         return AcceptedPush(notification: notification, token: deviceToken, device: device, topicHash: grant.hash)
     }
 
-    /// Checks method, path and repeated fields. Returns `nil` for an invalid token, which a later check rejects.
+    /// Checks method, path and repeated fields, and returns the device token; `nil` for an invalid token, which a later
+    /// check rejects.
     private func token(_ request: ProviderRequest, _ path: ProviderPath) throws(ProviderRejection) -> DeviceToken? {
         guard request.method == "POST" else { throw ProviderRejection(.methodNotAllowed) }
         let token: DeviceToken?
@@ -118,7 +119,7 @@ struct PushRequestValidator: Sendable {
         }
     }
 
-    /// Checks the device token, and that it belongs to the topic.
+    /// Checks that the device token is active and belongs to the topic, and returns it with its device.
     private func recipient(
         _ token: DeviceToken?,
         _ grant: TopicGrant

@@ -22,7 +22,6 @@ struct RequestIDGenerator: Sendable {
         return Self.text(high, low)
     }
 
-    /// Mixes the bits of a state with the finalizer of SplitMix64.
     private static func mix(_ state: UInt64) -> UInt64 {
         var value = state
         value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9

@@ -4,7 +4,7 @@ import NIOCore
 /// Distinguishes pushes that only wake the app from those that the user sees or hears (reference 5.1, 7.5).
 enum WakePayload {
     private static let key: StaticString = "content-available"
-    /// The index of the hyphen in `content-available`.
+    /// The index of the hyphen in `content-available`, by which the key is searched.
     private static let hyphen = 7
     private static let visibleKeys = ["alert", "badge", "sound"]
 

@@ -2,14 +2,13 @@ import Foundation
 import PushTypes
 import PushWire
 
-/// The connection of a device, to which the router sends packets.
+/// A connected device, to which the router sends packets.
 protocol DeviceConnection: AnyObject, Sendable {
     /// Sends packets in the order of the calls. Called on any thread; never blocks.
     func send(_ packets: [DevicePacket])
     func close()
 }
 
-/// A packet for a device.
 enum DevicePacket: Sendable {
     case message(Message, id: UInt32)
     /// Informs the device that nothing was stored for these topics while it was offline.
@@ -18,7 +17,6 @@ enum DevicePacket: Sendable {
 
 /// The state of a connected device: its filter, and the messages that it has not acknowledged.
 struct DeviceSession: Sendable {
-    /// The identity of a session.
     struct ID: Hashable, Sendable {
         let device: UUID
         /// The number that distinguishes the session from earlier sessions of the device.
@@ -51,7 +49,7 @@ struct DeviceSession: Sendable {
         /// ``AcknowledgementWindows/current``.
         var window: Int
 
-        /// Returns whether the message has this topic; always `true` for `nil`.
+        /// Returns whether the message has this topic; `true` for a topic of `nil`, which stands for all.
         func isFor(_ topic: TopicHash?) -> Bool { topic.map { $0 == self.message.topicHash } ?? true }
     }
 
@@ -76,7 +74,8 @@ struct DeviceSession: Sendable {
     var hasBacklog = false
     /// The time at which a device that is not in use is woken next for power-aware notifications.
     var nextWindow = Timestamp(milliseconds: .max)
-    /// The times at which background notifications were delivered within the last hour, per topic.
+    /// The times within the last hour at which background notifications were delivered, by topic, to enforce
+    /// ``PowerRules/backgroundPerHour``.
     private(set) var background: [TopicHash: [Timestamp]] = [:]
     private var nextMessageID: UInt32 = 1
 
@@ -125,7 +124,6 @@ struct UnacknowledgedMessages: Sendable {
     var count: Int { self.entries.count }
     var isEmpty: Bool { self.entries.isEmpty }
 
-    /// The entries in the order in which they were sent.
     var inOrder: [Entry] { self.entries.values.sorted { $0.id < $1.id } }
 
     var sequences: Set<Int64> { Set(self.entries.values.lazy.map(\.message.sequence)) }
@@ -160,7 +158,6 @@ struct UnacknowledgedMessages: Sendable {
 /// The unfinished reads of the store for one session, and the events since they began, which the results do not
 /// reflect.
 struct PendingLoads: Sendable {
-    /// The number of unfinished reads.
     private(set) var count = 0
     /// A Boolean value that indicates whether a read of the device's messages is unfinished.
     private var isLoadingMessages = false
@@ -213,7 +210,7 @@ struct PendingLoads: Sendable {
 
     mutating func followed(_ channel: ChannelName) { self.unfollowed.remove(channel) }
 
-    /// Records that a channel is no longer followed.
+    /// Records that the device stopped following a channel, so that an unfinished read does not restore it.
     /// - Parameter limit: The maximum number of channels to remember.
     /// - Returns: Whether the channel is remembered; `nil` if no read is unfinished.
     mutating func unfollowed(_ channel: ChannelName, limit: Int) -> Bool? {

@@ -18,7 +18,7 @@ final class MessageRouter: PushSubmitter, Sendable {
 
     private struct State {
         var machine: RoutingStateMachine
-        /// The connections from ``connected(_:isActive:connection:)`` to ``disconnected(_:)``, by session number.
+        /// The open connections, by session number, from ``connected(_:isActive:connection:)`` to ``disconnected(_:)``.
         var connections: [UInt64: any DeviceConnection] = [:]
     }
 
@@ -46,6 +46,7 @@ final class MessageRouter: PushSubmitter, Sendable {
     }
 
     /// Accepts a broadcast. Never blocks. The owner receives one result, as for a push.
+    /// - Parameter ticket: The number by which the owner recognizes the result.
     func submit(_ accepted: AcceptedBroadcast, owner: any SubmissionDelegate, ticket: UInt32) {
         self.perform { state, actions in
             let broadcast = SequencedBroadcast(accepted, sequence: self.services.sequences.next(), at: actions.now)
@@ -87,7 +88,7 @@ final class MessageRouter: PushSubmitter, Sendable {
 
     func isOnline(_ device: UUID) -> Bool { self.state.withLock { $0.machine.sessions.index(of: device) != nil } }
 
-    /// All connected devices.
+    /// The ids of all connected devices.
     var online: Set<UUID> { self.state.withLock { Set($0.machine.sessions.devices) } }
 
     /// Returns the session of a device; `nil` if it is not connected.
@@ -244,8 +245,8 @@ final class MessageRouter: PushSubmitter, Sendable {
         Self.settle(submissions, rejection: .tooManyRequests)
     }
 
-    /// Reports results to the owners of pushes, with one call for consecutive pushes of the same owner. The pushes are
-    /// accepted if `rejection` is `nil`.
+    /// Reports the same result for all pushes to their owners, with one call for consecutive pushes of one owner. The
+    /// pushes are accepted if `rejection` is `nil`.
     private static func settle(_ submissions: [PendingSubmission], rejection: Reason? = nil) {
         var rest = submissions[...]
         while let owner = rest.first?.owner {

@@ -142,6 +142,7 @@ extension RoutingStateMachine {
 
     /// Sends a broadcast to all connected followers, and stores it for offline followers if the channel's policy allows
     /// it.
+    /// - Parameter ticket: The number by which `owner` recognizes the result.
     mutating func submit(
         _ broadcast: SequencedBroadcast,
         owner: any SubmissionDelegate,

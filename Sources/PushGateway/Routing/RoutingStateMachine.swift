@@ -26,11 +26,9 @@ struct RoutingStateMachine: Sendable {
 
     /// The actions that an event causes. The caller performs all of them after ``complete(_:)``.
     struct Actions: Sendable {
-        /// The time of the event.
         let now: Timestamp
         /// The packets to send, in this order.
         var packets: [(session: DeviceSession.ID, packet: DevicePacket)] = []
-        /// The connections to close.
         var closing: [DeviceSession.ID] = []
         /// The pushes to report as accepted.
         var accepted: [PendingSubmission] = []
@@ -38,12 +36,12 @@ struct RoutingStateMachine: Sendable {
         var rejected: [PendingSubmission] = []
         /// The pushes to reject with ``Reason/internalServerError``: they could not be stored.
         var failed: [PendingSubmission] = []
-        /// The events to log.
         var events: [Event] = []
         /// The next group of changes and reads for the store; ``written(_:_:isInstalled:_:)`` or ``writeFailed(_:_:)``
         /// must follow. `nil` while a group is being written, or when there is nothing to write.
         var batch: StoreBatch?
-        /// A Boolean value that indicates whether ``windowPassed()`` is to be called after ``MessageRouter/window``.
+        /// A Boolean value that indicates whether the caller must call ``windowPassed()`` after
+        /// ``MessageRouter/window``.
         var schedulesWindow = false
     }
 
@@ -81,8 +79,8 @@ struct RoutingStateMachine: Sendable {
         }
     }
 
-    /// Handles a committed group `batch`: its pushes are accepted, and the messages that it read are delivered.
-    /// `isInstalled` returns whether the app of a message is still on the device.
+    /// Handles a committed group of changes and reads: the pushes of `batch` are accepted, and the messages in
+    /// `outcome` are delivered. `isInstalled` returns whether the app of a message is still on the device.
     mutating func written(
         _ batch: StoreBatch,
         _ outcome: StoreBatch.Outcome,
@@ -95,8 +93,8 @@ struct RoutingStateMachine: Sendable {
         for loaded in outcome.loaded { self.loaded(loaded, isInstalled: isInstalled, &actions) }
     }
 
-    /// Handles a group `batch` that could not be written: its pushes fail, and the connections that it read for are
-    /// closed.
+    /// Handles a group `batch` that could not be written: its pushes fail, and the connections for which it read
+    /// messages are closed.
     mutating func writeFailed(_ batch: StoreBatch, _ actions: inout Actions) {
         self.isWriting = false
         actions.closing = batch.loads.map(\.session).filter { self.index(of: $0) != nil }
@@ -234,7 +232,7 @@ struct RoutingStateMachine: Sendable {
         actions.events.append(Event(name, message, self.environment, time: actions.now))
     }
 
-    /// Returns a message in flight; `nil` if it was acknowledged, or the session is over.
+    /// Returns an unacknowledged message; `nil` if it was acknowledged, or the session is over.
     func message(_ id: UInt32, _ session: DeviceSession.ID) -> Message? {
         self.index(of: session).flatMap { self.sessions[$0].unacknowledged[id]?.message }
     }
@@ -308,7 +306,6 @@ extension RoutingStateMachine {
     }
 }
 
-/// Reads of the store for connected devices.
 extension RoutingStateMachine {
     mutating func load(_ part: StoreLoad.Part, at index: Int, isWindow: Bool = false) {
         let load = StoreLoad(session: self.sessions[index].id, part: part, isWindow: isWindow)
@@ -316,6 +313,7 @@ extension RoutingStateMachine {
     }
 
     /// Reads a device's stored messages, including those that were held.
+    /// - Parameter isWindow: Whether the device is being woken for messages that were held.
     mutating func loadHeld(_ part: StoreLoad.Part, at index: Int, isWindow: Bool = false) {
         self.sessions[index].hasHeld = false
         self.load(part, at: index, isWindow: isWindow)

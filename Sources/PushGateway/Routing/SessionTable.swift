@@ -80,7 +80,7 @@ struct AcknowledgementWindows: Sendable {
     var isEmpty: Bool { self.recent.isEmpty && self.waiting.isEmpty }
 
     /// Adds a device to the current window, unless it was added already.
-    /// - Parameter last: The last window to which the device was added, which is updated.
+    /// - Parameter last: The last window to which the device was added, which is updated; `nil` for none.
     mutating func add(_ device: UUID, last: inout Int?) {
         guard last != self.current else { return }
         last = self.current

@@ -16,7 +16,7 @@ struct BroadcastTables {
     let database: Database
     let environment: PushEnvironment
 
-    /// Stores a broadcast in place of the channel's earlier one (reference 4.1, policy 1).
+    /// Stores a broadcast in place of the channel's earlier one, as policy 1 requires (reference 4.1).
     func put(_ broadcast: SequencedBroadcast, expiresAt: Timestamp) throws {
         try self.database.run(
             """
@@ -125,7 +125,6 @@ struct BroadcastTables {
     }
 }
 
-/// The table of broadcast channels.
 struct ChannelTable {
     let database: Database
 

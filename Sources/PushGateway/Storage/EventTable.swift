@@ -23,7 +23,7 @@ struct EventTable {
         return try Int64.fetchOne(self.database, sql: sql, arguments: [limit]) ?? 0
     }
 
-    /// Reserves the ids up to `id`, so that those after a restart are higher. An empty last block has the number.
+    /// Reserves the ids up to `id`, so that those after a restart are higher. An empty last block stores that id.
     func reserve(upTo id: Int64) throws {
         try self.database.run("DELETE FROM eventBlock WHERE id = (SELECT max(id) FROM eventBlock) AND count = 0", [])
         try self.database.run("INSERT INTO eventBlock (id, lastTime, count, events) VALUES (?, 0, 0, x'')", [id + 1])
@@ -45,7 +45,7 @@ struct EventTable {
         }
     }
 
-    /// Returns the newest `limit` matching events with ids below `before`, newest first.
+    /// Returns at most `limit` matching events with ids below `before`, newest first.
     func events(_ filter: EventFilter, before: Int64, limit: Int) throws -> [Event] {
         let rows = try Row.fetchCursor(
             self.database,

@@ -43,7 +43,7 @@ struct FeedbackTable {
         )
     }
 
-    /// Returns the newest entries of one topic or of all, newest first.
+    /// Returns the newest entries of one topic, or of all for `nil`, newest first.
     func newest(topic: String?, limit: Int) throws -> [FeedbackEntry] {
         try self.entries(
             """

@@ -7,7 +7,6 @@ import PushSupport
 /// It uses a write-ahead log with `synchronous = NORMAL`. Acknowledged changes survive a killed process; a power
 /// failure can lose the last transactions.
 final class GatewayDatabase: Sendable {
-    /// The name of the file in the data directory.
     static let file = "gateway.sqlite"
 
     private let pool: DatabasePool
@@ -86,6 +85,6 @@ final class GatewayDatabase: Sendable {
     /// The number of writes that are not in a transaction yet.
     var commitBacklog: Int { self.group.waiting }
 
-    /// Closes the database once the running reads have finished. Later calls throw.
+    /// Closes the database once the running reads have finished. Later reads and writes throw.
     func close() async throws { try await runBlocking { try self.pool.close() } }
 }

@@ -1,6 +1,5 @@
 import GRDB
 
-/// The schema of the gateway's SQLite file.
 enum GatewaySchema {
     /// The list of migrations. A database file records which of them have run.
     static var migrator: DatabaseMigrator {

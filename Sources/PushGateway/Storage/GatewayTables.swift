@@ -26,7 +26,7 @@ struct GatewayTables {
         BroadcastTables(database: self.database, environment: environment)
     }
 
-    /// The tables whose rows belong to one environment and are shown as gauges.
+    /// The tables whose rows belong to one environment, and whose numbers of rows are shown as gauges.
     enum Counted: String {
         case message, subscription, channel, feedback
     }
@@ -83,7 +83,7 @@ extension Row {
     /// Parses an id that is stored as a string.
     func textID(_ column: String) -> UUID? { (self[column] as String?).flatMap(UUID.init(uuidString:)) }
 
-    /// Parses an id that is stored as 16 bytes.
+    /// Parses an id that is stored as 16 bytes; returns `nil` for any other value.
     func binaryID(_ column: String) -> UUID? {
         (self[column] as Data?).flatMap { data in
             data.count == 16 ? data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) } : nil

@@ -10,7 +10,7 @@ struct MessageTable {
     let database: Database
     let environment: PushEnvironment
 
-    /// Stores a message. Does nothing for one that must not be stored.
+    /// Stores a message. Does nothing for a message that has no ``Message/expiresAt``, which must not be stored.
     func put(_ message: Message) throws {
         guard let expiresAt = message.expiresAt else { return }
         try self.database.run(

@@ -32,7 +32,7 @@ package struct Chart: Sendable {
 
     let kind: Kind
     let title: String
-    /// The alternative text of the chart for people who cannot see it, which is one sentence.
+    /// The alternative text of the chart, one sentence for people who cannot see it.
     let description: String
     let times: [String]
     let series: [Series]
@@ -63,7 +63,9 @@ package struct Chart: Sendable {
     private func total(at index: Int) -> Double { self.series.reduce(0) { $0 + ($1.values[index] ?? 0) } }
 
     /// Returns the variables of the partial `chart`. A chart without any value has no drawing.
-    /// - Parameter id: The id of the drawing, which must be unique in its page.
+    /// - Parameters:
+    ///   - id: The id of the drawing, which must be unique in its page.
+    ///   - format: The format of the numbers and times.
     package func model(id: String, format: PageFormat) -> PageModel {
         guard !self.isEmpty else { return ["title": self.title, "isEmpty": true] }
         return [
@@ -113,14 +115,13 @@ private struct ChartDrawing {
 
     private var slot: Double { (Self.width - Self.left - Self.right) / Double(max(1, self.chart.times.count)) }
 
-    /// Returns the horizontal position of the center of a time's slot.
+    /// Returns the horizontal position of the center of the slot for the time at an index.
     private func x(_ index: Int) -> Double { Self.left + (Double(index) + 0.5) * self.slot }
 
     private func y(_ value: Double) -> Double {
         Self.top + (1 - value / self.scale.maximum) * (Self.height - Self.top - Self.bottom)
     }
 
-    /// Returns a coordinate, formatted with one decimal.
     private static func text(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         return "\(tenths / 10).\(abs(tenths % 10))"
@@ -153,7 +154,8 @@ private struct ChartDrawing {
         }
     }
 
-    /// Returns the SVG of a line with a break at each gap. A value between two gaps is drawn as a point.
+    /// Returns the SVG of a line with a break at each gap. A value between two gaps is drawn as a point. `name` is the
+    /// CSS class of the series.
     private func line(_ values: [Double?], _ name: String) -> String {
         var (path, points, isDown) = ("", "", false)
         for (index, value) in values.enumerated() {

@@ -5,7 +5,7 @@ package import PushTypes
 ///
 /// All values of the payload are treated as plain text. None of them becomes markup, a script or a URL.
 package struct LockScreen: Hashable, Sendable {
-    /// The kind of presentation that the push causes.
+    /// The kind of presentation that the push causes on the lock screen.
     package enum Kind: Hashable, Sendable {
         /// A notification with an alert.
         case alert
@@ -28,6 +28,7 @@ package struct LockScreen: Hashable, Sendable {
     package struct Text: Hashable, Sendable {
         package let text: String
         /// A Boolean value that indicates whether the string is a localization key, whose text only the app has.
+        /// Otherwise, it is the text itself.
         package var isKey = false
     }
 
@@ -55,13 +56,13 @@ package struct LockScreen: Hashable, Sendable {
     /// The maximum length of a string, in characters, to which longer ones are truncated. The system itself shows
     /// fewer.
     static let longestText = 1000
-    /// The maximum number of values of a Live Activity that are listed.
+    /// The maximum number of values of a Live Activity that are listed. Further ones are omitted.
     static let mostValues = 40
 
-    /// Creates the lock screen for a push.
+    /// Creates the lock screen that a push causes.
     /// - Parameters:
     ///   - payload: The JSON body of the push.
-    ///   - type: The push type.
+    ///   - type: The push type, such as an alert, on which the presentation depends.
     package init(payload: JSONValue, type: PushType) {
         let aps = payload["aps"]
         switch type {
@@ -100,7 +101,7 @@ package struct LockScreen: Hashable, Sendable {
         self.summary = alert["summary-arg"].stringValue.map(Self.limited)
     }
 
-    /// Returns the string of an alert's member, or the key of its localization.
+    /// Returns the string of an alert's member, or the key of its localization; `nil` if the alert has neither.
     private static func text(
         _ alert: JSONValue,
         _ name: String,

@@ -27,7 +27,8 @@ package struct LocalizedTexts: Sendable {
     /// Returns the text at a path, or the path itself if there is no such text.
     package subscript(path: String) -> String { self.byPath[path] ?? path }
 
-    /// Returns the text at a path, with its placeholders replaced by values.
+    /// Returns the text at a path, or the path itself if there is no such text, with its placeholders replaced by
+    /// values.
     package subscript(path: String, values: [String: String]) -> String {
         values.reduce(self[path]) { $0.replacingOccurrences(of: "{\($1.key)}", with: $1.value) }
     }
@@ -60,7 +61,6 @@ private struct TextNode: MustacheParent {
     }
 }
 
-/// The languages in which pages are available.
 package struct PageLanguages: Sendable {
     /// The default language, for people who have not chosen one and whose browser accepts no available language.
     package static let standard = "en"

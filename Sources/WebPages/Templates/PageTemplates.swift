@@ -8,7 +8,6 @@ import PushSupport
 /// of `layout`. Tags of partials must be at the beginning of a line, because Mustache would otherwise indent the
 /// content of text areas.
 package struct PageTemplates: Sendable {
-    /// The source of a template, with the template's name.
     package struct Source: Sendable {
         let name: String
         let text: [UInt8]
@@ -46,7 +45,6 @@ package struct PageTemplates: Sendable {
 /// They are embedded with the C compiler, because the Swift compiler takes 19 s for the array literals that SwiftPM
 /// generates for embedded resources.
 package struct PageFiles: Sendable {
-    /// The files that all pages share.
     static let shared = PageFiles(page_resources_shared())
 
     private let files: [(name: String, content: [UInt8])]
@@ -89,10 +87,8 @@ package struct PageFiles: Sendable {
 /// Mustache's own content type compares characters. In Swift, a `<` after certain scalars, such as U+0600, is part of a
 /// longer character and would not be escaped.
 package enum HTMLEscaping {
-    /// The name of the content type in template directives.
     static let contentType = "MARKUP"
 
-    /// The directive with which every template begins.
     static let directive = "{{% CONTENT_TYPE: \(Self.contentType)}}"
 
     /// Returns the escaped string, for use in elements and quoted attributes.

@@ -112,7 +112,7 @@ struct AccountPages: PageArea {
         return Self.signedOut(request)
     }
 
-    /// Redirects the browser to the sign-in page, and removes the session cookie.
+    /// Returns a redirect to the sign-in page, which removes the session cookie.
     private static func signedOut(_ request: PageRequest) -> Response {
         var response = Response.redirect(to: "\(Dashboard.root)/sign-in")
         response.headers[values: .setCookie] = [request.visitor.renderer.cookie.clearing]

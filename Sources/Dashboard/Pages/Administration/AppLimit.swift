@@ -16,7 +16,7 @@ enum AppLimit {
         return apps.isEmpty ? texts["keys.noApps"] : apps.map(\.name).joined(separator: ", ")
     }
 
-    /// Returns the limit as an API member; `null` allows all apps.
+    /// Returns the limit as an API member; `null` for `nil`, which allows all apps.
     static func member(_ apps: [Topic]?) -> JSONValue { apps?.json ?? .null }
 
     /// Returns the fields that choose all apps or some. They show the posted values if `isTyped` is `true`, otherwise

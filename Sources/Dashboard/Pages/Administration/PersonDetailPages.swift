@@ -85,7 +85,8 @@ struct PersonDetailPages: PageArea {
         }
     }
 
-    /// Performs a change to the person, and redirects to the page of the person.
+    /// Performs a change to the person, and redirects to the page of the person with the notice `done`. An error is
+    /// shown on that page.
     /// - Parameter call: Returns the request, given the person's path in the API; `nil` if there is nothing to change.
     private func change(
         _ request: PageRequest,
@@ -101,7 +102,6 @@ struct PersonDetailPages: PageArea {
     }
 }
 
-/// The template variables of a session.
 enum SessionModel {
     static func row(_ session: SessionResponse, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(session)

@@ -47,7 +47,6 @@ struct PersonListPages: PageArea {
         return [role] + (try await AppLimit.fields(request, set: person?.apps, isTyped: isTyped))
     }
 
-    /// Returns the template variables of a person, for lists and for the person's page.
     static func row(_ response: PersonResponse, _ request: PageRequest) -> PageModel {
         let person = response.record
         var model = PageValue.members(response)
@@ -76,7 +75,6 @@ struct PersonListPages: PageArea {
         }
     }
 
-    /// Returns the page that shows an invitation link.
     static func link(_ person: PersonResponse, _ request: PageRequest) -> Response {
         SecretPage.page(
             request,

@@ -105,21 +105,22 @@ struct SignInPages: PageArea {
 
     // MARK: Responses
 
-    /// Returns a page that shows an error, with the header field for the time after which another attempt may succeed.
+    /// Returns `page`, which shows an error, with the field `retry-after` from `headers`.
     private static func refusal(_ page: Response, _ headers: HTTPFields) -> Response {
         var page = page
         page.headers[.retryAfter] = headers[.retryAfter]
         return page
     }
 
-    /// Redirects the browser to the page that it requested, with the cookie of the new session.
+    /// Returns a redirect to the page that the browser requested, with the cookie of the new session.
     private static func begin(_ grant: SessionGrant, _ visitor: AnonymousPageRequest) -> Response {
         var response = Response.redirect(to: self.next(visitor))
         response.headers[values: .setCookie] = [visitor.renderer.cookie.setting(grant.token)]
         return response
     }
 
-    /// Returns the path of the page to show after signing in, which must be a path of the dashboard.
+    /// Returns the path of the page to show after signing in. Only paths of the dashboard are allowed, so that a link
+    /// cannot lead to another site.
     private static func next(_ visitor: AnonymousPageRequest) -> String {
         let item = visitor.http.uri.queryParameters.first { $0.key == "next" }.map { String($0.value) } ?? ""
         let isOurs =

@@ -98,7 +98,7 @@ struct AppSettingsPages: PageArea {
         ]
     }
 
-    /// Returns the stored settings as API members, as a form without changes would send them.
+    /// Returns the stored values of the settings that the form can change, by the names of API members.
     private static func stored(_ app: AppResponse) -> [String: JSONValue] {
         let names = ["name", "rate", "cap", "receipts", "installationTags", "installationAttributes"]
         let json = app.json

@@ -53,7 +53,6 @@ struct WebhookListPages: PageArea {
         ]
     }
 
-    /// Returns the template variables of a webhook, for lists and for its page.
     static func row(_ webhook: WebhookResponse, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(webhook)
         model["path"] = self.path(webhook, request)

@@ -9,8 +9,8 @@ import WebPages
 
 /// The page of one device token, with its devices, their history, and a form that sends a test push.
 struct DeviceDetailPages: PageArea {
-    /// The maximum time for which a test waits for the push service, in seconds. Then the timeline is shown in any
-    /// case.
+    /// The maximum time, in seconds, for which a test waits for the push service's response. After that, the timeline
+    /// is shown without it.
     private static let wait = 8
 
     var routes: [PageRoute] {

@@ -8,7 +8,6 @@ import WebPages
 
 /// The page with the list of an app's devices and a search form.
 struct DeviceListPages: PageArea {
-    /// The properties by which devices can be searched, as values of the field `by`.
     private static let ways = ["user", "token", "installation", "tag"]
     /// The sort orders of the list, which are chosen in the column headers.
     private static let sorts = ["token", "user", "lastSeen"]
@@ -83,7 +82,6 @@ struct DeviceListPages: PageArea {
     }
 }
 
-/// The template variables for a device.
 enum DeviceModel {
     static func row(_ response: DeviceResponse, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(response)

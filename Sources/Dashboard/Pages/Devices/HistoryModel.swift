@@ -37,7 +37,6 @@ enum HistoryModel {
         return model
     }
 
-    /// Returns the template variables for a token event in a list.
     static func event(_ response: TokenEventResponse, _ request: PageRequest) -> PageModel {
         let event = response.event
         var model = PageValue.members(response)

@@ -20,7 +20,8 @@ struct TokenListPages: PageArea {
     }
     var menuEntry: MenuEntry? { MenuEntry(.app, "tokens") }
 
-    /// Returns the page. `figure` is the number of devices that a dry run has counted, or `nil` before a dry run.
+    /// Returns the page. `figure` is the number of devices that a dry run of a reactivation has counted; `nil` before a
+    /// dry run.
     private func page(_ request: PageRequest, figure: Int? = nil, error: RequestError? = nil) async throws -> Response {
         let action = request.query("action").flatMap { Self.actions.contains($0) ? $0 : nil }
         let query = URLText.query([
@@ -61,8 +62,8 @@ struct TokenListPages: PageArea {
         return request.page("tokens", title: "tokens.title", model, error: error)
     }
 
-    /// Returns the state of the circuit breaker in each environment, with the number of tokens whose deactivation is
-    /// withheld.
+    /// Returns the state of the circuit breaker in each environment, with the number of tokens whose deactivation waits
+    /// for a decision.
     private func breakers(_ request: PageRequest) async throws -> [PageModel] {
         try await request.list("\(request.api)/hygiene", of: BreakerResponse.self).entries.map { state in
             var model = PageValue.members(state)

@@ -17,8 +17,8 @@ struct AudiencePages: LibraryPages {
         ["audience": try form.expression()]
     }
 
-    /// Returns the template variables for the preview: the number of devices and some of them, or the error. A form
-    /// without a condition has no preview.
+    /// Returns the template variables for the preview: the number of devices and some of them, or the error. For a form
+    /// without a condition, they say that there is no preview.
     func previewed(_ form: AudienceForm, _ request: PageRequest) async throws -> PageModel {
         do {
             guard let expression = try form.expression() else { return ["isEmpty": true] }
@@ -76,7 +76,7 @@ extension AudienceForm: LibraryForm {}
 
 /// The form of an audience, with rows of conditions exactly as they were entered.
 struct AudienceForm: Sendable, Equatable {
-    /// One condition of the form, which is a row.
+    /// One condition of an audience, which is a row of the form.
     struct Row: Sendable, Equatable {
         var kind = "tag"
         /// The name of the attribute in a row of the kind `attribute`.

@@ -115,7 +115,6 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
         ]
     }
 
-    /// Returns the template variables for the versions of an item.
     func versions(_ request: PageRequest) async throws -> [PageModel] {
         let list = try await request.list("\(self.api(request))/versions?limit=20", of: LibraryVersionResponse.self)
         return list.entries.enumerated().map { index, response in

@@ -80,8 +80,8 @@ struct ComposeForm: Sendable {
         return true
     }
 
-    /// The members of a preview request that select the device for which the push is rendered; empty for no particular
-    /// device.
+    /// The members of a preview request that select the device for which the push is rendered: a device, a user or a
+    /// language; empty for no particular device.
     var previewSubject: [String: JSONValue] {
         if let device = self.given("previewDevice") { return ["device": .string(device)] }
         if let user = self.given("previewUser") { return ["user": .string(user)] }
@@ -148,7 +148,7 @@ extension ComposeForm {
     }
 
     /// Returns the body of the request that sends the notification.
-    /// - Throws: The errors of ``contentMembers()``.
+    /// - Throws: The errors of ``contentMembers()``, and those of the audience's JSON.
     func request() throws(RequestError) -> JSONValue {
         var members = try self.contentMembers()
         members["name"] = self.text("name") ?? members["name"] ?? self.impliedName
@@ -214,7 +214,8 @@ extension ComposeForm {
         }
     }
 
-    /// The name of a notification for which none was entered: its title, or the beginning of its body.
+    /// The name of a notification for which none was entered: its title, or else the beginning of its body; `nil`
+    /// without both.
     private var impliedName: JSONValue? {
         let text = (self.given("title") ?? self.given("body") ?? "").prefix { $0 != "\n" }
         var name = ""
@@ -228,8 +229,8 @@ extension ComposeForm {
         return isProse ? (self[name].isEmpty ? nil : .string(self[name])) : self.given(name).map(JSONValue.string)
     }
 
-    /// Returns the value of a field as an integer. Any other value is returned unchanged, and the API accepts or
-    /// rejects it.
+    /// Returns the value of a field as an integer; `nil` for an empty field. Any other value is returned unchanged, so
+    /// that the API rejects it if it is invalid.
     private func number(_ name: String) -> JSONValue? {
         guard let text = self.given(name) else { return nil }
         guard let first = text.first, first != "+", first != "-" else { return .string(text) }

@@ -134,13 +134,14 @@ enum ComposeFieldMapping {
         "user": "previewUser", "schedule.cron": "cron", "schedule.timeZone": "zone",
     ]
 
-    /// Returns the message of the error, by the name of the field.
+    /// Returns the message of the error, by the name of the field that shows it; empty for an error that names no
+    /// member.
     static func model(_ error: RequestError?, _ form: ComposeForm) -> [String: String] {
         guard let error, let path = error.path else { return [:] }
         return [self.field(path, form): error.message]
     }
 
-    /// Returns the name of the field for a member of a request.
+    /// Returns the name of the field that shows an error about a member.
     /// - Parameter path: The path of the member in a request for a notification, a schedule or a template.
     static func field(_ path: String, _ form: ComposeForm) -> String {
         var path = path

@@ -52,7 +52,8 @@ struct ComposeRequest: Sendable {
         return to.keys.allSatisfy { ["user", "locale"].contains($0) }
     }
 
-    /// A Boolean value that indicates whether the notification contains the time at which it is sent.
+    /// A Boolean value that indicates whether the notification contains the time at which it is sent, instead of being
+    /// sent immediately.
     var isLater: Bool {
         let when = self.notification["when"]
         return when["at"] != .null || when["localTime"] != .null

@@ -85,7 +85,6 @@ struct NotificationListPages: PageArea {
         return try await request.list("\(request.api)/notifications\(query)", of: NotificationResponse.self)
     }
 
-    /// Returns the template variables for the filters, without notifications.
     private func form(_ search: Search, _ request: PageRequest) -> PageModel {
         [
             "path": Self.path(request), "maySend": request.may(.send), "name": search.name ?? "",

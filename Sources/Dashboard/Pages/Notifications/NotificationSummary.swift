@@ -4,7 +4,7 @@ import PushProvider
 import PushTypes
 import WebPages
 
-/// The state and the numbers of a notification, for all lists and for its own page.
+/// The state and the numbers of a notification, as lists and its own page show them.
 struct NotificationSummary {
     private let response: NotificationResponse
     private let texts: LocalizedTexts

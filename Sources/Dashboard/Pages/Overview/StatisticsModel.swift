@@ -12,7 +12,6 @@ enum StatisticsModel {
         ("skipped", { $0.skipped }), ("unknown", { $0.unknown }),
     ]
 
-    /// Returns the variable `figures` of the template with the same name.
     static func figures(_ today: StatisticPoint, _ request: PageRequest) -> [PageModel] {
         let outcomes = self.numbers.map { ($0.name, $0.value(today)) }
         return (outcomes + [("opened", today.opened)]).compactMap { name, value in

@@ -36,7 +36,6 @@ struct PushPreview {
         self.model = model
     }
 
-    /// Creates the preview that shows an error of the API.
     init(_ error: RequestError) {
         self.model = ["error": ["message": error.message, "field": error.path ?? ""] as PageModel]
     }

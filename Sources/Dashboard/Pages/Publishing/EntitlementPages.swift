@@ -12,7 +12,7 @@ struct EntitlementPages: PageArea {
     /// The result of a posted form, which the page shows besides the settings.
     private struct Extra {
         var test: PublisherExchange?
-        /// The name of the form that was rejected: `set` or `test`.
+        /// The name of the form that was rejected: `set` or `test`; `nil` for none.
         var form: String?
         var error: RequestError?
     }

@@ -6,9 +6,9 @@ import PushProvider
 import PushSupport
 import WebPages
 
-/// The page of one issue, with its state, its files, its notification, and the forms that change it.
+/// The page of one issue of a publication, with its files, its notification, and the forms that change it.
 struct IssuePages: PageArea {
-    /// The error of a posted form, which the page shows besides the issue, with the section that contains the form.
+    /// The error of a posted form, with the section of the page that shows it.
     struct Extra {
         /// The section of the page whose form was rejected.
         enum Part { case edit, upload, notify, state }
@@ -159,7 +159,7 @@ struct IssuePages: PageArea {
     }
 }
 
-/// The form of an issue, with its fields and the API request that they describe.
+/// The form of an issue of a publication, with its fields and the API request that they describe.
 struct IssueForm {
     private var values: [String: String]
     /// A Boolean value that indicates whether the product id may be changed, which is possible until the issue is first
@@ -217,7 +217,6 @@ struct IssueForm {
     private func text(_ name: String) -> String? { self.values[name].flatMap { $0.isEmpty ? nil : $0 } }
 }
 
-/// The template variables for an issue.
 enum IssueModel {
     static func row(_ response: IssueResponse, _ request: PageRequest) -> PageModel {
         let issue = response.issue

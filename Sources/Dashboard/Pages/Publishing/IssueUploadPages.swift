@@ -5,7 +5,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The form that uploads a file for an issue, or chooses a file that the app already has.
+/// The form that uploads a file for an issue of a publication, or chooses a file that the app already has.
 ///
 /// The file is passed to the API while it arrives, and is never completely in memory.
 struct IssueUploadPages: PageArea {
@@ -34,7 +34,9 @@ struct IssueUploadPages: PageArea {
         }
     }
 
-    /// Returns the last component of the path in the API: the cover, or the rendition for a screen size.
+    /// Returns the last component of the path in the API: that of the cover, or that of the rendition for a screen
+    /// size.
+    /// - Throws: ``RequestError`` for a rendition without a screen size.
     private static func place(_ request: PageRequest) throws -> String {
         if request.form["place"] == "cover" { return "cover" }
         guard let size = request.typed("screenSize") else {

@@ -7,7 +7,8 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The pages of *Notify*: the confirmation, sending, and the forms that change the notification while it is being sent.
+/// The pages of *Notify*, which sends the notification of an issue: the confirmation, sending, and changes while it is
+/// being sent.
 struct NotifyPages: PageArea {
     var routes: [PageRoute] {
         [

@@ -30,7 +30,6 @@ struct NotifyProgress {
     /// is open.
     var isFinal: Bool { self.hasEnded && self.downloads?.open ?? 0 == 0 }
 
-    /// The number of recipients that have no final state yet.
     var left: Int { self.summary.left }
 
     private var notification: NotificationRecord { self.response.notification }
@@ -56,7 +55,6 @@ struct NotifyProgress {
 
     // MARK: The page
 
-    /// Returns the variables of the template `issue-progress`.
     func model(_ request: PageRequest) -> PageModel {
         let (texts, format) = (request.texts, request.format)
         let state = self.notification.state

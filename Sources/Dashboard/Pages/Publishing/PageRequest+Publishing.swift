@@ -4,7 +4,6 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// The requests and paths that the publishing pages share.
 extension PageRequest {
     /// The path of the page with the app's publications, below ``Dashboard/root``.
     var publishingPath: String { "\(self.appPath)/publishing" }

@@ -7,7 +7,7 @@ import WebPages
 
 /// The form of a publication, with its fields and the API request that they describe.
 struct PublicationForm {
-    /// The names of fields by API members, where the two differ.
+    /// The names of the form's fields, by the paths of API members in errors, where the two differ.
     static let names = [
         "waves.size": "waveSize", "waves.intervalSeconds": "waveInterval",
         "waves.steering.maximumBandwidth": "maximumBandwidth", "waves.steering.maximumDownloads": "maximumDownloads",

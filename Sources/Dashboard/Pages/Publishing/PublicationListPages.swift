@@ -52,7 +52,6 @@ struct PublicationListPages: PageArea {
     }
 }
 
-/// The template variables for a publication.
 enum PublicationModel {
     static func values(_ response: PublicationResponse, _ request: PageRequest) -> PageModel {
         let publication = response.publication

@@ -2,7 +2,7 @@ import WebPages
 
 /// The times of a schedule as fields of a form: a common frequency, or a cron expression for any other times.
 struct CronPlan: Equatable {
-    /// The days on which the schedule runs; `cron` stands for times that only the cron expression describes.
+    /// The days on which the schedule runs; `cron` stands for times that only a cron expression can describe.
     enum Frequency: String, CaseIterable {
         case daily, workdays, weekly, monthly, cron
     }
@@ -12,12 +12,13 @@ struct CronPlan: Equatable {
     var time = "09:00"
     /// The day of the week, such as `mon`.
     var weekday = "mon"
-    /// The number of the day in the month.
+    /// The number of the day in the month, such as `1`.
     var monthday = "1"
     /// The cron expression, which is used only with ``Frequency/cron``.
     var cron = ""
 
-    /// Creates the plan for a cron expression. An expression for a common frequency is recognized.
+    /// Creates the plan for a cron expression. An expression for a common frequency is recognized; any other becomes
+    /// ``Frequency/cron``.
     init(cron: String) {
         self.cron = cron
         let parts = cron.split(separator: " ").map { $0.lowercased() }

@@ -121,7 +121,6 @@ struct SchedulePages: PageArea {
 
     private static func date(_ milliseconds: Int64) -> Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
 
-    /// Returns the time zones of the app's first 100 schedules.
     private static func zones(_ request: PageRequest) async throws -> [String] {
         let list = try await request.list("\(request.api)/schedules?limit=100", of: ScheduleResponse.Entry.self)
         return Set(list.entries.map(\.response.schedule.rule.timeZone.identifier)).sorted()

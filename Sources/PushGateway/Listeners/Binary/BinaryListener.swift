@@ -10,7 +10,7 @@ import PushWire
 /// client whose certificate is not valid here, because of its environment or because it is revoked, receives status 3
 /// for its first notification. That status is about the certificate and not about the notification.
 struct BinaryListener: Sendable {
-    /// Returns the status of a device token: active, unregistered or unknown.
+    /// The closure that returns the status of a device token: active, unregistered or unknown.
     let status: @Sendable (DeviceToken) -> TokenStatus
     let submitter: any PushSubmitter
     let certificates: CertificateCheck

@@ -3,7 +3,6 @@ import NIOCore
 import PushTypes
 import PushWire
 
-/// The checks of a notification of the binary protocol.
 extension BinaryListener {
     /// The result of the checks of one notification.
     enum Evaluation: Hashable, Sendable {
@@ -18,6 +17,7 @@ extension BinaryListener {
     }
 
     /// Checks a notification against the certificate's topic. An inactive token is reported to the router.
+    /// - Parameter delay: The delay that a fault adds before the notification is submitted; `nil` for none.
     func evaluate(
         _ notification: BinaryNotification,
         from identity: CertificateIdentity,

@@ -18,7 +18,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
     private let listener: BinaryListener
     private let certificate: (any Channel) -> [UInt8]?
     private var stateMachine: BinaryServerStateMachine
-    /// The actions still to be performed. Performing one of them may add others.
+    /// The actions that are not performed yet. Performing one of them may add others.
     private var actions = CircularBuffer<BinaryServerStateMachine.Action>()
     private var isPerforming = false
     private var identity: Result<CertificateIdentity, Reason> = .failure(.badCertificate)

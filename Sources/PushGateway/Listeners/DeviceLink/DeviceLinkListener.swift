@@ -18,7 +18,8 @@ final class DeviceLinkListener: Sendable {
     struct Session: Sendable {
         var id: DeviceSession.ID
         var baseToken: [UInt8]
-        /// A Boolean value that indicates whether the response to *Connect* must include the base token.
+        /// A Boolean value that indicates whether the response to *Connect* must include the base token, because the
+        /// request contained none or another one.
         var isNewToken: Bool
         var mailbox: DeviceLinkMailbox
     }
@@ -27,7 +28,7 @@ final class DeviceLinkListener: Sendable {
     let sweeper = IdleConnectionSweeper()
     let router: MessageRouter
     let limits: DeviceLinkServerStateMachine.Limits
-    /// The maximum time from TCP accept to the end of the TLS handshake.
+    /// The maximum time from TCP accept to the end of the TLS handshake, after which the connection is closed.
     let handshake: Duration
     private let authenticator: DeviceAuthenticator
     private let topic: @Sendable (TopicHash) -> Topic?

@@ -17,7 +17,7 @@ final class DeviceLinkMailbox: DeviceConnection {
         /// A Boolean value that indicates whether the queue will be emptied, by a scheduled task or when the connection
         /// becomes writable.
         var isScheduled = false
-        /// The number of packets written so far, by which fault rules count messages.
+        /// The number of packets written so far, by which fault rules count the messages of the connection.
         var count = 0
     }
 

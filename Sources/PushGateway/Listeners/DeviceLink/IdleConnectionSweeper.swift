@@ -6,7 +6,6 @@ final class IdleConnectionSweeper: Sendable {
     /// The interval between two checks, which is the maximum time by which a deadline is noticed late.
     static let interval: TimeAmount = .milliseconds(250)
 
-    /// The connections of one event loop, and the task that checks them.
     private final class Sweep {
         var members: [ObjectIdentifier: DeviceLinkServerHandler] = [:]
         var task: RepeatedTask?

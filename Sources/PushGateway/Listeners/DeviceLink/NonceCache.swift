@@ -12,14 +12,13 @@ struct NonceCache: Sendable {
     /// The maximum number of nonces that are remembered for each device. Beyond it, the oldest is forgotten.
     static let maximum = 64
 
-    /// The remembered nonces of one device.
     private struct Memory: Sendable {
         var nonces: [DeviceLinkNonce] = []
         /// The time of the newest nonce that was forgotten to make room. Nonces that are not newer are rejected,
         /// because their replay could not be detected.
         var forgotten = Timestamp(milliseconds: .min)
 
-        /// Returns whether the nonce was not used before, and remembers it.
+        /// Returns whether the nonce was not used before. If so, it is remembered.
         mutating func accept(_ nonce: DeviceLinkNonce) -> Bool {
             guard nonce.time > self.forgotten, !self.nonces.contains(nonce) else { return false }
             self.nonces.append(nonce)
@@ -33,12 +32,11 @@ struct NonceCache: Sendable {
 
     private var memories: [UUID: Memory] = [:]
     private var nextSweep = Timestamp(milliseconds: .min)
-    /// The total number of remembered nonces of all devices.
     var count: Int { self.memories.values.reduce(0) { $0 + $1.nonces.count } }
 
     init() {}
 
-    /// Returns whether the nonce of a device is recent and was not used before, and remembers it.
+    /// Returns whether the nonce of a device is recent and was not used before. If so, it is remembered.
     mutating func accept(_ nonce: DeviceLinkNonce, of device: UUID, now: Timestamp) -> Bool {
         guard now.since(nonce.time) <= Self.window, nonce.time.since(now) <= Self.window else { return false }
         if now >= self.nextSweep { self.sweep(now: now) }

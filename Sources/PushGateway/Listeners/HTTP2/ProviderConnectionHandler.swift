@@ -15,9 +15,10 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
 
     /// The minimum time between two checks of the deadlines.
     private static var shortestTimer: TimeAmount { .milliseconds(10) }
-    /// The maximum capacity, in events, of the event buffer that an unauthenticated connection keeps.
+    /// The maximum capacity, in events, of the event buffer that an unauthenticated connection keeps. A larger buffer
+    /// is freed.
     private static var unauthenticatedEvents: Int { 16 }
-    /// The maximum capacity, in bytes, of an output buffer that is kept for reuse.
+    /// The maximum capacity, in bytes, of an output buffer that is kept for reuse. A larger one is freed.
     private static var keptCapacity: Int { 65_536 }
 
     private let logger: Logger
@@ -221,7 +222,7 @@ extension ProviderConnectionHandler: ProviderCommandHandler {
     }
 }
 
-/// Receives the requests of one provider connection. It is called on the connection's event loop.
+/// The receiver of the requests of one provider connection. It is called on the connection's event loop.
 protocol ProviderRequestDelegate {
     /// A Boolean value that indicates whether the client has presented a valid credential.
     var isAuthenticated: Bool { get }

@@ -21,7 +21,7 @@ protocol ProviderCommandHandler: AnyObject {
 /// follows. Everywhere else it is added to a mailbox, which one task of the event loop empties: thousands of responses
 /// in a millisecond cost one wake-up. After the connection has closed, commands have no effect.
 final class ProviderConnectionProxy: Sendable {
-    /// A command to the connection, which performs it on its event loop.
+    /// A command that the connection performs on its event loop.
     enum Command: Sendable {
         case respond(UInt32, ProviderResponse)
         case reset(UInt32, HTTP2ErrorCode)
@@ -36,7 +36,7 @@ final class ProviderConnectionProxy: Sendable {
         var commands: [Command] = []
         /// A Boolean value that indicates whether a task is scheduled that empties the mailbox.
         var isScheduled = false
-        /// The responses to send once the router has settled their pushes, by stream id.
+        /// The responses to send once the router has accepted or rejected their pushes, by stream id.
         var pending: [UInt32: ProviderResponse] = [:]
     }
 
@@ -80,7 +80,8 @@ final class ProviderConnectionProxy: Sendable {
         self.perform(.goAway(code, debugData: debugData, lastStream: lastStream))
     }
 
-    /// Sends GOAWAY with a JSON object that contains the reason, as Apple does.
+    /// Sends GOAWAY with a JSON object that contains the reason, as Apple does. For `lastStream`, see
+    /// ``goAway(_:debugData:lastStream:)``.
     func goAway(_ reason: Reason, lastStream: UInt32? = nil) {
         self.goAway(.noError, debugData: #"{"reason":"\#(reason.text)"}"#, lastStream: lastStream)
     }
@@ -88,12 +89,11 @@ final class ProviderConnectionProxy: Sendable {
     /// Stops reading and writing and leaves the connection open, as a fault requires.
     func stall() { self.perform(.stall) }
 
-    /// Closes the connection without a GOAWAY.
     func close() { self.perform(.close) }
 
     // MARK: Pending responses
 
-    /// Keeps responses, by stream id, until the router has settled their pushes.
+    /// Keeps responses, by stream id, until the router has accepted or rejected their pushes.
     func expect(_ responses: [(stream: UInt32, response: ProviderResponse)]) {
         self.state.withLock { state in
             for (stream, response) in responses { state.pending[stream] = response }

@@ -96,8 +96,8 @@ final class RejectionLog: Sendable {
         (self.logger, self.clock) = (logger, clock)
     }
 
-    /// Logs a rejection, or only counts it if its reason has reached ``perMinute``.
-    /// - Parameter rule: The rule of strict mode that the request broke, or `nil`.
+    /// Logs a rejection, or only counts it if its reason has reached ``perMinute`` lines.
+    /// - Parameter rule: The rule of strict mode that the request broke; `nil` for a rule that always applies.
     func write(_ text: String, _ reason: Reason, id: String? = nil, rule: String? = nil) {
         let now = self.clock()
         guard let omitted = self.lines.withLock({ $0.note(Line(text: text, reason: reason), now: now) }) else { return }

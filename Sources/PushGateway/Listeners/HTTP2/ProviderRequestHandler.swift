@@ -9,10 +9,11 @@ import PushWire
 struct ProviderRequestHandler: ProviderRequestDelegate {
     private let listener: ProviderListener
     private var session: ProviderSession
-    /// The reason to close the connection immediately, for an invalid certificate (reference 1.2); `nil` for none.
+    /// The reason to close the connection immediately, for an invalid certificate (reference 1.2); `nil` for a valid
+    /// one or none.
     private let certificateError: Reason?
     private var handle: ProviderConnectionProxy?
-    /// The number of requests so far, by which fault rules count.
+    /// The number of requests on this connection so far, by which fault rules count.
     private var ordinal = 0
     /// A Boolean value that indicates whether a fault or too many invalid tokens stopped the handling of requests.
     private var ignoresRequests = false
@@ -129,7 +130,6 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
     }
 }
 
-/// The application of configured faults to requests.
 extension ProviderRequestHandler {
     /// Returns the fault that applies to a request; `nil` for none.
     private func fault(
@@ -157,7 +157,7 @@ extension ProviderRequestHandler {
         return subject
     }
 
-    /// Performs a fault instead of a decision, or before the decision.
+    /// Applies a fault to a request: before the `decision` is performed, or instead of it.
     private mutating func perform(
         _ fault: FaultDecision,
         _ stream: UInt32,
