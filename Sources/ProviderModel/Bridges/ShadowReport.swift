@@ -37,7 +37,6 @@ package struct ShadowDifference: Hashable, Sendable {
     /// The maximum length of ``ours`` and ``theirs``, in bytes; the rest is cut off.
     package static let maximumText = 120
 
-    /// The time of the request.
     package var at: Timestamp
     /// The part of the response that differs, such as `status`, `counts`, `token` or `notification`.
     package var subject: String

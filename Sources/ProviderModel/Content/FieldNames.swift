@@ -53,7 +53,6 @@ struct FieldNames {
         path.reduce("") { $0.isEmpty ? $1 : $1.hasPrefix("[") ? $0 + $1 : "\($0).\($1)" }
     }
 
-    /// Returns the name that a key of the payload has in a request: `titleLocKey` for `title-loc-key`.
     static func camelCase(_ name: String) -> String {
         let words = name.split(separator: "-", omittingEmptySubsequences: false)
         return words.dropFirst().reduce(words.first.map(String.init) ?? "") {
