@@ -14,7 +14,6 @@ package struct Schema: Sendable {
         (self.members, self.components) = (members, components)
     }
 
-    /// Creates a schema of a JSON type. Members that are `nil` are left out.
     private init(_ type: String, _ members: [String: JSONValue?] = [:], components: [String: JSONValue] = [:]) {
         self.init(members: members.compactMapValues(\.self), components: components)
         self.members["type"] = .string(type)
@@ -32,7 +31,7 @@ package struct Schema: Sendable {
     package static let bundleID = Schema.string(length: 1...Topic.maximumLength, pattern: "^[A-Za-z0-9._-]+$")
     /// The pattern of ``PushNotification/isHeaderValue(_:)``.
     package static let headerValuePattern = #"^[^\u0000-\u0020\u007F]([^\u0000-\u001F\u007F]*[^\u0000-\u0020\u007F])?$"#
-    /// The schema for the id of a broadcast channel.
+    /// The schema for the id of a broadcast channel, in base64.
     package static let channelID = Schema.string(length: 1...ChannelID.maximumLength, pattern: "^[A-Za-z0-9+/=_-]+$")
     /// The schema for a time in milliseconds since 1970.
     package static let timestamp = Schema.integer().described("Milliseconds since 1970.")
@@ -73,7 +72,6 @@ package struct Schema: Sendable {
         return Schema("array", members, components: element.components)
     }
 
-    /// Returns the keywords for the two ends of a range; none for `nil`.
     private static func bounds(
         _ lower: String,
         _ upper: String,
@@ -184,7 +182,6 @@ package struct Schema: Sendable {
         .object(["required": .array([.string(name)]), "properties": .object([name: value])])
     }
 
-    /// This schema with conditions that must hold as well.
     private func adding(_ conditions: [[String: JSONValue]]) -> Schema {
         var all: [JSONValue] = []
         if case .array(let known)? = self.members["allOf"] { all = known }
@@ -203,7 +200,6 @@ package struct Schema: Sendable {
 
     private static let null = Schema("null")
 
-    /// This schema for an optional member, which may be `null` unless that is refused.
     private var orAbsent: Schema { self.refusesNull ? self : self.orNull }
 }
 
