@@ -90,7 +90,7 @@ extension SimulatorEvent {
         }
     }
 
-    /// Creates the event for a user's action on a notification.
+    /// Creates the event for a user's action on a notification. `more` contains further members of the event.
     package init(_ name: Name, _ entry: NotificationEntry, _ more: [String: JSONValue?] = [:]) {
         let details = more.sorted { $0.key < $1.key }.compactMap { name, value in
             value.map { "\(name) \(PhoneText.plain($0))" }
