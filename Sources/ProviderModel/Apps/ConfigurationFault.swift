@@ -18,7 +18,7 @@ package struct ConfigurationFault: Hashable, Sendable {
         case untrustedServer
         /// The app is paused because the push service rejects the client certificate, or requires one.
         case clientCertificateRejected
-        /// The app is paused because the server at the push service's address speaks another protocol.
+        /// The app is paused because the address is not that of a push service, where HTTP/2 over TLS is expected.
         case wrongProtocol
         /// The app is paused because the proxy opens no tunnel until a setting is changed.
         case proxy

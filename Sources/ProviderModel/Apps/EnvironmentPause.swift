@@ -42,7 +42,7 @@ package struct EnvironmentPauseRequest: Hashable, Sendable {
 /// The environments whose pause delays the sending to a recipient or a shard, which is a part of an audience.
 package enum HoldingEnvironments: Hashable, Sendable {
     case one(PushEnvironment)
-    /// Both environments, so that the pause of either delays the sending.
+    /// All environments for which the app has a credential. The sending waits while every one of them is paused.
     case all
 
     package var environments: [PushEnvironment] {

@@ -42,9 +42,9 @@ package struct ShadowDifference: Hashable, Sendable {
     package var subject: String
     /// The beginning of the token, or the member of the request at fault; `nil` for the whole request.
     package var field: String?
-    /// The result of the bridge: a reason or a number.
+    /// The result of the bridge for ``subject``: a reason or a number.
     package var ours: String
-    /// The result of the old server: a reason or a number.
+    /// The result of the old server for ``subject``: a reason or a number.
     package var theirs: String
 
     package init(at: Timestamp, subject: String, field: String? = nil, ours: String, theirs: String) {

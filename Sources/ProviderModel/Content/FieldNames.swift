@@ -72,7 +72,7 @@ struct PayloadMember<Value>: AnyRequestMember {
 
     func check(_ fields: JSONFields) throws(RequestError) { try self.member.check(fields) }
 
-    /// Creates the pair. The member's name is the key in camel case.
+    /// Creates the pair for a key of the payload. The member of the request has the key in camel case as its name.
     /// - Parameter make: A function that creates the member of the request from its name.
     init(_ key: String, _ make: (String) -> RequestMember<Value>) {
         (self.key, self.member) = (key, make(FieldNames.camelCase(key)))

@@ -26,7 +26,7 @@ package enum TokenState: Hashable, Sendable {
 package struct TokenStateChange: Hashable, Sendable {
     /// The kind of a change to a token's state.
     package enum Kind: Hashable, Sendable {
-        /// The suspicion is cleared, because a push to the token was accepted.
+        /// The suspicion that the device's token is invalid is cleared, because a push to the token was accepted.
         case confirmed
         /// The device becomes inactive, unless it registered at the time `since` or later (reference 7.7).
         case deactivated(since: Timestamp)

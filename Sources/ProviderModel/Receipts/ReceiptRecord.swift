@@ -130,8 +130,8 @@ package enum ReceiptSource: Int64, Hashable, Sendable, CaseIterable {
 package struct GatewayCursor: Hashable, Sendable {
     /// The number of the newest event that was read; 0 before the first one.
     package var position: Int64
-    /// The time of that event, which distinguishes it from an event with the same number in another log; `nil` if it is
-    /// not known.
+    /// The time of the newest event that was read, which distinguishes it from an event with the same number in another
+    /// log; `nil` if it is not known.
     package var at: Timestamp?
 
     package init(position: Int64, at: Timestamp? = nil) { (self.position, self.at) = (position, at) }

@@ -10,7 +10,7 @@ package struct PushResourceRecord: Hashable, Sendable {
 
     /// The id by which the app lists and removes the push resource. It is not a secret.
     package var id: UUID
-    /// The SHA-256 of the secret in the address.
+    /// The SHA-256 of the secret in the push resource's address.
     package var hash: [UInt8]
     package var app: Int64
     package var installation: String
