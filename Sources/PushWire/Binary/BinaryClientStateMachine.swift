@@ -31,9 +31,9 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
         case accepted
         /// The notification was rejected by the server, or by this state machine before it was written.
         case failed(BinaryStatus)
-        /// The notification has certainly not been processed by the server, for this reason.
+        /// The notification has certainly not been processed by the server, for the associated reason.
         case notSent(NotSent)
-        /// The notification was written, and for this reason it is not known whether the server processed it.
+        /// The notification was written, and for the associated reason it is not known whether the server processed it.
         case unknown(Unknown)
     }
 
