@@ -99,7 +99,7 @@ package struct RequestMember<Value>: AnyRequestMember {
         }
     }
 
-    /// Returns a member whose value `convert` creates from this value.
+    /// Returns a member whose value `convert` creates from this value and from all fields of the object.
     package func map<Other>(
         _ convert: @escaping @Sendable (Value, JSONFields) throws(RequestError) -> Other
     ) -> RequestMember<Other> {

@@ -144,7 +144,7 @@ package struct Schema: Sendable {
         return schema
     }
 
-    /// This schema or `null`.
+    /// The schema for a value of this schema or `null`.
     package var orNull: Schema {
         switch (self.members["anyOf"], self.members["type"]) {
         case (.array(let schemas)?, nil):
@@ -158,18 +158,19 @@ package struct Schema: Sendable {
         }
     }
 
-    /// This object, which must have at least one of these members with a value other than `null`.
+    /// Returns this object's schema, with the rule that at least one of these members has a value other than `null`.
     package func requiringOne(of names: String...) -> Schema {
         self.with("anyOf", .array(names.map { Self.given($0) }))
     }
 
-    /// This object, in which each of the `others` is allowed only beside the member `name`. A member that is `null`
-    /// counts as absent.
+    /// Returns this object's schema, with the rule that each of the `others` is allowed only beside the member `name`.
+    /// A member that is `null` counts as absent.
     package func requiring(_ name: String, beside others: [String]) -> Schema {
         self.adding(others.map { ["if": Self.given($0), "then": Self.given(name)] })
     }
 
-    /// This object, in which a member is required if another one has a certain value.
+    /// Returns this object's schema, with the rule that the member `name` is required if the member `other` has a
+    /// certain value.
     package func requiring(_ name: String, where other: String, is value: JSONValue) -> Schema {
         self.adding([["if": Self.given(other, .object(["const": value])), "then": Self.given(name)]])
     }
@@ -188,7 +189,7 @@ package struct Schema: Sendable {
         return self.with("allOf", .array(all + conditions.map { .object($0) }))
     }
 
-    /// This object with at least one member.
+    /// The schema for this object with at least one member.
     package var withMembers: Schema { self.with("minProperties", .integer(1)) }
 
     /// This schema, for which `null` is an error even if the member is optional.
