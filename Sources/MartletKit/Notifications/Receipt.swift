@@ -2,7 +2,8 @@ import Foundation
 
 /// A report to the provider about one event of a notification on this installation.
 struct Receipt: Codable, Hashable, Sendable {
-    /// The maximum length of the name of an action or a conversion, in bytes.
+    /// The maximum length of the name of an action or a conversion, in bytes. An event with a longer one is not
+    /// reported.
     static let maximumAction = 64
 
     /// The id of the receipt, by which the provider recognizes one that it has already received.
