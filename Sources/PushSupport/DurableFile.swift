@@ -12,6 +12,7 @@ package enum DurableFile {
     /// Creates a file that only its owner can read.
     ///
     /// - Returns: `false` after a failure, such as an existing file with that name, which is left unchanged.
+    ///   ``lastError`` describes it.
     package static func create(_ path: String, _ content: [UInt8]) -> Bool {
         Self.write(content, beside: path) { Self.place($0, at: path) }
     }

@@ -18,7 +18,6 @@ package enum ErrorDescription {
         }
     }
 
-    /// Returns the description for a host name without an address, or for the first address that could not be reached.
     private static func text(of error: NIOConnectionError) -> String {
         if let dns = error.dnsAError ?? error.dnsAAAAError {
             let reason = (dns as? SocketAddressError.UnknownHost)?.errorDescription ?? "\(dns)"

@@ -46,7 +46,6 @@ package struct HeaderParameters: Equatable {
         return String(value)
     }
 
-    /// Returns the first word of a string.
     private static func token(_ text: Substring.UnicodeScalarView) -> String {
         text.split { $0.properties.isWhitespace }.first.map { String(Substring($0)) } ?? ""
     }

@@ -117,7 +117,7 @@ package struct OpenFileLimit: Hashable, Sendable {
     #if canImport(Darwin)
     static let resource = RLIMIT_NOFILE
 
-    /// Returns the maximum value of the soft limit. Values above `OPEN_MAX` are refused, regardless of the hard limit.
+    /// Returns the maximum value of the soft limit, which `OPEN_MAX` bounds regardless of the hard limit.
     static func highest(_ limits: rlimit) -> rlim_t { max(limits.rlim_cur, min(limits.rlim_max, rlim_t(OPEN_MAX))) }
     #else
     #if canImport(Musl)

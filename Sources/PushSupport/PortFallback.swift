@@ -41,7 +41,8 @@ package struct PortFallback: Hashable, Sendable {
     /// `true` if both ports have failed since the service was last reached, so that the port is not the cause.
     package var allFailed: Bool { self.failedPorts.count == 2 }
 
-    /// Records an attempt that opened no connection, possibly because of the port.
+    /// Records an attempt that opened no connection, possibly because of the port. The next attempt uses the other
+    /// port.
     package mutating func failed(_ port: Int, now: Timestamp) {
         self.failedPorts.insert(port)
         if self.port == port { self.port = port == self.first ? self.second : self.first }

@@ -68,10 +68,10 @@ package struct SystemTime: TimeSource {
 }
 
 extension Duration {
-    /// The duration in whole milliseconds, limited to the range of 64 bits.
+    /// The duration in whole milliseconds, clamped to the range of 64 bits.
     package var milliseconds: Int64 { self.whole(perSecond: 1000) }
 
-    /// The duration in whole microseconds, limited to the range of 64 bits.
+    /// The duration in whole microseconds, clamped to the range of 64 bits.
     package var microseconds: Int64 { self.whole(perSecond: 1_000_000) }
 
     private func whole(perSecond units: Int64) -> Int64 {

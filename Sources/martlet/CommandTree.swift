@@ -3,7 +3,6 @@ import Foundation
 
 /// A command with its options and subcommands, as ArgumentParser describes them.
 struct CommandTree: Decodable, Sendable {
-    /// An option, a flag or a positional argument.
     struct Argument: Decodable, Sendable {
         /// One of the names of an option or a flag.
         struct Name: Decodable, Sendable {
@@ -34,7 +33,8 @@ struct CommandTree: Decodable, Sendable {
         /// The settings by the names of their flags.
         private static let settings = Dictionary(grouping: SettingTable.all.flatMap(\.settings)) { $0.flag }
 
-        /// A string that is equal for arguments of different commands if they are the same option.
+        /// A string that is equal for arguments of different commands if they are the same option, which a manual page
+        /// then describes only once.
         var identity: String { "\(self.names?.first?.spelling ?? "") \(self.valueName ?? "") \(self.abstract ?? "")" }
     }
 

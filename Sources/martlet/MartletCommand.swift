@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import PushSupport
 
-/// The command `martlet`.
 @main
 struct MartletCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

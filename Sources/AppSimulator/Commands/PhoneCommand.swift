@@ -85,7 +85,6 @@ package enum PhoneCommand: TypedCommand {
         .init(words: "quit", meaning: "sends what waits to be sent and ends"),
     ]
 
-    /// The output of `help`.
     package static var helpText: String {
         CommandScanner.helpText(of: self.usage, events: SimulatorEvent.Name.ofPhones)
     }

@@ -90,7 +90,7 @@ extension SimulatorEvent {
         }
     }
 
-    /// Creates the event for a user's action on a notification.
+    /// Creates the event for a user's action on a notification. `more` contains further members of the event.
     package init(_ name: Name, _ entry: NotificationEntry, _ more: [String: JSONValue?] = [:]) {
         let details = more.sorted { $0.key < $1.key }.compactMap { name, value in
             value.map { "\(name) \(PhoneText.plain($0))" }
@@ -158,7 +158,7 @@ extension LiveActivity {
 }
 
 extension PhoneNotificationCenter {
-    /// The lock screen as lines of text: the threads, newest first, then the Live Activities and the badge.
+    /// The notifications by thread, newest first, then the Live Activities and the badge, as lines of text.
     package var lines: [String] {
         var lines: [String] = []
         for group in self.groups {
@@ -179,7 +179,7 @@ extension PhoneNotificationCenter {
         return lines + ["badge \(self.badge)"]
     }
 
-    /// The lock screen as JSON.
+    /// The notifications, newest first, the Live Activities and the badge, as JSON.
     package var json: JSONValue {
         .object([
             "notifications": .array(self.entries.reversed().map { .object($0.members.compactMapValues { $0 }) }),

@@ -2,17 +2,18 @@
 package enum PhoneEvent: Hashable, Sendable {
     /// A notification was added to the list, or has replaced one in the list.
     case shown(NotificationEntry, NotificationAppearance)
-    /// A push has arrived that shows no notification to the user.
+    /// A push has arrived that shows no notification to the user. `apnsID` is `nil` if the push came without one.
     case notShown(apnsID: String?, NotShownReason)
     /// The number on the app's icon has changed to this value; 0 for none.
     case badge(Int)
     /// The sound with this name was played without a notification in the list.
     case sound(String)
-    /// A push has woken the app in the background.
+    /// A push has woken the app in the background. `apnsID` is `nil` if the push came without one.
     case woken(PushContent, apnsID: String?)
     /// A Live Activity has changed.
     case activity(LiveActivity, LiveActivityChange)
-    /// A member of a payload is invalid and was ignored. The string describes the problem.
+    /// A member of a payload is invalid and was ignored. The string describes the problem. `apnsID` is that of the
+    /// push; `nil` if it came without one.
     case problem(String, apnsID: String?)
 }
 

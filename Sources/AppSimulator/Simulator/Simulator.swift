@@ -265,9 +265,7 @@ extension Simulator {
 
 /// The settings of a simulated phone: its app, its provider and its push service.
 package struct SimulatorConfiguration: Sendable {
-    /// The app's bundle id.
     package var app: String
-    /// The provider's URL.
     package var provider: URL
     /// The app's public key for the provider's API, which the app's binary contains.
     package var publicKey: String

@@ -20,7 +20,7 @@ struct RetryDelay: Codable, Equatable, Sendable {
 
     /// Counts a failure and returns the delay before the retry.
     /// - Parameters:
-    ///   - after: The delay that the response requests; `nil` for none.
+    ///   - after: The delay that the response requests; `nil` for none. A launch of the app does not end such a delay.
     ///   - random: A random number from 0 to 1.
     mutating func failed(after: Duration?, now: Date, random: Double) -> Duration {
         let most = min(Self.longest, Self.first * pow(2, Double(min(self.failures, 30))))
@@ -31,13 +31,14 @@ struct RetryDelay: Codable, Equatable, Sendable {
         return .milliseconds(Int64(delay * 1000))
     }
 
-    /// Starts a delay of a fixed length, in seconds, whatever the number of earlier failures.
+    /// Starts a delay of a fixed length, in seconds, whatever the number of earlier failures. A launch does not end it.
     mutating func pause(for time: TimeInterval, now: Date) {
         self.until = now.addingTimeInterval(time)
         self.isFirm = true
     }
 
-    /// Ends the delay at a launch of the app, unless the delay is firm: the device may be in another network.
+    /// Ends the delay at a launch of the app, because the device may be in another network. A delay that the provider
+    /// requested, or that ``pause(for:now:)`` started, continues.
     mutating func launched() {
         if !self.isFirm { self = RetryDelay() }
     }

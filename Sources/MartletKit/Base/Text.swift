@@ -11,7 +11,6 @@ extension UInt8 {
 }
 
 extension Sequence<UInt8> {
-    /// The bytes as hexadecimal digits.
     var hexadecimal: String {
         self.map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined()
     }

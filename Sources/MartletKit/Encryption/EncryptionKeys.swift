@@ -228,7 +228,6 @@ extension KeyRing.Key {
 enum ContentEncryption {
     static let ciphersuite = HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
     static let info = Data("martlet push 1".utf8)
-    /// The length of an encapsulated key in bytes.
     static let encapsulatedKeyLength = 32
 
     /// Returns the additional authenticated data, which binds a ciphertext to the app and the notification.

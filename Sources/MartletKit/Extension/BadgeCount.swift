@@ -2,7 +2,7 @@ import Foundation
 
 /// The badge number on the app's icon, which both the app and its extension change.
 public struct BadgeCount: Sendable {
-    /// A change of the badge number. The result is limited to the range from 0 to ``BadgeCount/maximum``.
+    /// A change of the badge number. The result is clamped to the range from 0 to ``BadgeCount/maximum``.
     public enum Change: Hashable, Sendable {
         case set(Int)
         /// Adds the value to the badge number. A negative value reduces the number.
@@ -41,7 +41,6 @@ public struct BadgeCount: Sendable {
         return try self.apply(.increment(Int(clamping: change)))
     }
 
-    /// Returns the number that results from a change.
     static func applying(_ change: Change, to number: Int) -> Int {
         let (result, isOverflow) =
             switch change {

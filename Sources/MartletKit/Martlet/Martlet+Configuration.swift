@@ -86,7 +86,7 @@ extension Martlet {
         /// The user is not attached: request a proof for this installation from the app's back end, and attach the user
         /// with it.
         case userProofNeeded(installation: UUID, reason: String)
-        /// A request failed, and will be sent again after a delay.
+        /// A request failed, and will be sent again after the delay `after`.
         case retry(Waiting, after: Duration, reason: String)
         case receiptsSent(count: Int)
         case receiptsDropped(count: Int, reason: String)

@@ -168,7 +168,7 @@ struct ReceiptOutbox: Equatable, Sendable {
         }
     }
 
-    /// Records a launch of the app, which ends the back-off unless it is firm.
+    /// Records a launch of the app, which ends the back-off unless the provider requested it or a retry cannot help.
     mutating func launched() { self.backOff.launched() }
 }
 

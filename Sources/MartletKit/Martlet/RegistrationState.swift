@@ -25,8 +25,8 @@ struct RegistrationState: Codable, Equatable, Sendable {
     var user = User.none
     /// The token of a request without a secret that had no response; `nil` for none. It may be registered nevertheless.
     var unanswered: Token?
-    /// The last token that the provider has confirmed; `nil` for none. The user's own decisions are sent with it if no
-    /// other can be.
+    /// The last token that the provider has confirmed; `nil` for none. Decisions of the user, such as preferences, are
+    /// sent with it if no other token can be.
     var registered: Token?
     /// The maximum size of the shared members in a request, in bytes. It is reduced after a refusal for the size.
     var room = RegistrationStateMachine.maximumShared
@@ -39,11 +39,11 @@ struct RegistrationState: Codable, Equatable, Sendable {
 
     /// The state of a user's attachment to an installation, as far as it is known.
     enum User: String, Codable, Equatable, Sendable {
-        /// The provider has no user for the installation.
+        /// The state of an installation for which the provider has no user.
         case none
-        /// A user proof was sent and has had no response yet. No user was attached before.
+        /// The state after a user proof was sent that has had no response yet. No user was attached before.
         case proofSent
-        /// A user is attached, or may be: a response was lost.
+        /// The state of an installation to which a user is attached, or may be: a response was lost.
         case attached
     }
 
@@ -71,7 +71,7 @@ struct RegistrationState: Codable, Equatable, Sendable {
         }
 
         /// Returns `true` if a confirmation or refusal is about the present token and is younger than `interval`
-        /// seconds.
+        /// seconds; `false` also for `nil`.
         func isFresh(_ past: Confirmed?, now: Date, interval: TimeInterval) -> Bool {
             guard let past, past.text == self.text, past.environment == self.environment else { return false }
             // A time in the future is left from a clock that has been set back.

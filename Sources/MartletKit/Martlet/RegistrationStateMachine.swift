@@ -180,7 +180,6 @@ extension RegistrationStateMachine {
         return true
     }
 
-    /// Removes a token, so that it is no longer sent.
     mutating func remove(_ kind: TokenKind) { self.state.tokens[kind.place] = nil }
 
     /// Sets the wanted value of a member that all tokens share.
@@ -201,7 +200,7 @@ extension RegistrationStateMachine {
 
     mutating func setReceiptPrivacy(_ privacy: ReceiptPrivacy) { self.state.receiptPrivacy = privacy }
 
-    /// Records a launch of the app, which ends the back-off unless it is firm: the device may be in another network.
+    /// Records a launch of the app, which ends the back-off unless the provider requested it or a retry cannot help.
     mutating func launched() { self.state.backOff.launched() }
 
     /// Requests the removal of the installation, and removes everything except the device profile from the state.

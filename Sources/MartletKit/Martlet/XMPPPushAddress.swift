@@ -37,7 +37,6 @@ public struct XMPPPushAddress: Hashable, Sendable, Codable {
         """
     }
 
-    /// Returns the string with XML's special characters escaped, even where a combining character follows them.
     private static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { output, character in
             switch character {

@@ -46,7 +46,7 @@ public struct CatalogueIssue: Hashable, Sendable, Codable {
     /// The files of the issue, one for each screen size.
     public let renditions: [IssueRendition]
 
-    /// The maximum length of a product id in bytes.
+    /// The maximum length of a product id in bytes. An entry with a longer one is not valid.
     static let maximumProduct = 256
 
     /// Parses an entry of the catalogue. Returns `nil` if the entry is not valid.

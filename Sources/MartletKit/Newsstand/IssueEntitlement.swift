@@ -39,7 +39,7 @@ public struct IssueEntitlement: Hashable, Sendable {
     public let product: String
     public let decision: Decision
 
-    /// Parses an entry of the response. Returns `nil` if the entry is not valid.
+    /// Parses an entry of the provider's response about entitlements. Returns `nil` if the entry is not valid.
     init?(_ entry: JSONValue) {
         guard let members = entry.object, let product = members["productId"]?.string,
             case .bool(let isEntitled)? = members["entitled"]

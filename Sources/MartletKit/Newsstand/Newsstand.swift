@@ -9,7 +9,7 @@ public struct Newsstand: Sendable {
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
     )
-    /// The maximum number of issues on a page of the catalogue. A larger limit is reduced to it.
+    /// The maximum number of issues on a page of the catalogue. A larger limit is clamped to it.
     public static let maximumPage = 100
 
     private let configuration: Martlet.Configuration
@@ -70,7 +70,9 @@ public struct Newsstand: Sendable {
     }
 
     /// Requests the reader's entitlements to products.
-    /// - Parameter products: 1 to 100 product ids.
+    /// - Parameters:
+    ///   - products: 1 to 100 product ids.
+    ///   - proof: The proof of the reader's purchases; without one by default.
     /// - Returns: One entry for each product, in the order of `products`.
     /// - Throws: ``NewsstandError``
     public func entitlements(
@@ -92,6 +94,7 @@ public struct Newsstand: Sendable {
     /// - Parameters:
     ///   - product: The product id of the issue.
     ///   - screenSize: The size of the screen in pixels, such as `2048x1536`.
+    ///   - proof: The proof of the reader's purchases; without one by default.
     /// - Throws: ``NewsstandError``, for a reader who is not entitled ``NewsstandError/refused(code:message:)``.
     public func downloadGrant(
         for product: String,

@@ -19,7 +19,6 @@ package protocol PartialContent: AnyObject, Sendable {
 
 /// A partial file on disk, beside the location of the complete file and with the extension `part`.
 package final class PartialFile: PartialContent {
-    /// The number of bytes that are read at a time when an existing partial file is hashed.
     private static let piece = 256 * 1024
 
     private struct State {

@@ -2,7 +2,8 @@ import Foundation
 
 /// A report to the provider about one event of a notification on this installation.
 struct Receipt: Codable, Hashable, Sendable {
-    /// The maximum length of the name of an action or a conversion, in bytes.
+    /// The maximum length of the name of an action or a conversion, in bytes. An event with a longer one is not
+    /// reported.
     static let maximumAction = 64
 
     /// The id of the receipt, by which the provider recognizes one that it has already received.
@@ -74,16 +75,16 @@ struct StoredReceipt: Codable, Hashable, Sendable {
 
 /// An event of a notification on the device that a receipt reports.
 enum ReportedEvent: String, Hashable, Sendable, Codable, CaseIterable {
-    /// The app or its notification service extension has received the notification.
+    /// The event that the app or its notification service extension has received the notification.
     case delivered
-    /// The notification was presented, so that the user could see it.
+    /// The event that the notification was presented, so that the user could see it.
     case shown
-    /// The user opened the app with the notification.
+    /// The event that the user opened the app with the notification.
     case opened
-    /// The user dismissed the notification.
+    /// The event that the user dismissed the notification.
     case dismissed
-    /// The user chose an action of the notification.
+    /// The event that the user chose an action of the notification.
     case action
-    /// The user did what the notification was sent for, such as a purchase.
+    /// The event that the user did what the notification was sent for, such as a purchase.
     case converted
 }

@@ -2,11 +2,11 @@
 ///
 /// The user, the app and each notification have a level each. The strictest of them applies.
 public enum ReceiptPrivacy: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
-    /// No receipts are sent.
+    /// The level at which no receipts are sent.
     case none
-    /// The provider counts receipts, and does not record which devices sent them.
+    /// The level at which the provider counts receipts, and does not record which devices sent them.
     case counts
-    /// The provider records each receipt with the device that sent it.
+    /// The level at which the provider records each receipt with the device that sent it.
     case device
 
     public static func < (left: ReceiptPrivacy, right: ReceiptPrivacy) -> Bool { left.rank < right.rank }

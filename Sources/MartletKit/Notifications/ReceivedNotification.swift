@@ -105,7 +105,7 @@ enum SealedContent: Hashable, Sendable {
     /// Content that cannot be decrypted, because the member `martlet.sealed` is malformed.
     case malformed
 
-    /// Decodes the member `martlet.sealed` of a payload.
+    /// Decodes the member `martlet.sealed` of a payload; ``malformed`` if it cannot be decoded.
     init(_ value: JSONValue) {
         guard let members = value.object, let key = members["key"]?.string, (1...64).contains(key.utf8.count),
             let data = members["data"]?.string.flatMap({ Data(base64Encoded: $0) }), data.count > 32

@@ -2,7 +2,6 @@
 public struct NotificationPreferences: Hashable, Sendable {
     /// The maximum number of categories in ``optOuts``. ``Martlet/setPreferences(_:)`` refuses more.
     static let maximumCategories = 100
-    /// The maximum length of a category's name in bytes.
     static let maximumCategory = 64
 
     /// The consent categories whose notifications the user does not want. All other categories are wanted.

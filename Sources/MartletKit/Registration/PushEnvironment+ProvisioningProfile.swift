@@ -26,7 +26,7 @@ public enum PushEnvironment: String, Hashable, Sendable, Codable {
 
 /// A provisioning profile, of which only the push environment is used.
 struct ProvisioningProfile: Equatable {
-    /// The maximum size of a profile in bytes.
+    /// The maximum size of a profile in bytes. A larger file is not regarded as a profile.
     static let maximumSize = 1024 * 1024
 
     /// The push environment in the profile's entitlements; `nil` if they contain none.

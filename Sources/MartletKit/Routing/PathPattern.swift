@@ -7,7 +7,7 @@ struct PathPattern: Hashable, Sendable {
 
     let segments: [Segment]
 
-    /// A string that is equal for all patterns that match the same paths.
+    /// A string that is equal for all patterns that match the same paths. Two screens with the same one are a mistake.
     var shape: String {
         self.segments.map { segment in
             switch segment {
@@ -139,7 +139,6 @@ struct RoutePath: Hashable, Sendable {
         return query
     }
 
-    /// Returns a string with its percent-encoded bytes decoded.
     private static func decoded(_ text: ArraySlice<UInt8>) throws(RouteError) -> String {
         var bytes: [UInt8] = []
         var rest = text

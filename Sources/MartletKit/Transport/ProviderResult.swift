@@ -10,7 +10,7 @@ enum ProviderResult: Equatable {
     /// The request was refused, and would be refused again.
     case refused(ProviderRefusal)
 
-    /// The maximum delay that a response can request, in seconds. A longer one is reduced to it.
+    /// The maximum delay that a response can request, in seconds. A longer one is clamped to it.
     static let maximumWait: Int64 = 24 * 3600
 
     init(_ result: Result<TransportResponse, any Error>) {

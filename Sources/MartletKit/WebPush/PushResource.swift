@@ -3,8 +3,9 @@ public import Foundation
 /// An address at which a sender, such as a Mastodon server, reaches an installation by Web Push (RFC 8030).
 public struct PushResource: Hashable, Sendable {
     public let id: UUID
-    /// The URL to which the sender posts messages. It is a secret, which only
-    /// ``Martlet/makePushResource(name:sender:)`` returns; `nil` for a resource of a list.
+    /// The URL to which the sender sends messages in POST requests. It is a secret, which only
+    /// ``Martlet/makePushResource(name:sender:)`` returns; `nil` for a resource that ``Martlet/pushResources()``
+    /// returns.
     public let endpoint: URL?
     /// The app's own name for the resource, which its messages contain (``PushedMessage/resource``); `nil` for none.
     public let name: String?
@@ -18,7 +19,7 @@ public struct PushResource: Hashable, Sendable {
     }
 }
 
-/// A message that a sender has posted to a push resource.
+/// A message that a sender has sent to a push resource.
 ///
 /// It is encrypted for the app: with the trait `Encryption`, `SubscriptionKeys` decrypts it.
 public struct PushedMessage: Hashable, Sendable {
@@ -35,7 +36,7 @@ public struct PushedMessage: Hashable, Sendable {
 
     /// The app's own name of the push resource; `nil` if it has none.
     public let resource: String?
-    /// The body as the sender has posted it; empty for a message that only wakes the app.
+    /// The body as the sender has sent it; empty for a message that only wakes the app.
     public let body: Data
     let coding: Coding
 

@@ -1,7 +1,7 @@
 package import PushSupport
 package import PushTypes
 
-/// The members of an API key that a request sets.
+/// The settings in a request that adds or changes an API key.
 package struct APIKeyRequest: Sendable {
     private enum Members {
         static let name = Member.text("name", 1...200).neverNull("it must be a text")
@@ -27,7 +27,8 @@ package struct APIKeyRequest: Sendable {
         ]
     }
 
-    /// The member with the apps that a key or a person is limited to.
+    /// The member `apps` in requests about API keys and people: the bundle ids of the apps to which the key or the
+    /// person is limited, at most 100.
     package static let appsMember = Member.texts("apps", 1...100, maximum: Topic.maximumLength, as: .bundleID)
         .described("Default: all apps.")
         .parsed("invalid_bundle_id", "name at least one bundle id, or leave it out for all apps") { texts in

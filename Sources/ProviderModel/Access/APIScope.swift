@@ -47,7 +47,6 @@ extension APICaller {
     /// The id and the name of the caller, for the records that its requests create.
     package var reference: KeyReference { KeyReference(id: self.id, name: self.name) }
 
-    /// Returns the names of scopes in alphabetical order.
     package static func names(_ scopes: Set<APIScope>) -> [String] { scopes.map(\.rawValue).sorted() }
 
     private func has(_ scope: APIScope) -> Bool { self.scopes.contains(scope.rawValue) }

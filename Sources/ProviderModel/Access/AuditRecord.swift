@@ -1,7 +1,7 @@
 package import Foundation
 package import PushTypes
 
-/// A change, or a rejected request, by an API key or a person.
+/// An entry of the audit: a change, or a rejected request, by an API key or a person.
 package struct AuditRecord: Hashable, Sendable {
     package var id: Int64
     package var at: Timestamp
@@ -40,11 +40,11 @@ package struct AuditRecord: Hashable, Sendable {
 package struct AuditFilter: Hashable, Sendable {
     /// The id of the API key or the person; `nil` for any.
     package var key: UUID?
-    /// A part of the name that the caller had, regardless of the case of ASCII letters.
+    /// A part of the name that the caller had, regardless of the case of ASCII letters; `nil` for any name.
     package var name: String?
-    /// A part of the method and path, regardless of the case of ASCII letters.
+    /// A part of the method and path, regardless of the case of ASCII letters; `nil` for any.
     package var action: String?
-    /// The id of the resource that the request created.
+    /// The id of the resource that the request created; `nil` for any.
     package var resource: String?
     /// `true` for rejected requests only, `false` for successful requests only; `nil` for both.
     package var hasFailed: Bool?

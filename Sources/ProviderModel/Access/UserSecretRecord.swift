@@ -1,7 +1,7 @@
 package import Foundation
 package import PushTypes
 
-/// A secret with which an app's back end signs user proofs, which state that an installation belongs to a user.
+/// A secret with which an app's back end signs user proofs. A user proof states that an installation belongs to a user.
 package struct UserSecretRecord: Hashable, Sendable {
     package var id: UUID
     package var createdAt: Timestamp

@@ -13,7 +13,7 @@ package struct AppRecord: Hashable, Sendable {
     /// The frequency cap for each user of the app; `nil` for no limit.
     package var cap: FrequencyCap?
     package var createdAt: Timestamp
-    /// The maximum level of receipts that are reported for its notifications, unless a notification has its own.
+    /// The maximum level of receipts that are reported for the app's notifications, unless a notification has its own.
     package var receipts: ReceiptLevel = .none
 
     package init(

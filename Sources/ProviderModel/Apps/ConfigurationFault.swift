@@ -2,39 +2,39 @@
 package struct ConfigurationFault: Hashable, Sendable {
     /// The cause of a fault, which has to be removed.
     package enum Cause: String, Hashable, Sendable, CaseIterable {
-        /// The cause is that the push service rejects the credential.
+        /// The app is paused because the push service rejects the credential.
         case credentialRejected
-        /// The cause is that the push service calls every provider token too old: the clocks disagree.
+        /// The app is paused because the push service calls every provider token too old: the clocks disagree.
         case clock
-        /// The cause is that the credential's certificate has expired.
+        /// The app is paused because the credential's certificate has expired.
         case credentialExpired
-        /// The cause is that the stored credential cannot be used.
+        /// The app is paused because the stored credential cannot be used.
         case credentialUnusable
-        /// The cause is that the app has no credential any more.
+        /// The app is paused because it has no credential any more.
         case credentialMissing
-        /// The cause is that the credential may not send to the app's topic.
+        /// The app is paused because the credential may not send to the app's topic.
         case topicDisallowed
-        /// The cause is that the push service's certificate is not trusted.
+        /// The app is paused because the push service's certificate is not trusted.
         case untrustedServer
-        /// The cause is that the push service rejects the client certificate, or requires one.
+        /// The app is paused because the push service rejects the client certificate, or requires one.
         case clientCertificateRejected
-        /// The cause is that the address is not that of a push service.
+        /// The app is paused because the address is not that of a push service, where HTTP/2 over TLS is expected.
         case wrongProtocol
-        /// The cause is that the proxy opens no tunnel until a setting is changed.
+        /// The app is paused because the proxy opens no tunnel until a setting is changed.
         case proxy
-        /// The cause is that the proxy cannot be reached, or opens no tunnel at the moment.
+        /// The app is paused because the proxy cannot be reached, or opens no tunnel at the moment.
         case proxyUnavailable
-        /// The cause is that the push service's name has no address.
+        /// The app is paused because the push service's name has no address.
         case unknownHost
-        /// The cause is that nothing listens at the push service's address.
+        /// The app is paused because nothing listens at the push service's address.
         case refused
-        /// The cause is that the network has no route to the push service.
+        /// The app is paused because the network has no route to the push service.
         case unreachable
-        /// The cause is that the push service does not answer.
+        /// The app is paused because the push service does not answer.
         case timeout
-        /// The cause is that the push service closes each connection before it is open.
+        /// The app is paused because the push service closes each connection before it is open.
         case closed
-        /// The cause is that no connection can be opened, for another reason.
+        /// The app is paused because no connection to the push service can be opened, for another reason.
         case noConnection
     }
 

@@ -28,7 +28,7 @@ package struct EnvironmentPauseRequest: Hashable, Sendable {
     package var pause: EnvironmentPause
     /// The epoch of the credential with which the fault was observed (``StoredCredential/epoch``).
     package var epoch: Int64
-    /// The event to send to webhooks, as one JSON value; `nil` if no webhook subscribes to it.
+    /// The event that reports the pause to webhooks, as one JSON value; `nil` if no webhook subscribes to it.
     package var event: Data?
     /// A Boolean value that indicates whether the environment is paused already, so that only the stored fault is
     /// replaced.
@@ -42,10 +42,9 @@ package struct EnvironmentPauseRequest: Hashable, Sendable {
 /// The environments whose pause delays the sending to a recipient or a shard, which is a part of an audience.
 package enum HoldingEnvironments: Hashable, Sendable {
     case one(PushEnvironment)
-    /// All environments for which the app has a credential.
+    /// All environments for which the app has a credential. The sending waits while every one of them is paused.
     case all
 
-    /// The environments whose pause may delay the sending.
     package var environments: [PushEnvironment] {
         switch self {
         case .one(let environment): [environment]

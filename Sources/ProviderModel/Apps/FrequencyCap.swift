@@ -18,11 +18,11 @@ package struct FrequencyCap: Hashable, Sendable {
 package struct FrequencyCapReservation: Hashable, Sendable {
     package var cap: FrequencyCap
     package var app: Int64
-    /// The number of the notification.
+    /// The number of the notification that is counted.
     package var notification: Int64
     /// The holders of the caps: the ids of users, or keys for devices without a user.
     package var holders: Set<BytewiseString>
-    /// The time by the steady clock.
+    /// The time of the reservation, by the steady clock.
     package var now: Timestamp
 
     package init(_ cap: FrequencyCap, app: Int64, notification: Int64, holders: Set<BytewiseString>, now: Timestamp) {

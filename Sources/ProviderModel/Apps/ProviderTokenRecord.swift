@@ -33,7 +33,8 @@ package struct ProviderTokenRecord: Hashable, Sendable {
         (self.key, self.text, self.issuedAt, self.isRejected) = (key, text, issuedAt, isRejected)
     }
 
-    /// Returns `true` if no further token of the key may be issued at `now`.
+    /// Returns `true` if no further token of the key may be issued at `now`: this one was issued less than ``spacing``
+    /// ago, or is less than that ahead of the clock.
     package func forbidsAnother(at now: Timestamp) -> Bool {
         max(now.since(self.issuedAt), self.issuedAt.since(now)) < Self.spacing
     }

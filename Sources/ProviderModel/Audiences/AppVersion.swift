@@ -1,7 +1,8 @@
 /// A version such as `2.10.1`, comparable part by part.
 package struct AppVersion: Hashable, Sendable, Comparable {
     package let text: String
-    /// The first three parts with 20 bits each, so that 2.10.1 is less than 2.11. Larger parts saturate.
+    /// The number by which versions are compared: the first three parts with 20 bits each, so that 2.10.1 is less than
+    /// 2.11. Larger parts saturate.
     package let number: Int64
 
     /// Reads a version; `nil` unless the text begins with a number. A suffix such as `-beta` is ignored.

@@ -104,7 +104,8 @@ package struct NamedAudiences: Hashable, Sendable {
 package struct RecipientOutcomes: Hashable, Sendable {
     package var notification: UUID
     package var states: Set<DeliveryRecord.State>
-    /// The reasons of the deliveries that match; `nil` for any reason except ``exceptReasons``, and for none.
+    /// The reasons of the deliveries that match. `nil` matches deliveries without a reason, and those with any reason
+    /// that is not in ``exceptReasons``.
     package var reasons: [String]?
     package var exceptReasons: [String]
 
@@ -118,7 +119,7 @@ package struct RecipientOutcomes: Hashable, Sendable {
         (self.reasons, self.exceptReasons) = (reasons, exceptReasons)
     }
 
-    /// Returns `true` if a delivery with the given state and reason, which may be `nil` for none, belongs to the
+    /// Returns `true` if a device whose delivery ended with this state and reason (`nil` for none) belongs to the
     /// audience.
     package func holds(_ state: DeliveryRecord.State, reason: String?) -> Bool {
         guard self.states.contains(state) else { return false }

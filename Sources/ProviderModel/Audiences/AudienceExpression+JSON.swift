@@ -38,7 +38,7 @@ extension AudienceExpression {
         guard self.depth <= Self.maximumDepth else { throw AudienceParser.tooDeep(fields) }
     }
 
-    /// Reads the expression of a request.
+    /// Reads the expression of a request, as ``init(_:now:named:)``.
     /// - Parameter path: The path of the object in the request, for errors; `nil` for the whole body.
     package init(
         json members: [String: JSONValue],
@@ -128,7 +128,6 @@ extension AudienceExpression {
         }
     }
 
-    /// The nesting depth of `and`, `or` and `not`.
     private var depth: Int {
         switch self {
         case .and(let expressions), .or(let expressions): 1 + (expressions.map(\.depth).max() ?? 0)
@@ -143,7 +142,6 @@ private struct AudienceParser {
     let now: Timestamp
     /// The named audiences that may be referred to; `nil` within a named audience.
     private var named: NamedAudiences?
-    /// The number of conditions so far; combinations do not count.
     private var conditions = 0
 
     fileprivate enum Members {
@@ -246,7 +244,6 @@ private struct AudienceParser {
         return all.count == 1 ? first : .and(all)
     }
 
-    /// The members with which a condition can select devices, for an error message.
     private static let subjects = """
         all, token, user, users, tag, attribute, activity, locale, appVersion, timeZone, lastSeen, named, and, or, not
         """

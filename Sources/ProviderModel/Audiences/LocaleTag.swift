@@ -5,7 +5,7 @@ package import PushSupport
 ///
 /// Devices and callers write BCP 47 (`pt-BR`, `zh-Hant-TW`) or POSIX (`de_DE.UTF-8@euro`).
 package struct LocaleTag: Hashable, Sendable {
-    /// The maximum length of a text that is read, in bytes.
+    /// The maximum length of a text that is read, in bytes. A longer one names no locale.
     package static let maximumLength = 64
 
     /// The schema for the name of a localization.

@@ -20,7 +20,7 @@ package struct ListPage<Entry: Hashable & Sendable>: Hashable, Sendable {
 
 /// The number of entries of a whole list, up to a maximum.
 package struct ListTotal: Hashable, Sendable {
-    /// The maximum number of entries that are counted.
+    /// The maximum number of entries that are counted. In a longer list, ``count`` is only a lower bound.
     package static let maximum = 10_000
 
     package var count: Int

@@ -37,15 +37,14 @@ package struct ShadowDifference: Hashable, Sendable {
     /// The maximum length of ``ours`` and ``theirs``, in bytes; the rest is cut off.
     package static let maximumText = 120
 
-    /// The time of the request.
     package var at: Timestamp
     /// The part of the response that differs, such as `status`, `counts`, `token` or `notification`.
     package var subject: String
     /// The beginning of the token, or the member of the request at fault; `nil` for the whole request.
     package var field: String?
-    /// The result of the bridge: a reason or a number.
+    /// The result of the bridge for ``subject``: a reason or a number.
     package var ours: String
-    /// The result of the old server: a reason or a number.
+    /// The result of the old server for ``subject``: a reason or a number.
     package var theirs: String
 
     package init(at: Timestamp, subject: String, field: String? = nil, ours: String, theirs: String) {

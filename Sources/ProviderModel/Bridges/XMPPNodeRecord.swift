@@ -6,7 +6,7 @@ package import PushTypes
 package struct XMPPNodeRecord: Hashable, Sendable {
     /// The maximum number of nodes of an installation or a user. A further one replaces the oldest.
     package static let maximumPerOwner = 20
-    /// The maximum length of an account tag, in bytes.
+    /// The maximum length of ``account``, in bytes. A request with a longer one is rejected.
     package static let maximumAccount = 64
 
     /// The recipient of the pushes for a node.

@@ -7,7 +7,6 @@ import PushTypes
 struct AlertBuilder {
     /// The maximum length of a text, in bytes. It exceeds every limit on payloads, so that those limits apply.
     static let maximumText = 8192
-    /// The maximum number of arguments of one localized text.
     private static let maximumArguments = 32
 
     private static func argumentsMember(_ name: String) -> RequestMember<[String]> {

@@ -1,6 +1,6 @@
 /// The change that a notification makes to the badge count of a user.
 package struct BadgeChange: Hashable, Sendable {
-    /// The range of increments that are allowed.
+    /// The range of increments that are allowed. A request with another one is rejected.
     static let range: ClosedRange<Int64> = -1000...1000
     package static let maximumCount = 99_999
     /// The range of counts that a user may have.
@@ -15,7 +15,7 @@ package struct BadgeChange: Hashable, Sendable {
         self.increment = Int(increment)
     }
 
-    /// Returns the count that results from applying the change to `count`, limited to 0 through ``maximumCount``.
+    /// Returns the count that results from applying the change to `count`, clamped to 0 through ``maximumCount``.
     package func applied(to count: Int) -> Int {
         let before = min(max(count, 0), Self.maximumCount)
         return min(max(before + self.increment, 0), Self.maximumCount)

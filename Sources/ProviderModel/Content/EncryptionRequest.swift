@@ -12,7 +12,8 @@ enum EncryptionRequest {
 
     static let object = RequestObject(optional: [Self.encrypted, Self.placeholderMember])
 
-    /// Reads the placeholder of encrypted content; `nil` if the request does not encrypt its content.
+    /// Reads the alert that Apple sees in place of encrypted content, as JSON text; `nil` if the request does not
+    /// encrypt its content.
     /// - Throws: ``RequestError`` that names the member at fault.
     static func placeholder(_ fields: JSONFields, _ pushType: PushType) throws(RequestError) -> Data? {
         let wanted = try fields.value(Self.placeholderMember)

@@ -53,7 +53,6 @@ struct FieldNames {
         path.reduce("") { $0.isEmpty ? $1 : $1.hasPrefix("[") ? $0 + $1 : "\($0).\($1)" }
     }
 
-    /// Returns the name that a key of the payload has in a request: `titleLocKey` for `title-loc-key`.
     static func camelCase(_ name: String) -> String {
         let words = name.split(separator: "-", omittingEmptySubsequences: false)
         return words.dropFirst().reduce(words.first.map(String.init) ?? "") {
@@ -73,7 +72,7 @@ struct PayloadMember<Value>: AnyRequestMember {
 
     func check(_ fields: JSONFields) throws(RequestError) { try self.member.check(fields) }
 
-    /// Creates the pair. The member's name is the key in camel case.
+    /// Creates the pair for a key of the payload. The member of the request has the key in camel case as its name.
     /// - Parameter make: A function that creates the member of the request from its name.
     init(_ key: String, _ make: (String) -> RequestMember<Value>) {
         (self.key, self.member) = (key, make(FieldNames.camelCase(key)))

@@ -6,7 +6,7 @@ import PushTypes
 /// The alert and the `data` of a localization are merged into the default ones. A member that is `null` in the
 /// localization is removed. If the default is a raw payload, so is each localization.
 struct LocalizationBuilder {
-    /// The payload for one locale.
+    /// The complete payload for the devices of one locale.
     struct Localization {
         /// The locale as the caller wrote it.
         var key: String

@@ -94,17 +94,14 @@ extension NotificationContent {
         return (content, warnings)
     }
 
-    /// The payload for the devices of one locale.
     struct Variant {
         var names: FieldNames
         var payload: [String: JSONValue]
 
-        /// A Boolean value that indicates whether the payload starts a Live Activity.
         var startsActivity: Bool {
             if case .object(let aps)? = self.payload["aps"] { aps["event"] == .string("start") } else { false }
         }
 
-        /// Returns an error about the payload as a whole.
         func error(_ code: String, _ message: String) -> RequestError {
             RequestError(.invalid, code: code, message: message, path: self.names.whole)
         }

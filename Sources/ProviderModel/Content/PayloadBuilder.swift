@@ -61,7 +61,7 @@ struct PayloadBuilder {
 
     let fields: JSONFields
     let pushType: PushType
-    /// The default timestamp of a Live Activity's state, see ``LiveActivityBuilder/now``.
+    /// The default timestamp of a Live Activity's state; `nil` if the request must name the timestamp.
     let now: Timestamp?
 
     var isRaw: Bool { self.fields.members["payload"] != nil }

@@ -37,7 +37,6 @@ struct PayloadLint {
         "alert", "badge", "sound", "content-available", "mutable-content", "interruption-level", "thread-id",
     ]
 
-    /// Returns an error about a member of the payload.
     private func error(_ path: [String], _ code: String, _ message: String) -> RequestError {
         RequestError(.invalid, code: code, message: message, path: self.names.name(path))
     }
@@ -115,7 +114,6 @@ struct PayloadLint {
         }
     }
 
-    /// Returns `true` if an alert has a text to show.
     private static func hasText(_ alert: JSONValue?) -> Bool {
         switch alert {
         case .string(let text)?: !text.isEmpty
@@ -129,7 +127,6 @@ struct PayloadLint {
 }
 
 extension JSONValue {
-    /// The value as a number; `nil` if it is not a number.
     fileprivate var double: Double? {
         switch self {
         case .integer(let value): Double(value)

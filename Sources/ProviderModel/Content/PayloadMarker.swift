@@ -5,7 +5,6 @@ import PushTypes
 ///
 /// It is beside `aps`, and the same for all recipients, so that campaigns without variables have one payload.
 package struct PayloadMarker: Sendable {
-    /// The name of the member.
     package static let name = "martlet"
     /// The placeholder for the id of a notification that is not accepted yet. It has the length of an id.
     package static let sampleID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))

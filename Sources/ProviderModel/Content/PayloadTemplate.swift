@@ -91,7 +91,7 @@ extension PayloadTemplate {
         return try JSONValue.object(payload).text.count
     }
 
-    /// Returns a value with the variables of its texts at their default or empty.
+    /// Returns a value in whose texts each variable is replaced by its default, or left out if it has none.
     private static func withDefaults(_ value: JSONValue) -> JSONValue {
         switch value {
         case .string(let text):

@@ -57,7 +57,6 @@ package struct TemplateText: Hashable {
         self.append(literal)
     }
 
-    /// Returns `true` if the text contains `{{`.
     package static func hasMarks(_ text: String) -> Bool {
         let bytes = text.utf8
         return zip(bytes, bytes.dropFirst()).contains { $0 == Self.open && $1 == Self.open }

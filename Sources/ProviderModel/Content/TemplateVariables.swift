@@ -4,9 +4,7 @@ package import PushSupport
 ///
 /// They take precedence over attributes of devices, which fill in the variables that the request does not name.
 package struct TemplateVariables: Hashable, Sendable {
-    /// The maximum number of variables in a request.
     private static let maximumCount = 100
-    /// The maximum length of a value, in bytes.
     private static let maximumValue = 2048
 
     package static let member = Member.openObject(
@@ -101,6 +99,5 @@ package struct TemplateVariables: Hashable, Sendable {
         return filled + Self.escaped(literal)
     }
 
-    /// Returns the text with its braces escaped, so that a template shows it unchanged.
     private static func escaped(_ text: String) -> String { text.replacing("{{", with: "{{{{") }
 }

@@ -90,7 +90,7 @@ package struct NotificationCursor: Hashable, Sendable {
 
 extension DeliveryRecord.State {
     /// Returns the final state of a recipient whose last attempt ended in this state.
-    /// - Parameter mayHaveArrived: Indicates whether the response to an earlier attempt was lost. Then ``failed`` and
+    /// - Parameter mayHaveArrived: `true` if the response to an earlier attempt was lost. Then ``failed`` and
     ///   ``skipped`` become ``unknown``.
     package func ending(mayHaveArrived: Bool) -> Self {
         guard mayHaveArrived else { return self }

@@ -56,7 +56,6 @@ package struct StatisticPoint: Hashable, Sendable {
 package struct LatencyHistogram: Hashable, Sendable {
     /// The upper bounds of the buckets, in milliseconds. The last bucket has none.
     package static let bounds: [Int32] = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000]
-    /// The number of buckets of a histogram.
     package static let count = Self.bounds.count + 1
 
     package var buckets = [Int](repeating: 0, count: LatencyHistogram.count)

@@ -44,16 +44,15 @@ package struct RegistrationResult: Hashable, Sendable {
     /// The device's id; 0 for a new device whose registration was rejected.
     package var device: Int64
     package var kind: Kind
-    /// The other devices of the installation, to which the profile was copied.
+    /// The ids of the other devices of the same installation, to which the registered profile was copied.
     package var siblings: [Int64] = []
-    /// The devices of the installation that lost their user or got other preferences. Copies of them in memory are out
-    /// of date.
+    /// The ids of the installation's devices that lost their user or got other preferences. Copies of them in memory
+    /// are out of date.
     package var outdated: [Int64] = []
 
     package init(device: Int64, kind: Kind, siblings: [Int64] = [], outdated: [Int64] = []) {
         (self.device, self.kind, self.siblings, self.outdated) = (device, kind, siblings, outdated)
     }
 
-    /// Returns `true` if nothing was stored.
     package var isRejected: Bool { if case .rejected = self.kind { true } else { false } }
 }

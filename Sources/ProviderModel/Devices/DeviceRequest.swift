@@ -133,7 +133,6 @@ package enum DeviceRequest {
         return registration
     }
 
-    /// Reads the kind of the token, and the Live Activity to which an update token belongs.
     private static func kind(_ fields: JSONFields) throws(RequestError) -> (DeviceTokenKind?, activity: String?) {
         let (kind, activity) = (try fields.value(Members.kind), try fields.value(Members.activity))
         guard activity != nil else {

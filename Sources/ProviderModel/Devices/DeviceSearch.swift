@@ -2,7 +2,7 @@ package import PushTypes
 
 /// The conditions on the devices of a list. A device must meet all of them; `nil` accepts any value.
 package struct DeviceSearch: Hashable, Sendable {
-    /// The states of a device.
+    /// A state to which a list of devices can be limited.
     package enum State: String, Hashable, Sendable, CaseIterable {
         case active
         case inactive
@@ -10,7 +10,7 @@ package struct DeviceSearch: Hashable, Sendable {
         case suspected
     }
 
-    /// The minimum length of ``tokenPrefix``, in bytes.
+    /// The minimum length of ``tokenPrefix``, in bytes. A search with a shorter one is rejected.
     package static let minimumPrefix = 2
 
     package var app: Int64

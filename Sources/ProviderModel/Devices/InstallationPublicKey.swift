@@ -6,7 +6,7 @@ package import PushSupport
 package struct InstallationPublicKey: Hashable, Sendable {
     /// The length of a key, in bytes.
     package static let length = 32
-    /// The maximum length of a key's name, in bytes.
+    /// The maximum length of a key's name, in bytes. A longer one is rejected.
     package static let maximumID = 64
 
     /// The name by which the installation finds its private key.

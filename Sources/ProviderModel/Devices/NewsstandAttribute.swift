@@ -1,8 +1,8 @@
 import PushSupport
 
 extension DeviceRequest {
-    /// The attribute by which *Notify* finds the devices with Newsstand, and the attribute that holds the publisher's
-    /// account.
+    /// The attribute by which the notification of an issue finds the devices with Newsstand, and the attribute that
+    /// holds the publisher's account.
     package static let (newsstandAttribute, accountAttribute) = ("newsstand", "accountId")
 }
 

@@ -18,7 +18,7 @@ package struct QuietHours: Hashable, Sendable {
 }
 
 extension QuietHours {
-    /// Reads the stored form; `nil` for anything else.
+    /// Reads the form that ``stored`` writes; `nil` for any other text.
     package init?(stored text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let from = LocalTime(String(parts[0])), let to = LocalTime(String(parts[1]))

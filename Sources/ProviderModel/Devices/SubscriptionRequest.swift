@@ -59,7 +59,7 @@ enum SubscriptionRequest {
 }
 
 extension WebPushSubscription {
-    /// Returns the device token that stands for the subscription.
+    /// Returns the device token that stands for the subscription, a hash of its URL.
     func token(_ fields: JSONFields) throws(RequestError) -> DeviceToken {
         guard let token = try? self.token else {
             throw fields.error("subscription", "invalid_subscription", "it has no token")

@@ -3,11 +3,11 @@ package import PushTypes
 
 /// The state of a token of an app in one environment, derived from its device and from pushes that named it.
 package enum TokenState: Hashable, Sendable {
-    /// No push to the token has a final state that tells whether the token is valid.
+    /// The state of a token to which no push has a final state that tells whether the token is valid.
     case unknown
-    /// The push service accepted the newest push to the token that has a final state.
+    /// The state of a token to which the push service accepted the newest push that has a final state.
     case reached
-    /// The push service calls the token invalid for good.
+    /// The state of a token that the push service calls invalid for good.
     /// - Parameter at: The time of the response that said so; `nil` for the token of an inactive device.
     case invalid(at: Timestamp?)
 
@@ -26,7 +26,7 @@ package enum TokenState: Hashable, Sendable {
 package struct TokenStateChange: Hashable, Sendable {
     /// The kind of a change to a token's state.
     package enum Kind: Hashable, Sendable {
-        /// The suspicion is cleared, because a push to the token was accepted.
+        /// The suspicion that the device's token is invalid is cleared, because a push to the token was accepted.
         case confirmed
         /// The device becomes inactive, unless it registered at the time `since` or later (reference 7.7).
         case deactivated(since: Timestamp)
@@ -34,6 +34,7 @@ package struct TokenStateChange: Hashable, Sendable {
         /// and it is not proven which.
         case suspected
         /// The device is not deactivated yet, because too many other devices would be as well. An operator decides.
+        /// `since` is the time from which the push service calls the token invalid.
         case withheld(since: Timestamp)
         /// The device is assigned to this environment, because its token works there and not in the one of its
         /// registration.

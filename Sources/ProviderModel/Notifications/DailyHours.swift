@@ -34,7 +34,6 @@ extension DailyHours {
                 .parsed("invalid_time", "write it as 09:30, from 00:00 to 23:59") { LocalTime($0) }
         }
 
-        /// The regular expression of the weekdays' names, in upper or lower case.
         private static let dayPattern: String = {
             let days = Weekday.allCases.map { day in day.rawValue.map { "[\($0.uppercased())\($0)]" }.joined() }
             return "^(\(days.joined(separator: "|")))$"

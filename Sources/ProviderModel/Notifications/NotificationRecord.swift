@@ -246,7 +246,7 @@ extension NotificationRecord {
 
 /// The conditions on the notifications of a list. A notification must meet all of them; `nil` accepts any value.
 package struct NotificationFilter: Hashable, Sendable {
-    /// The apps of the notifications.
+    /// The numbers of the apps whose notifications are listed; none are listed if it is empty.
     package var apps: [Int64]
     package var state: NotificationRecord.State?
     /// The exact name; `nil` for any.

@@ -24,7 +24,8 @@ package enum SkipReason: Hashable, Sendable, CaseIterable {
     case capReached
 
     /// Returns the text of the reason, as the ledger stores it.
-    /// - Parameter category: The consent category of the notification.
+    /// - Parameter category: The consent category of the notification, which the text names for recipients that opted
+    ///   out.
     package func text(category: String?) -> String {
         switch self {
         case .optedOut: "opted out of \(category ?? "")"

@@ -68,7 +68,8 @@ package struct SendWindow: Hashable, Sendable {
         return nil
     }
 
-    /// Returns the first local time in `range` (seconds) that is open, or closed if `wanted` is `false`.
+    /// Returns the first local time in `range` (seconds since 1970 on that clock) that is open, or closed if `wanted`
+    /// is `false`.
     private func firstLocal(_ range: Range<Int64>, _ edges: [LocalTime], isOpen wanted: Bool) -> LocalDateTime? {
         let start = LocalDateTime(localSeconds: range.lowerBound)
         if self.isOpen(start) == wanted { return start }

@@ -5,7 +5,8 @@ package import PushTypes
 package struct LinkRecord: Hashable, Sendable {
     /// The SHA-256 of the token.
     package var hash: [UInt8]
-    /// The person; `nil` for the link that creates the first person, which is invalid once there is one.
+    /// The id of the person whose password the link sets; `nil` for the link that creates the first person, which is
+    /// invalid once there is one.
     package var person: UUID?
     /// The time of expiry, by the steady clock.
     package var expiresAt: Timestamp

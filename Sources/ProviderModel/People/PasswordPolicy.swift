@@ -39,7 +39,6 @@ package enum PasswordPolicy {
         RequestError(.invalid, code: code, message: message, path: "password")
     }
 
-    /// Returns `true` for a common word with digits and signs around it, or with signs in place of its letters.
     private static func isWord(_ password: String) -> Bool {
         let end = password.lastIndex(where: \.isLetter).map { password.index(after: $0) } ?? password.startIndex
         let open = password[..<end]
@@ -64,7 +63,6 @@ package enum PasswordPolicy {
         return steps.allSatisfy { $0 == 1 || $0 == -9 } || steps.allSatisfy { $0 == -1 || $0 == 9 }
     }
 
-    /// Returns the password without the names of the person and the product.
     private static func own(_ password: String, name: String) -> String {
         let name = PersonRecord.key(of: name)
         let parts = [name] + name.split { !$0.isLetter && !$0.isNumber }.map(String.init) + ["martlet"]

@@ -1,7 +1,7 @@
 package import PushSupport
 package import PushTypes
 
-/// The members of a person that a request sets.
+/// The settings in a request that adds or changes a person.
 package struct PersonRequest: Sendable {
     private static let name = Member.text("name", 1...PersonRecord.maximumName)
         .map { (name, _) throws(RequestError) in try PersonName.check(name) }.neverNull()

@@ -33,7 +33,7 @@ package struct SignInLock: Hashable, Sendable {
     package static let memory: Duration = .seconds(86_400)
 
     package private(set) var failures: Int
-    /// The time of the last attempt that was not refused.
+    /// The time of the last attempt that was not refused, by the steady clock.
     package private(set) var at: Timestamp
 
     package init(failures: Int = 0, at: Timestamp = Timestamp(milliseconds: 0)) {

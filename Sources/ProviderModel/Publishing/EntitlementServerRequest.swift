@@ -1,6 +1,6 @@
 package import PushSupport
 
-/// The request that sets the publisher's server.
+/// The request that sets the publisher's server, which decides about the entitlement of accounts.
 package enum EntitlementServerRequest {
     package static let form = Member.choice("form", of: EntitlementServerRecord.Form.self).described("Default json.")
     package static let whenDown = Member.choice("whenDown", of: EntitlementServerRecord.WhenDown.self)

@@ -1,6 +1,6 @@
 package import PushSupport
 
-/// The request that sends a test query to the publisher's server.
+/// The request that asks the publisher's server about an account, to test the connection.
 package enum EntitlementTestRequest {
     package static let products = Member.texts("productIds", 1...100, maximum: IssueRecord.maximumProductID)
     package static let object = RequestObject(

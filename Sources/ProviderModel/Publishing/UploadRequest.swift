@@ -25,7 +25,7 @@ package struct UploadRequest: Sendable {
     package let size: RequestMember<Int64>
     package let object: RequestObject
 
-    /// Creates the description of the request.
+    /// Creates the description of the request that begins an upload.
     /// - Parameter maximumFile: The maximum length of a file, in bytes.
     package init(maximumFile: Int) {
         self.size = Member.integer("size", Int64.min...Int64.max, as: .integer(1...Int64(maximumFile)))

@@ -61,7 +61,7 @@ package struct ReceiptBatch: Hashable, Sendable {
 /// The result of processing a receipt.
 package enum ReceiptResult: Hashable, Sendable {
     case accepted
-    /// The receipt was accepted before, and does not count again.
+    /// The receipt was accepted before, by its id, and does not count again.
     case repeated
     case refused(ReceiptRefusal)
 }

@@ -2,11 +2,11 @@ package import PushSupport
 
 /// The level of detail of receipts that are reported and kept.
 package enum ReceiptLevel: Int64, Hashable, Sendable, CaseIterable, Comparable {
-    /// No receipts are reported or kept.
+    /// The level at which no receipts are reported or kept.
     case none = 0
-    /// Only counts are kept. No row names a device, and times are rounded.
+    /// The level at which only counts are kept. No row names a device, and times are rounded.
     case counts = 1
-    /// The receipts of each device are kept.
+    /// The level at which the receipts of each device are kept.
     case device = 2
 
     /// The name in the API, and in a payload.

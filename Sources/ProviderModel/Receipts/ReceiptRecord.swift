@@ -9,7 +9,7 @@ package struct ReceiptRecord: Hashable, Sendable {
     /// The time by the device's clock, between the notification's acceptance and ``receivedAt``.
     package var at: Timestamp
     package var receivedAt: Timestamp
-    /// The device; `nil` where only counts are kept, and for a token without a device.
+    /// The id of the device that sent the receipt; `nil` where only counts are kept, and for a token without a device.
     package var device: Int64?
     /// The number by which the receipts of one installation are grouped in a list. It has no meaning of its own.
     package var subject: Int64
@@ -65,7 +65,7 @@ package struct NewReceipt: Hashable, Sendable {
     package var id: UUID
     package var notification: UUID
     package var record: ReceiptRecord
-    /// The recipient of the notification; `nil` where only counts are kept.
+    /// The id of the notification's recipient; `nil` where only counts are kept.
     package var recipient: Int64?
     /// The device's token, environment and user; `nil` where only counts are kept, or if they are not known.
     package var token: DeviceToken?
@@ -88,20 +88,19 @@ package struct NewReceipt: Hashable, Sendable {
 
 /// The event that a receipt reports.
 package enum ReceiptEvent: Int64, Hashable, Sendable, CaseIterable {
-    /// The device received the notification, as reported by its app or the gateway.
+    /// The event that the device received the notification, as reported by its app or the gateway.
     case delivered = 1
-    /// The notification was presented, so that the user could see it.
+    /// The event that the notification was presented, so that the user could see it.
     case shown = 2
-    /// The user opened the app with the notification.
+    /// The event that the user opened the app with the notification.
     case opened = 3
-    /// The user removed the notification.
+    /// The event that the user removed the notification.
     case dismissed = 4
-    /// The user chose one of the notification's actions.
+    /// The event that the user chose one of the notification's actions.
     case action = 5
-    /// The user did what the notification aims at, such as a purchase, as the app reports.
+    /// The event that the user did what the notification aims at, such as a purchase, as the app reports.
     case converted = 6
 
-    /// The name in the API.
     package var word: String {
         switch self {
         case .delivered: "delivered"
@@ -124,7 +123,6 @@ package enum ReceiptSource: Int64, Hashable, Sendable, CaseIterable {
     case app = 0
     case gateway = 1
 
-    /// The name in the API.
     package var word: String { self == .app ? "app" : "gateway" }
 }
 
@@ -132,8 +130,8 @@ package enum ReceiptSource: Int64, Hashable, Sendable, CaseIterable {
 package struct GatewayCursor: Hashable, Sendable {
     /// The number of the newest event that was read; 0 before the first one.
     package var position: Int64
-    /// The time of that event, which distinguishes it from an event with the same number in another log; `nil` if it is
-    /// not known.
+    /// The time of the newest event that was read, which distinguishes it from an event with the same number in another
+    /// log; `nil` if it is not known.
     package var at: Timestamp?
 
     package init(position: Int64, at: Timestamp? = nil) { (self.position, self.at) = (position, at) }

@@ -78,14 +78,12 @@ package enum CronField: String, CaseIterable, Sendable {
 
     private func fault(_ message: String) -> CronError { CronError(field: self, message: message) }
 
-    /// Reads up to four decimal digits and nothing else.
     private static func number(_ text: Substring) -> Int? {
         guard (1...4).contains(text.utf8.count) else { return nil }
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
         return Int(text)
     }
 
-    /// Returns the text as the caller wrote it, cut to fit an error message.
     private static func quoted(_ text: Substring) -> String {
         text.count > 20 ? "\"\(text.prefix(20))…\"" : "\"\(text)\""
     }

@@ -3,9 +3,7 @@ package struct CivilDate: Hashable, Comparable, Sendable {
     /// The number of days since 1970-01-01.
     package let dayNumber: Int64
     package let year: Int64
-    /// The month, 1 to 12.
     package let month: Int
-    /// The day of the month, 1 to 31.
     package let day: Int
 
     /// Creates a day from its number. Numbers outside the years -9,999 to 9,999 are clamped.

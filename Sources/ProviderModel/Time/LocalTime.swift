@@ -46,7 +46,6 @@ extension LocalTime: CustomStringConvertible {
 /// Reads numbers of a fixed length and single characters from ASCII text.
 struct DigitReader {
     private var rest: Substring.UTF8View
-    /// The number of bytes that have been read.
     private(set) var position = 0
 
     init(_ text: String) { self.rest = text[...].utf8 }
@@ -67,7 +66,6 @@ struct DigitReader {
         return value
     }
 
-    /// The number of decimal digits that follow.
     var digitsAhead: Int { self.rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count }
 
     /// Consumes `character`, in either case, if it follows.

@@ -5,16 +5,16 @@ package import PushTypes
 package struct PushResourceRecord: Hashable, Sendable {
     /// The maximum number of push resources of an installation. A further one is rejected.
     package static let maximumCount = 50
-    /// The maximum length of a name, in bytes.
+    /// The maximum length of a name, in bytes. A longer one is rejected.
     package static let maximumName = 64
 
     /// The id by which the app lists and removes the push resource. It is not a secret.
     package var id: UUID
-    /// The SHA-256 of the secret in the address.
+    /// The SHA-256 of the secret in the push resource's address.
     package var hash: [UInt8]
     package var app: Int64
     package var installation: String
-    /// The app's own name for the push resource, which its messages carry; empty for none.
+    /// The app's own name for the push resource, which the pushes with its messages carry; empty for none.
     package var name: String
     /// The public VAPID key of the only sender whose messages are accepted; `nil` for any sender.
     package var vapidKey: [UInt8]?

@@ -14,7 +14,7 @@ package struct WebhookRecord: Hashable, Sendable {
         /// The receipts of apps and of the gateway.
         case receipt
 
-        /// The kinds of events that are sent by default: all but receipts, which are numerous.
+        /// The kinds of events of a webhook whose request names none: all but receipts, which are numerous.
         package static let standard = Set(Self.allCases).subtracting([.receipt])
     }
 

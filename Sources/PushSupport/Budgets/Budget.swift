@@ -70,9 +70,9 @@ package final class Budget: Sendable {
         return BudgetPermit(self, amount, caller)
     }
 
-    /// Takes an amount, without waiting, of a resource whose size changes, such as a disk. Throws ``BudgetRefusal`` if
-    /// the amount is not available.
+    /// Takes an amount, without waiting, of a resource whose total size changes, such as the free space of a disk.
     /// - Parameter room: The present size of the resource, including the amounts in use.
+    /// - Throws: ``BudgetRefusal`` if the amount is not available.
     package func take(_ amount: Int, for caller: BudgetCaller, room: Int) throws(BudgetRefusal) -> BudgetPermit {
         try self.request(amount, for: caller, room: room)
         return BudgetPermit(self, amount, caller)
@@ -130,7 +130,7 @@ package final class Budget: Sendable {
     }
 
     /// Takes an amount, and waits in the queue for at most ``BudgetLimits/patience`` if it is not available.
-    /// - Throws: ``BudgetRefusal``, ``BudgetEnded``, `CancellationError`.
+    /// - Throws: ``BudgetRefusal`` if the queue is full or the time is over, ``BudgetEnded``, `CancellationError`.
     package func wait(_ amount: Int = 1, for caller: BudgetCaller) async throws -> BudgetPermit {
         let now = self.clock()
         try await self.enter(caller, patience: self.limits.patience) { machine, ticket in
@@ -240,7 +240,8 @@ package final class Budget: Sendable {
 
     package var hasEnded: Bool { self.state.withLock { $0.hasEnded } }
 
-    /// Creates and counts a refusal because of a bound that the owner of the resource sets in addition to the limits.
+    /// Creates and counts a refusal at a level, because of a bound that the owner of the resource sets in addition to
+    /// the limits.
     package func refuse(_ level: BudgetLevel, _ caller: BudgetCaller) -> BudgetRefusal {
         self.state.withLock { Self.count(level, caller, in: &$0) }
         return BudgetRefusal(self, level, caller, nil)
@@ -280,7 +281,7 @@ package struct BudgetRefusal: Error, Hashable {
     package let level: BudgetLevel
     /// The time after which the amount may be available.
     package let delay: Duration
-    /// The bound that was reached, for the message; `nil` if the level has none.
+    /// The bound that was reached, which the error message names; `nil` if the level has none.
     package let bound: BudgetBound?
 
     fileprivate init(_ budget: Budget, _ level: BudgetLevel, _ caller: BudgetCaller, _ delay: Duration?) {

@@ -10,7 +10,6 @@ struct BudgetBuckets: Sendable {
         case caller(BudgetCaller)
     }
 
-    /// The minimum value of ``searched``.
     private static let minimumSearched = 1000
 
     private var buckets: [Account: Bucket] = [:]

@@ -14,7 +14,6 @@ struct BudgetQueue: Sendable {
         let request: Request
     }
 
-    /// The number of waiting requests.
     private(set) var count = 0
     private var apps: [Topic?: FairQueue<BudgetCaller, Request>] = [:]
     /// The apps with waiting requests, in the order of their turns.
@@ -60,7 +59,7 @@ struct BudgetQueue: Sendable {
     }
 
     /// Returns the next request that may be granted, going through the apps and their callers in turn.
-    /// - Parameter fullLevel: Returns the level that has no room for a request; `nil` if the request can be granted.
+    /// - Parameter fullLevel: Returns the level at which a request has no room; `nil` if the request can be granted.
     func next(_ fullLevel: (Request, BudgetCaller) -> BudgetLevel?) -> Turn? {
         for app in self.order {
             guard let queue = self.apps[app] else { continue }

@@ -18,7 +18,6 @@ package struct BudgetStateMachine: Sendable {
         case refused(BudgetLevel, delay: Duration?)
     }
 
-    /// The account of one app.
     private struct AppAccount {
         var held = 0
         var callers: [BudgetCaller: Int] = [:]
@@ -35,7 +34,8 @@ package struct BudgetStateMachine: Sendable {
     /// The amount in use, and the number of waiting requests.
     package var usage: (held: Int, waiting: Int) { (self.held, self.queue.count) }
 
-    /// Returns the amount that each app uses, and the number of its waiting requests.
+    /// The amount that each app uses, and the number of its waiting requests. The key `nil` stands for callers without
+    /// an app.
     package var usageByApp: [Topic?: (held: Int, waiting: Int)] {
         let waiting = self.queue.countByApp
         return self.apps.mapValues { (held: $0.held, waiting: 0) }
@@ -142,8 +142,8 @@ package struct BudgetStateMachine: Sendable {
     }
 
     /// Removes a waiting request.
-    /// - Returns: The level without room for the request, and the requests that are granted now; `nil` if it did not
-    ///   wait.
+    /// - Returns: The level at which the request had no room, and the requests that are granted now; `nil` if it did
+    ///   not wait.
     package mutating func abandon(_ ticket: Ticket, of caller: BudgetCaller) -> (full: BudgetLevel, granted: [Ticket])?
     {
         guard let request = self.queue.remove(ticket, of: caller) else { return nil }
@@ -151,7 +151,6 @@ package struct BudgetStateMachine: Sendable {
         return (full, self.grantNext())
     }
 
-    /// Removes all waiting requests.
     package mutating func abandonAll() { self.queue = BudgetQueue() }
 
     // MARK: Bounds

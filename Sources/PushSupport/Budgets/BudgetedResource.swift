@@ -87,7 +87,7 @@ package struct BudgetedResourceRow: Sendable {
         self.with { $0.limits.bounds = .init(whole: whole, app: app, caller: caller) }
     }
 
-    /// Lets requests wait. `nil` sets no maximum for the waiting requests of a level.
+    /// Lets requests wait, for at most `patience`. `nil` sets no maximum for the waiting requests of a level.
     func waiting(whole: Int? = nil, app: Int? = nil, caller: Int? = nil, for patience: Duration) -> Self {
         self.with { $0.limits.waiting = .init(whole: whole, app: app, caller: caller) }.patience(patience)
     }

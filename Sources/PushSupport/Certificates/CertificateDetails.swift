@@ -41,9 +41,7 @@ package struct CertificateDetails: Sendable {
 }
 
 extension ASN1ObjectIdentifier {
-    /// The subject attribute CN.
     package static let commonName: ASN1ObjectIdentifier = [2, 5, 4, 3]
-    /// The subject attribute UID.
     package static let pushUserID: ASN1ObjectIdentifier = [0, 9, 2342, 19_200_300, 100, 1, 1]
     /// The extension that marks certificates for the sandbox.
     package static let pushSandbox: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 3, 1]

@@ -12,12 +12,14 @@ package struct JSONFields: Sendable {
     package let place: String?
 
     /// Parses a body.
+    /// - Parameter known: The names of the members that are allowed.
     /// - Throws: ``RequestError`` for a text that is not a JSON object, or an unknown member.
     package init(parsing data: Data, known: Set<String>) throws(RequestError) {
         try self.init(JSONValue(parsing: data), known: known)
     }
 
     /// Reads the members of a body that has been parsed.
+    /// - Parameter known: The names of the members that are allowed.
     /// - Throws: ``RequestError`` for a value that is not an object, or an unknown member.
     package init(_ json: JSONValue, known: Set<String>) throws(RequestError) {
         guard case .object(let members) = json else {
@@ -116,7 +118,8 @@ package struct JSONFields: Sendable {
         return members
     }
 
-    /// Returns the fields of a member that is an object; `nil` if it is absent.
+    /// Returns the fields of a member that is an object, in which only the `known` members are allowed; `nil` if it is
+    /// absent.
     package func fields(_ name: String, known: Set<String>) throws(RequestError) -> JSONFields? {
         guard let members = try self.object(name) else { return nil }
         return try JSONFields(members: members, path: self.pathOf(name), known: known)

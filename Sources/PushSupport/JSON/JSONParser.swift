@@ -32,7 +32,6 @@ struct JSONParser {
         try Self.parse(Array(text), refusesDuplicates: refusesDuplicates)
     }
 
-    /// Parses a text without copying its bytes.
     static func parse(_ bytes: [UInt8], refusesDuplicates: Bool = false) throws(RequestError) -> JSONValue {
         var parser = JSONParser(bytes, refusesDuplicates: refusesDuplicates)
         let value = try parser.value(depth: 0)
@@ -57,7 +56,6 @@ struct JSONParser {
 
     private func byte(at index: Int) -> UInt8? { index < self.bytes.count ? self.bytes[index] : nil }
 
-    /// Skips white space and returns the byte after it, without consuming that.
     private mutating func peek() -> UInt8? {
         while let byte = self.byte(at: self.position) {
             guard byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 else { return byte }
@@ -172,7 +170,6 @@ extension JSONParser {
         return Self.exactInteger(text).map { .integer($0) } ?? .number(number)
     }
 
-    /// Consumes one or more digits and returns their number.
     private mutating func digits() throws(RequestError) -> Int {
         let start = self.position
         while let byte = self.byte(at: self.position), Self.isDigit(byte) {
@@ -182,7 +179,6 @@ extension JSONParser {
         return self.position - start
     }
 
-    /// Consumes a fraction, and returns `true` if there was one.
     private mutating func fraction() throws(RequestError) -> Bool {
         guard self.byte(at: self.position) == UInt8(ascii: ".") else { return false }
         self.position += 1
@@ -190,7 +186,6 @@ extension JSONParser {
         return true
     }
 
-    /// Consumes an exponent, and returns `true` if there was one.
     private mutating func exponent() throws(RequestError) -> Bool {
         guard let letter = self.byte(at: self.position), letter | 0x20 == UInt8(ascii: "e") else { return false }
         self.position += 1

@@ -83,7 +83,6 @@ package struct RequestMember<Value>: AnyRequestMember {
 
     package func check(_ fields: JSONFields) throws(RequestError) { _ = try self.read(fields, self.name) }
 
-    /// Returns this member with a description for the OpenAPI document.
     package func described(_ text: String) -> RequestMember {
         RequestMember(self.name, self.schema.described(text), members: self.members, self.read)
     }
@@ -100,7 +99,7 @@ package struct RequestMember<Value>: AnyRequestMember {
         }
     }
 
-    /// Returns a member whose value `convert` creates from this value.
+    /// Returns a member whose value `convert` creates from this value and from all fields of the object.
     package func map<Other>(
         _ convert: @escaping @Sendable (Value, JSONFields) throws(RequestError) -> Other
     ) -> RequestMember<Other> {
@@ -111,8 +110,8 @@ package struct RequestMember<Value>: AnyRequestMember {
         }
     }
 
-    /// Returns a member whose value `parse` creates from this value. A value for which `parse` returns `nil` is rejected
-    /// with `code` and `message`.
+    /// Returns a member whose value `parse` creates from this value. A value for which `parse` returns `nil` is
+    /// rejected with `code` and `message`.
     package func parsed<Other>(
         _ code: String,
         _ message: String,
@@ -135,8 +134,8 @@ package struct RequestMember<Value>: AnyRequestMember {
 }
 
 extension RequestMember where Value == [String] {
-    /// Returns a member whose elements `parse` creates from these texts. A text for which `parse` returns `nil` is an error at
-    /// its position.
+    /// Returns a member whose elements `parse` creates from these texts. A text for which `parse` returns `nil` is an
+    /// error at its position.
     package func parsedEach<Element>(
         _ code: String,
         _ message: String,
@@ -223,7 +222,8 @@ package enum Member {
     }
 
     /// Creates a member that is an integer.
-    /// - Parameter schema: The schema of an integer with further rules, which the caller has to check; `nil` for the range only.
+    /// - Parameter schema: The schema of an integer with further rules, which the caller has to check; `nil` for the
+    ///   range only.
     package static func integer(
         _ name: String,
         _ range: ClosedRange<Int64>,
@@ -311,7 +311,7 @@ package enum Update<Value: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension RequestMember where Value: Hashable & Sendable {
-    /// This member with `null` as a value that clears the property.
+    /// This member as a change of an optional property: a value sets it, and `null` clears it.
     package var clearable: RequestMember<Update<Value>> {
         RequestMember<Update<Value>>(self.name, self.schema.orNull, members: self.members) {
             [self] (fields, name) throws(RequestError) in

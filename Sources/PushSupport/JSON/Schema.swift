@@ -14,7 +14,6 @@ package struct Schema: Sendable {
         (self.members, self.components) = (members, components)
     }
 
-    /// Creates a schema of a JSON type. Members that are `nil` are left out.
     private init(_ type: String, _ members: [String: JSONValue?] = [:], components: [String: JSONValue] = [:]) {
         self.init(members: members.compactMapValues(\.self), components: components)
         self.members["type"] = .string(type)
@@ -32,7 +31,7 @@ package struct Schema: Sendable {
     package static let bundleID = Schema.string(length: 1...Topic.maximumLength, pattern: "^[A-Za-z0-9._-]+$")
     /// The pattern of ``PushNotification/isHeaderValue(_:)``.
     package static let headerValuePattern = #"^[^\u0000-\u0020\u007F]([^\u0000-\u001F\u007F]*[^\u0000-\u0020\u007F])?$"#
-    /// The schema for the id of a broadcast channel.
+    /// The schema for the id of a broadcast channel, in base64.
     package static let channelID = Schema.string(length: 1...ChannelID.maximumLength, pattern: "^[A-Za-z0-9+/=_-]+$")
     /// The schema for a time in milliseconds since 1970.
     package static let timestamp = Schema.integer().described("Milliseconds since 1970.")
@@ -73,7 +72,6 @@ package struct Schema: Sendable {
         return Schema("array", members, components: element.components)
     }
 
-    /// Returns the keywords for the two ends of a range; none for `nil`.
     private static func bounds(
         _ lower: String,
         _ upper: String,
@@ -146,7 +144,7 @@ package struct Schema: Sendable {
         return schema
     }
 
-    /// This schema or `null`.
+    /// The schema for a value of this schema or `null`.
     package var orNull: Schema {
         switch (self.members["anyOf"], self.members["type"]) {
         case (.array(let schemas)?, nil):
@@ -160,18 +158,19 @@ package struct Schema: Sendable {
         }
     }
 
-    /// This object, which must have at least one of these members with a value other than `null`.
+    /// Returns this object's schema, with the rule that at least one of these members has a value other than `null`.
     package func requiringOne(of names: String...) -> Schema {
         self.with("anyOf", .array(names.map { Self.given($0) }))
     }
 
-    /// This object, in which each of the `others` is allowed only beside the member `name`. A member that is `null`
-    /// counts as absent.
+    /// Returns this object's schema, with the rule that each of the `others` is allowed only beside the member `name`.
+    /// A member that is `null` counts as absent.
     package func requiring(_ name: String, beside others: [String]) -> Schema {
         self.adding(others.map { ["if": Self.given($0), "then": Self.given(name)] })
     }
 
-    /// This object, in which a member is required if another one has a certain value.
+    /// Returns this object's schema, with the rule that the member `name` is required if the member `other` has a
+    /// certain value.
     package func requiring(_ name: String, where other: String, is value: JSONValue) -> Schema {
         self.adding([["if": Self.given(other, .object(["const": value])), "then": Self.given(name)]])
     }
@@ -184,14 +183,13 @@ package struct Schema: Sendable {
         .object(["required": .array([.string(name)]), "properties": .object([name: value])])
     }
 
-    /// This schema with conditions that must hold as well.
     private func adding(_ conditions: [[String: JSONValue]]) -> Schema {
         var all: [JSONValue] = []
         if case .array(let known)? = self.members["allOf"] { all = known }
         return self.with("allOf", .array(all + conditions.map { .object($0) }))
     }
 
-    /// This object with at least one member.
+    /// The schema for this object with at least one member.
     package var withMembers: Schema { self.with("minProperties", .integer(1)) }
 
     /// This schema, for which `null` is an error even if the member is optional.
@@ -203,7 +201,6 @@ package struct Schema: Sendable {
 
     private static let null = Schema("null")
 
-    /// This schema for an optional member, which may be `null` unless that is refused.
     private var orAbsent: Schema { self.refusesNull ? self : self.orNull }
 }
 

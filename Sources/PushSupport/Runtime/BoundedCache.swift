@@ -61,7 +61,6 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
         set { self.state.withLock { $0.cache[key] = newValue } }
     }
 
-    /// Adds several values, see ``BoundedCache/merge(_:)``.
     package func merge(_ new: [Key: Value]) { self.state.withLock { $0.cache.merge(new) } }
 
     /// Returns the cached value of a key. If there is none, creates a value with `make` and caches it.
@@ -86,7 +85,7 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
         return value
     }
 
-    /// Removes all values.
+    /// Removes all values. Values that are being read by ``read(_:_:)`` are not cached.
     package func forget() {
         self.state.withLock { state in
             state.generation += 1

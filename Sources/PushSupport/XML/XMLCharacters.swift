@@ -47,10 +47,8 @@ package enum XMLCharacters {
         return output
     }
 
-    /// The maximum length of a reference's name, in characters, which is the length of `#x10FFFF`.
     private static let maximumReference = 8
 
-    /// Decodes a reference, such as `&amp;`, after its `&`.
     private static func reference(_ rest: inout Substring.UnicodeScalarView) throws(XMLFault) -> Unicode.Scalar {
         let name = rest.prefix(self.maximumReference + 1).prefix { $0 != ";" }
         guard name.count <= self.maximumReference, name.endIndex < rest.endIndex else {

@@ -117,7 +117,6 @@ extension XMLTag {
                 || self.isLater(byte)
         }
 
-        /// A Boolean value that indicates whether a byte is allowed in a name, but not as its first byte.
         private static func isLater(_ byte: UInt8) -> Bool {
             byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

@@ -98,9 +98,9 @@ package struct XMLTokenScanner: Sendable {
 package struct XMLFault: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case notUTF8, notWellFormed
-        /// An XML construct that is not allowed, such as a document type.
+        /// The document has an XML construct that is not allowed, such as a document type.
         case restricted
-        /// A limit is exceeded, such as the maximum number of attributes.
+        /// The document exceeds a limit, such as the maximum number of attributes.
         case exceedsLimit
     }
 

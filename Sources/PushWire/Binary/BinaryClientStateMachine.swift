@@ -27,33 +27,34 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
 
     /// The final state of one notification.
     package enum FinalState: Hashable, Sendable {
-        /// No error packet named the notification, or an earlier one, within the quiet period.
+        /// The notification counts as accepted: no error packet named it, or an earlier one, within the quiet period.
         case accepted
-        /// The server rejected the notification, or this state machine rejected it before writing it.
+        /// The notification was rejected by the server, or by this state machine before it was written.
         case failed(BinaryStatus)
-        /// The server has certainly not processed the notification.
+        /// The notification has certainly not been processed by the server, for the associated reason.
         case notSent(NotSent)
-        /// The notification was written, and it is not known whether the server processed it.
+        /// The notification was written, and for the associated reason it is not known whether the server processed it.
         case unknown(Unknown)
     }
 
     package enum NotSent: Hashable, Sendable {
-        /// The notification was not written to any connection before its deadline.
+        /// The notification was not sent because it was not written to any connection before its deadline.
         case timedOut
-        /// The caller withdrew the notification.
+        /// The notification was not sent because the caller withdrew it.
         case withdrawn
-        /// The notification was refused, because ``Limits/waiting`` notifications were already waiting.
+        /// The notification was not sent because ``Limits/waiting`` notifications were already waiting.
         case queueFull
-        /// The notification was discarded with all others: the server rejected the connection or its certificate.
+        /// The notification was discarded with all others, because the server rejected the connection or its
+        /// certificate.
         case connectionRejected(BinaryStatus)
     }
 
     package enum Unknown: Hashable, Sendable {
-        /// The connection was closed without an error packet.
+        /// The outcome is unknown because the connection was closed without an error packet.
         case connectionLost
-        /// An error packet named no notification, or one that is no longer retained.
+        /// The outcome is unknown because an error packet named no notification, or one that is no longer retained.
         case unknownIdentifier(BinaryErrorResponse)
-        /// The server sent bytes that are not an error packet.
+        /// The outcome is unknown because the server sent bytes that are not an error packet.
         case malformedPacket
     }
 
@@ -72,7 +73,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     package enum CloseReason: Hashable, Sendable {
         case errorPacket(BinaryErrorResponse)
         case malformedPacket
-        /// The server did not read a notification before the notification's deadline.
+        /// The connection is closed because the server did not read a notification before the notification's deadline.
         case stalled
     }
 
@@ -81,8 +82,8 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
         var deadline: Timestamp
         /// The time at which the operating system accepted the last byte of the notification; `nil` until then.
         var writtenAt: Timestamp?
-        /// Indicates whether the final state of the notification was reported. The notification is still retained,
-        /// because a late error packet may require writing it again.
+        /// `true` once the final state of the notification was reported. The notification is still retained, because a
+        /// late error packet may require writing it again.
         var isFinished = false
     }
 
@@ -107,13 +108,13 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     /// The number of notifications that can currently be submitted.
     package var remainingCapacity: Int { max(0, self.limits.waiting - self.waiting.count) }
 
-    /// Indicates whether notifications wait to be written while there is no connection.
+    /// `true` if notifications wait to be written while there is no connection.
     package var needsConnection: Bool { !self.isConnected && !self.waiting.isEmpty }
 
-    /// Indicates whether every notification has its final state.
+    /// `true` if every notification has its final state.
     package var isSettled: Bool { self.waiting.isEmpty && self.finishedCount == self.written.count }
 
-    /// Indicates whether a notification on this connection counts as accepted, so that the server evidently reads.
+    /// `true` if a notification on this connection counts as accepted, so that the server evidently reads.
     package var hasAcceptedNotification: Bool { self.finishedCount > 0 }
 
     /// The identifier of the next notification. After the highest value it skips 0, which names no notification.
@@ -146,7 +147,7 @@ extension BinaryClientStateMachine {
         return []
     }
 
-    /// Withdraws those of the given notifications that have not been written yet.
+    /// Withdraws those of the given notifications that have not been written yet. The others are not affected.
     package mutating func withdraw(_ identifiers: Set<UInt32>) -> [Action] {
         var actions: [Action] = []
         self.waiting.removeAll { entry in
@@ -281,7 +282,6 @@ extension BinaryClientStateMachine {
         return actions + [.close(.errorPacket(packet))]
     }
 
-    /// Ends the connection, and assigns `state` to each notification on it that has no final state.
     private mutating func forgetConnection(_ state: FinalState) -> [Action] {
         let actions = Self.finished(self.written, state)
         self.isConnected = false
@@ -289,7 +289,6 @@ extension BinaryClientStateMachine {
         return actions
     }
 
-    /// Counts the oldest `count` written notifications as accepted.
     private mutating func accept(upTo count: Int) -> [Action] {
         guard count > self.finishedCount else { return [] }
         self.failures = 0

@@ -19,8 +19,8 @@ package struct BinaryErrorResponse: Error, Hashable, Sendable {
         package init(command: UInt8) { self.command = command }
     }
 
-    /// Consumes one packet from the front of `buffer`. Returns `nil` while it is incomplete. Throws for another
-    /// command.
+    /// Consumes one packet from the front of `buffer`. Returns `nil` while it is incomplete. Throws if the buffer
+    /// begins with another command.
     package static func read(from buffer: inout ByteBuffer) throws(Malformed) -> BinaryErrorResponse? {
         guard let command = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self) else { return nil }
         guard command == Self.command else { throw Malformed(command: command) }
@@ -30,7 +30,6 @@ package struct BinaryErrorResponse: Error, Hashable, Sendable {
         return BinaryErrorResponse(status: BinaryStatus(rawValue: status), identifier: identifier)
     }
 
-    /// The encoded packet.
     package var encoded: ByteBuffer {
         var buffer = ByteBuffer()
         buffer.writeMultipleIntegers(Self.command, self.status.rawValue, self.identifier)

@@ -16,7 +16,6 @@ package struct BinaryFrame: Hashable, Sendable {
         (self.command, self.notification) = (command, notification)
     }
 
-    /// The encoded frame.
     package var encoded: ByteBuffer {
         var buffer = ByteBuffer()
         self.write(to: &buffer)
@@ -98,8 +97,9 @@ extension BinaryFrame {
     /// ``maximumFrameLength`` and the header. After an error the connection must be closed, because the start of the
     /// next frame is unknown.
     /// - Parameters:
-    ///   - isLenient: Whether commands 0 and 1 allow payloads as long as command 2, on which some clients rely.
-    ///   - allowsAnyPriority: Whether a priority other than 5 and 10 is treated as absent.
+    ///   - isLenient: `true` to allow payloads as long as those of command 2 in commands 0 and 1, on which some clients
+    ///     rely.
+    ///   - allowsAnyPriority: `true` to treat a priority other than 5 and 10 as absent; `false` to reject it.
     /// - Throws: The error packet that the server has to send (reference 5.2).
     package static func read(
         from buffer: inout ByteBuffer,

@@ -32,10 +32,9 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         /// The time for which the client's bytes are discarded after the error packet, before the connection is closed.
         /// Default 2 s.
         package var drain: Duration = .seconds(2)
-        /// Indicates whether commands 0 and 1 allow 2,048 bytes of payload, as command 2, instead of 256. Default
-        /// false.
+        /// `true` to allow 2,048 bytes of payload in commands 0 and 1, as in command 2, instead of 256. Default false.
         package var isLenient = false
-        /// Indicates whether a priority other than 5 and 10 is treated as absent instead of malformed. Default false.
+        /// `true` to treat a priority other than 5 and 10 as absent instead of malformed. Default false.
         package var allowsAnyPriority = false
 
         package init() {}
@@ -58,7 +57,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         package var status: BinaryStatus
         /// The first byte of the notification; `nil` if none arrived.
         package var command: UInt8?
-        /// Indicates whether the client gets an error packet for the bytes.
+        /// `true` if the client gets an error packet for the bytes.
         package var isAnswered: Bool
 
         package init(status: BinaryStatus, command: UInt8?, isAnswered: Bool) {
@@ -105,8 +104,8 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         self.silenceDeadline = now.advanced(by: limits.firstByte)
     }
 
-    /// Indicates whether the owner should read from the connection: not while too many notifications are in flight, but
-    /// always once received bytes are discarded.
+    /// `true` if the owner should read from the connection: not while too many notifications are in flight, but always
+    /// once received bytes are discarded.
     package var wantsBytes: Bool {
         switch self.state {
         case .open: self.hasCapacity

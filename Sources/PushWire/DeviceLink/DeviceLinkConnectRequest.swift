@@ -10,10 +10,10 @@ package struct DeviceLinkConnectRequest: Hashable, Sendable {
     /// The device's certificate in DER; `nil` if the packet contains none.
     package var certificate: [UInt8]?
     package var nonce: [UInt8]?
-    /// Two bytes that identify the scheme, then the signature (see ``DeviceLinkSignature``); `nil` if absent.
+    /// The scheme of the signature in two bytes, then the signature (see ``DeviceLinkSignature``); `nil` if absent.
     package var signature: [UInt8]?
-    /// Indicates whether the device understands the extension fields of ``DeviceLinkMessage``. The device announces it
-    /// in field 128, which is Martlet's own (device link reference 6).
+    /// `true` if the device understands the extension fields of ``DeviceLinkMessage``. The device announces it in field
+    /// 128, which is Martlet's own (device link reference 6).
     package var understandsExtensions: Bool
 
     package init(
@@ -119,7 +119,6 @@ package enum DeviceLinkSignature {
 
 /// The nonce that *Connect* signs: `00`, milliseconds since 1970 in 8 bytes, 8 random bytes (device link reference 4).
 package struct DeviceLinkNonce: Hashable, Sendable {
-    /// The length of a nonce, in bytes.
     package static let length = 17
 
     package let bytes: [UInt8]

@@ -44,8 +44,8 @@ package enum DeviceLinkPacketError: Error, Hashable, Sendable {
 }
 
 extension DeviceLinkPacket {
-    /// Consumes one packet from the front of `buffer`. Returns `nil` while it is incomplete. Throws for another
-    /// command.
+    /// Consumes one packet from the front of `buffer`. Returns `nil` while it is incomplete. Throws if its payload is
+    /// too long or a field is cut off.
     package static func read(from buffer: inout ByteBuffer) throws(DeviceLinkPacketError) -> DeviceLinkPacket? {
         guard let command = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self),
             let length = buffer.getInteger(at: buffer.readerIndex + 1, as: UInt32.self)
@@ -64,7 +64,6 @@ extension DeviceLinkPacket {
         return DeviceLinkPacket(command: command, fields: fields)
     }
 
-    /// The encoded packet.
     package var encoded: ByteBuffer {
         var buffer = ByteBuffer()
         self.write(to: &buffer)

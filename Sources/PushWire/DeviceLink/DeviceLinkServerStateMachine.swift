@@ -74,7 +74,6 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
         }
     }
 
-    /// Indicates whether the device is authenticated.
     package var isConnected: Bool { if case .connected = self.state { true } else { false } }
 
     package mutating func receive(_ bytes: ByteBuffer, now: Timestamp) -> [Action] {
@@ -102,8 +101,8 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
 
     /// Accepts the device, whose certificate and signature are valid.
     /// - Parameters:
-    ///   - baseToken: The token by which the server identifies the device.
-    ///   - isNew: Whether the base token is new. If so, the response contains it.
+    ///   - baseToken: The base token, by which the server identifies the device on later connections.
+    ///   - isNew: `true` if the base token is new, so that the response contains it.
     ///   - serverTime: The time of the wall clock, for the response.
     package mutating func authenticated(
         baseToken: [UInt8],

@@ -23,7 +23,6 @@ package struct TopicHash: Hashable, Sendable {
         return Array(buffer.readableBytesView)
     }
 
-    /// Appends the 20 bytes of the hash.
     package func write(to buffer: inout ByteBuffer) {
         buffer.writeMultipleIntegers(self.words.0, self.words.1, self.words.2)
     }
@@ -36,7 +35,6 @@ package struct TopicHash: Hashable, Sendable {
         bytes.withContiguousStorageIfAvailable(Self.read) ?? Array(bytes).withUnsafeBufferPointer(Self.read)
     }
 
-    /// Returns the 20 bytes of a hash as three integers.
     private static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> (UInt64, UInt64, UInt32) {
         let raw = UnsafeRawBufferPointer(bytes)
         return (

@@ -48,7 +48,7 @@ package struct FeedbackClientStateMachine: ~Copyable, Sendable {
     package mutating func timedOut() -> [Action] { self.fail(.timedOut) }
 
     /// Handles the end of the connection, which completes the list only if it is clean and follows a complete tuple.
-    /// - Parameter isClean: Whether the server closed TLS before TCP. If not, the list may be truncated.
+    /// - Parameter isClean: `true` if the server closed TLS before TCP. If not, the list may be truncated.
     package mutating func connectionClosed(isClean: Bool) -> [Action] {
         guard isClean, self.received.readableBytes == 0 else { return self.fail(.truncated) }
         guard case .reading = self.state else { return [] }

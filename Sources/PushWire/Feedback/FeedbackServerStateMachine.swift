@@ -35,7 +35,8 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     }
 
     package enum Action: Hashable, Sendable {
-        /// Read a page from the store, then call ``loaded(_:now:)`` or ``failed()``.
+        /// Read the page of the topic's tuples that follows this token (`nil` for the first page), then call
+        /// ``loaded(_:now:)`` or ``failed()``.
         case load(Topic, after: DeviceToken?)
         /// Write the bytes, then call ``written(now:)`` or ``failed()``.
         case write(ByteBuffer)
@@ -124,8 +125,9 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         return [.abort]
     }
 
-    /// Handles the end of the connection. If the client has read the tuples, they are to be cleared.
-    /// - Parameter isClean: Whether the client closed the connection in order, and not by a reset.
+    /// Handles the end of the connection. If the client has read the tuples, they are to be cleared; otherwise the next
+    /// connection gets them again.
+    /// - Parameter isClean: `true` if the client closed the connection in order, and not by a reset.
     package mutating func connectionClosed(isClean: Bool) -> [Action] {
         let wasRead = self.state == .awaitingClose && isClean && self.tupleCount > 0
         self.state = .closed

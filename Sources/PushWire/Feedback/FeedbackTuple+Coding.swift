@@ -12,7 +12,6 @@ extension FeedbackTuple {
         package init(tokenLength: Int) { self.tokenLength = tokenLength }
     }
 
-    /// The length of the encoded tuple, in bytes.
     package var encodedLength: Int { Self.headerLength + self.token.bytes.count }
 
     /// Consumes one tuple from the front of `buffer`. Returns `nil` while the tuple is incomplete.

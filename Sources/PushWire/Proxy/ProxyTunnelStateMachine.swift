@@ -93,30 +93,29 @@ package struct ProxyTunnelStateMachine: Sendable {
 
 /// The reason for which a proxy opened no tunnel. The description contains the proxy's address, but never its password.
 package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
-    /// The step that failed.
+    /// The cause for which no tunnel was opened.
     package enum Cause: Hashable, Sendable {
-        /// No TCP connection to the proxy was opened, for the reason in the text.
+        /// No tunnel was opened because no TCP connection to the proxy was, for the reason in the text.
         case unreachable(String)
-        /// The proxy rejected the credentials (status 407, or 401 from tinyproxy).
+        /// No tunnel was opened because the proxy rejected the credentials (status 407, or 401 from tinyproxy).
         case unauthorized(status: Int)
-        /// The proxy forbids tunnels to this host and port (status 403).
+        /// No tunnel was opened because the proxy forbids tunnels to this host and port (status 403).
         case forbidden
-        /// The proxy responded with another status outside 2xx.
+        /// No tunnel was opened because the proxy responded with another status outside 2xx.
         case rejected(status: Int, phrase: String)
-        /// The proxy's response is not HTTP/1.
+        /// No tunnel was opened because the proxy's response is not HTTP/1.
         case notHTTP
-        /// The head of the response exceeds ``ProxyTunnelStateMachine/maximumHead`` bytes.
+        /// No tunnel was opened because the head of the response exceeds ``ProxyTunnelStateMachine/maximumHead`` bytes.
         case endless
-        /// No complete response arrived before the deadline.
+        /// No tunnel was opened because no complete response arrived before the deadline.
         case timeout
-        /// The proxy closed the connection before its response was complete.
+        /// No tunnel was opened because the proxy closed the connection before its response was complete.
         case closed
-        /// The push service is given by an IP address instead of a name. Its certificate could not be checked against
-        /// the address, because the remote address of the connection is that of the proxy.
+        /// No tunnel was opened because the push service is given by an IP address instead of a name. Its certificate
+        /// could not be checked against the address, because the remote address of the connection is that of the proxy.
         case needsName
     }
 
-    /// The step in which the tunnel failed.
     package let cause: Cause
     private let proxy: String
     private let hasUser: Bool
@@ -152,7 +151,7 @@ package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Indicates whether every attempt fails in the same way until a setting is changed, locally or at the proxy.
+    /// `true` if every attempt fails in the same way until a setting is changed, locally or at the proxy.
     package var isLasting: Bool {
         switch self.cause {
         case .unauthorized, .forbidden, .notHTTP, .endless, .needsName: true
@@ -162,7 +161,7 @@ package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Indicates whether a tunnel to another port of the same host could still be opened.
+    /// `true` if a tunnel to another port of the same host could still be opened.
     package var dependsOnPort: Bool {
         switch self.cause {
         case .forbidden, .rejected, .timeout, .closed: true

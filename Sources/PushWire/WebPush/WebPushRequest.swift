@@ -18,11 +18,12 @@ package struct WebPushRequest: Hashable, Sendable {
 
     /// The content coding of a body.
     package enum Coding: Hashable, Sendable {
-        /// No coding, because the body is empty.
+        /// The coding of an empty body: none.
         case none
-        /// The coding of RFC 8291.
+        /// The coding of RFC 8291, whose parameters are in the body.
         case aes128gcm
-        /// The coding of the drafts. The salt (16 bytes) and the public key (65 bytes) are in header fields.
+        /// The coding of the drafts of RFC 8291. The salt (16 bytes) and the public key (65 bytes) are in header
+        /// fields.
         case aesgcm(salt: [UInt8], publicKey: [UInt8])
     }
 
@@ -53,7 +54,7 @@ package struct WebPushRequest: Hashable, Sendable {
 
     /// Parses the header fields of a request.
     /// - Parameters:
-    ///   - hasBody: Whether the body has at least one byte.
+    ///   - hasBody: `true` if the body has at least one byte.
     ///   - values: Returns the values of all fields with a name, which is given in lower case.
     package init(hasBody: Bool, values: (String) -> [String]) throws(Fault) {
         guard let seconds = values("ttl").first.flatMap(Self.seconds) else { throw .ttl }
@@ -112,7 +113,8 @@ package enum WebPushMessage {
     /// service accepts.
     package static let longestStorage: Int64 = 28 * 86_400
 
-    /// Returns the header fields, whose names are in lower case. Without a collapse id, there is no topic.
+    /// Returns the header fields of the message, whose names are in lower case. Without a collapse id, there is no
+    /// topic.
     package static func headers(
         priority: Priority,
         expiration: Expiration,
@@ -129,7 +131,6 @@ package enum WebPushMessage {
         return headers
     }
 
-    /// Returns the number of seconds for which the message is stored.
     package static func timeToLive(_ expiration: Expiration, now: Timestamp) -> Int64 {
         switch expiration {
         case .servicePolicy: return self.longestStorage

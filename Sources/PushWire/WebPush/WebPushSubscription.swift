@@ -3,7 +3,8 @@ import Foundation
 package import PushSupport
 package import PushTypes
 
-/// A browser's subscription: the URL to which messages are sent by POST, and the keys with which they are encrypted.
+/// A browser's subscription: the URL to which messages are sent in POST requests, and the keys with which they are
+/// encrypted.
 ///
 /// All of it is secret, because anyone who knows the URL can send to the browser.
 package struct WebPushSubscription: Hashable, Sendable {

@@ -228,7 +228,6 @@ struct ForeignServerError: StatusError {
 /// A response with an error status.
 struct APIErrorResponse: Error, CustomStringConvertible {
     let status: UInt
-    /// The body of the response.
     let text: String
 
     /// The member `error` of the response; `null` if the server is not Martlet's.

@@ -74,7 +74,7 @@ struct ResourceOptions<Kind: IdentifiedResource>: APIAccess {
     func connection() async throws -> APIConnection { try await self.access.connection() }
 
     /// Creates a request for this record.
-    /// - Parameter parts: The further components of the path.
+    /// - Parameter parts: The components of the path after the record's id; none for the record itself.
     func request(_ method: APIRequest.Method, _ parts: String...) -> APIRequest {
         APIRequest(method, [Kind.path, self.id.pathPart] + parts)
     }

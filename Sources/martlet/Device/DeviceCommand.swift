@@ -129,7 +129,6 @@ private struct NotificationPrinter: Service {
     }
 }
 
-/// Formats a received notification.
 private enum NotificationText {
     /// Returns several lines: the topic and the push type, the fields of the alert, and the payload.
     static func plain(_ notification: ReceivedNotification) -> String {

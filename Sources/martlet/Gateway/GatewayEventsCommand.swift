@@ -130,7 +130,6 @@ private struct EventPrinter: Service {
     }
 }
 
-/// Formats a gateway's events as text.
 enum EventText {
     static let columns: TextTable = [
         .time("time", "timeMs"), "event", "environment", "topic", .init("apns-id", "apnsId"), "device", "id",

@@ -34,6 +34,7 @@ enum ProgressText {
     /// - Parameters:
     ///   - total: The count at 100 %; `nil` if it is not known, in which case there is no bar.
     ///   - rate: The count per second; `nil` to leave it out.
+    ///   - secondsLeft: The remaining time; `nil` to leave it out.
     static func of(done: Int, total: Int?, rate: Double? = nil, secondsLeft: Int? = nil) -> String {
         var text = "\(done)"
         if let total, total > 0 {

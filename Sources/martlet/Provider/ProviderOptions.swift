@@ -12,7 +12,6 @@ struct ProviderOptions: APIAccess {
         APIConnection(client: try Self.authenticated(try await self.settings()))
     }
 
-    /// Returns the settings with which the command was run.
     func settings() async throws -> SettingsReader { try await self.common.settings([self.api]) }
 
     /// Creates a client with an API key. Throws if the settings contain no key.

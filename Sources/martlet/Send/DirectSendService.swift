@@ -68,7 +68,6 @@ struct TokenSource {
 
     /// The maximum length of a line in bytes. A longer one is reported as invalid.
     private static let maximumLine = 4096
-    /// The number of bytes that are read at a time.
     private static let chunk = 1 << 16
 
     /// The file; `nil` once its end was reached, and for tokens from the command line.

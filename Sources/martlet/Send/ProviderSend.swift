@@ -41,7 +41,7 @@ struct ProviderSend {
     private let json: Bool
 
     /// Prepares a send with the options.
-    /// - Parameter path: The path component, after the app's, to which the request is posted.
+    /// - Parameter path: The path component, after the app's, to which the POST request is sent.
     init(
         _ connection: APIConnection,
         _ options: ProviderSendOptions,
@@ -103,7 +103,8 @@ struct ProviderSend {
         )
     }
 
-    /// Posts the notification. If there is no definite response, the request is repeated with the same idempotency key.
+    /// Sends the notification in a POST request. If there is no definite response, the request is repeated with the
+    /// same idempotency key.
     /// - Returns: The id of the notification, and the response.
     private func post(_ body: [String: JSONValue?]) async throws -> (id: String, response: JSONValue) {
         let key = self.idempotencyKey ?? UUID().uuidString

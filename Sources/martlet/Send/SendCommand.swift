@@ -184,6 +184,7 @@ struct ContentOptions: ParsableArguments {
     }
 
     /// Returns the `aps` dictionary of a payload; `nil` if it would be empty.
+    /// - Parameter isBackground: `true` to add `content-available`.
     func aps(isBackground: Bool) -> JSONValue? {
         let aps = self.presentation.merging(["content-available": isBackground ? .integer(1) : nil]) { $1 }
         return aps.values.contains { $0 != nil } ? .members(aps) : nil

@@ -31,19 +31,19 @@ extension SettingRow {
     /// A path from a configuration to one of its values.
     typealias Path<Value> = any WritableKeyPath<Target, Value> & Sendable
 
-    /// Creates a row for a string with a default.
+    /// Creates a row for a string, which is copied to the value at `path`. The default is that of the configuration.
     static func text(_ key: String, flag: String, _ path: Path<String>) -> Self {
         let setting = Setting(key, flag: flag, default: Target.defaults[keyPath: path])
         return Self(setting) { $1[keyPath: path] = $0.text(setting) }
     }
 
-    /// Creates a row for a string that may be absent.
+    /// Creates a row for a string that may be absent, which is copied to the value at `path`; `nil` if absent.
     static func text(_ key: String, flag: String, _ path: Path<String?>) -> Self {
         let setting = Setting(key, flag: flag, default: Target.defaults[keyPath: path])
         return Self(setting) { $1[keyPath: path] = $0.string(setting) }
     }
 
-    /// Creates a row for a list of strings.
+    /// Creates a row for a list of strings, which is copied to the value at `path`.
     static func list(_ key: String, flag: String, _ path: Path<[String]>) -> Self {
         let texts = Target.defaults[keyPath: path]
         let text = texts.isEmpty ? nil : texts.joined(separator: ", ")
@@ -51,7 +51,7 @@ extension SettingRow {
         return Self(setting) { $1[keyPath: path] = $0.strings(setting) ?? texts }
     }
 
-    /// Creates a row for one of the raw values of an enumeration.
+    /// Creates a row for one of the raw values of an enumeration, whose case is copied to the value at `path`.
     static func choice<Choice: RawRepresentable<String> & CaseIterable & SendableMetatype>(
         _ key: String,
         flag: String,
@@ -61,24 +61,24 @@ extension SettingRow {
         return Self(setting) { $1[keyPath: path] = $0.choice(setting, default: $1[keyPath: path]) }
     }
 
-    /// Creates a row for a toggle that is off by default.
+    /// Creates a row for a toggle that is off by default, and is copied to the value at `path`.
     static func toggle(_ key: String, flag: String, _ path: Path<Bool>) -> Self {
         let setting = Setting(key, flag: flag, kind: .toggle)
         return Self(setting) { $1[keyPath: path] = $0.isOn(setting) }
     }
 
-    /// Creates a row for a whole number within a range.
+    /// Creates a row for a whole number within a range, which is copied to the value at `path`.
     static func integer(_ key: String, flag: String, _ range: ClosedRange<Int>, _ path: Path<Int>) -> Self {
         self.number(key, flag, .integer(range), default: Target.defaults[keyPath: path]) { $0[keyPath: path] = $1 }
     }
 
-    /// Creates a row for one of several whole numbers.
+    /// Creates a row for one of several whole numbers, which is copied to the value at `path`.
     static func integer(_ key: String, flag: String, among numbers: [Int], _ path: Path<Int>) -> Self {
         let value = Target.defaults[keyPath: path]
         return self.number(key, flag, .number(among: numbers), default: value) { $0[keyPath: path] = $1 }
     }
 
-    /// Creates a row for a port.
+    /// Creates a row for a port, which is copied to the value at `path`.
     /// - Parameter text: The default as help shows it; `nil` for the port in the default configuration.
     static func port(_ key: String, flag: String, _ path: Path<Int>, default text: String? = nil) -> Self {
         let text = text ?? "\(Target.defaults[keyPath: path])"
@@ -86,7 +86,7 @@ extension SettingRow {
         return Self(setting) { if let port = $0.integer(setting) { $1[keyPath: path] = port } }
     }
 
-    /// Creates a row for a fraction that is given as a percentage from 1 to 100.
+    /// Creates a row for a fraction that is given as a percentage from 1 to 100, and is copied to the value at `path`.
     static func percent(_ key: String, flag: String, _ path: Path<Double>) -> Self {
         let value = Int((Target.defaults[keyPath: path] * 100).rounded())
         return self.number(key, flag, .integer(1...100), default: value) { $0[keyPath: path] = Double($1) / 100 }

@@ -132,7 +132,7 @@ private final class SettingErrorCollector: AccessReporter {
     }
 }
 
-/// The settings in environment variables.
+/// The settings in environment variables whose names begin with `MARTLET_`.
 struct SettingsEnvironment {
     /// The variables of the build, its scripts and packaging/compose.yml, which have the prefix but are not settings.
     private static let ofTheBuild: Set<String> = [

@@ -27,7 +27,7 @@ package enum ReaderAction: Hashable, Sendable {
 /// The kind of network that a reader's device has.
 package enum ReaderNetwork: String, Hashable, Sendable, CaseIterable {
     case wifi, cellular
-    /// No network.
+    /// The device has no network.
     case none
 }
 

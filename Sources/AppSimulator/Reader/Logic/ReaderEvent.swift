@@ -24,20 +24,21 @@ package enum ReaderEvent: Hashable, Sendable {
 
 /// The reason why a reader ignores a push, or stops the work on its issue.
 package enum IgnoredPushReason: Hashable, Sendable {
-    /// The push arrived while the network was not Wi-Fi. It is lost.
+    /// The push is ignored because it arrived while the network was not Wi-Fi. It is lost.
     case notOnWiFi
-    /// The product is for development builds only, and this app is another build.
+    /// The push is ignored because the product is for development builds only, and this app is another build.
     case developmentOnly
-    /// A push with this id has arrived before.
+    /// The push is ignored because a push with this id has arrived before.
     case repeated
     case alreadyDownloaded, underWay
-    /// The push arrived while the maximum number of other pushes waited.
+    /// The push is ignored because the maximum number of other pushes waited when it arrived.
     case busy
-    /// The last download was less than a day ago. The next one may begin after this number of seconds.
+    /// The push is ignored because the last download was less than a day ago. The next one may begin after this number
+    /// of seconds.
     case onceADay(seconds: Int64)
-    /// The issue is no longer in the catalogue, because it was withdrawn.
+    /// The issue is not downloaded because it is no longer in the catalogue: it was withdrawn.
     case withdrawn
-    /// The publication has a newer issue than this one.
+    /// The issue is not downloaded because the publication has a newer one.
     case notNewest
     case notEntitled(code: String)
 

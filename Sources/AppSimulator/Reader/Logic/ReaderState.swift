@@ -2,7 +2,7 @@ package import Foundation
 package import MartletKit
 import PushTypes
 
-/// The state of a reader that is stored between two runs.
+/// The state of a reader, which is stored so that the next run continues with it.
 package struct ReaderState: Codable, Hashable, Sendable {
     /// The maximum number of issues in the library. The oldest ones that are not downloaded are dropped first.
     package static let maximumIssues = 1000

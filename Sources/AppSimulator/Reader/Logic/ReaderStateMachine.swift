@@ -12,7 +12,7 @@ package struct ReaderStateMachine: Sendable {
     private static let maximumWaiting = 8
 
     private enum Phase: Hashable {
-        /// There is no issue to work on.
+        /// The reader has no issue to work on.
         case idle
         case running
         /// The step will be repeated at this time of the steady clock.
@@ -212,7 +212,6 @@ package struct ReaderStateMachine: Sendable {
         return part + self.end(with: .failed(product: work.product, reason: reason), now: now)
     }
 
-    /// Changes an issue in the library, if it exists.
     private mutating func change(_ product: String, _ change: (inout LibraryIssue) -> Void) {
         guard let index = self.state.library.firstIndex(where: { $0.product == product }) else { return }
         change(&self.state.library[index])

@@ -30,7 +30,6 @@ package enum LibraryCommand: TypedCommand {
         .init(words: "quit", meaning: "ends; what is under way continues with the next run"),
     ]
 
-    /// The output of `help`.
     package static var helpText: String {
         CommandScanner.helpText(of: self.usage, events: SimulatorEvent.Name.ofReaders)
     }

@@ -11,7 +11,6 @@ package struct LibraryListing: Sendable {
 
     package init(_ state: ReaderState) { self.issues = state.library }
 
-    /// The table, with a heading.
     package var lines: [String] {
         guard !self.issues.isEmpty else { return ["(no issues)"] }
         let rows = [Self.heading] + self.issues.map(Self.row)
@@ -46,7 +45,6 @@ package struct LibraryListing: Sendable {
         issue.file?.size ?? issue.issue.renditions.map(\.size).max()
     }
 
-    /// The issues as JSON.
     package var json: PushSupport.JSONValue {
         let issues = self.issues.map { issue in
             PushSupport.JSONValue.members([

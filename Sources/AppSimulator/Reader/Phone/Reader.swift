@@ -10,7 +10,6 @@ import ServiceLifecycle
 ///
 /// The reader is a `Service`, which executes the user's commands while it runs.
 package actor Reader: Service {
-    /// The delays before the registration is repeated.
     private static let backOff = Backoff(base: .seconds(1), maximum: .seconds(60))
 
     private let configuration: ReaderConfiguration

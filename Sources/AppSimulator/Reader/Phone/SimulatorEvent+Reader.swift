@@ -39,7 +39,6 @@ extension SimulatorEvent {
     }
 }
 
-/// Formats a number of bytes as human-readable text.
 package enum ByteText {
     /// Returns a string such as `734.0 MB`.
     package static func of(_ bytes: Int64) -> String {

@@ -33,25 +33,26 @@ package struct GoAway: Hashable, Sendable {
 
 /// The reason for which a request has no response.
 package enum HTTP2RequestFailure: Hashable, Sendable {
-    /// A GOAWAY frame announced that the server has not processed the request.
+    /// The request has no response because a GOAWAY frame announced that the server has not processed it.
     case goAway(GoAway)
-    /// The server reset the stream with this error code.
+    /// The request has no response because the server reset the stream with this error code.
     case reset(UInt32)
-    /// No response arrived before the deadline. Other requests of the connection continue.
+    /// The request has no response because none arrived before the deadline. Other requests of the connection continue.
     case responseTimeout
-    /// The server no longer sent anything, not even an acknowledgement of a PING.
+    /// The request has no response because the server no longer sent anything, not even an acknowledgement of a PING.
     case unresponsive
-    /// The transport was closed, for the reason in the text.
+    /// The request has no response because the transport was closed, for the reason in the text.
     case closed(String)
-    /// The server violated a rule of HTTP/2, which the text describes.
+    /// The request has no response because the server violated a rule of HTTP/2, which the text describes.
     case violation(HTTP2ErrorCode, String)
-    /// No SETTINGS frame arrived before the deadline.
+    /// The request has no response because no SETTINGS frame arrived before the deadline.
     case handshakeTimeout
-    /// The response did not arrive before the deadline of a draining connection.
+    /// The request has no response because none arrived before the deadline of a draining connection.
     case drainTimeout
-    /// The header list is longer than the server or HTTP/2 allows. The request was never sent.
+    /// The request was never sent, because its header list is longer than the server or HTTP/2 allows.
     case headersTooLong
-    /// `apns-id` or `apns-collapse-id` has a control character, or a space at either end. The request was never sent.
+    /// The request was never sent, because `apns-id` or `apns-collapse-id` has a control character, or a space at
+    /// either end.
     case malformedHeader
 }
 

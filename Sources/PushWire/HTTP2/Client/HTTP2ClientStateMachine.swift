@@ -278,7 +278,6 @@ extension HTTP2ClientStateMachine: HTTP2Endpoint {
         }
     }
 
-    /// Applies the server's settings (RFC 9113 section 6.5).
     private mutating func receiveSettings(_ content: borrowing Span<UInt8>) throws(HTTP2ConnectionError) {
         try self.floodLimiter.spend()
         guard content.count / 6 <= HTTP2ClientLimits.maximumSettings else {
@@ -437,7 +436,6 @@ extension HTTP2ClientStateMachine {
         self.sendBody(body, streamID: streamID)
     }
 
-    /// Applies a WINDOW_UPDATE frame (RFC 9113 section 6.9).
     private mutating func receiveWindowUpdate(_ increment: UInt32, streamID: UInt32) throws(HTTP2ConnectionError) {
         try self.floodLimiter.spend()
         if streamID == 0 {

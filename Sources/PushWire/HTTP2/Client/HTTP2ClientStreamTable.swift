@@ -8,9 +8,9 @@ struct HTTP2ClientStream: StreamTableEntry {
     /// The time by which the response must be complete.
     let deadline: NIODeadline
     var sendWindow: HTTP2SendWindow
-    /// Indicates whether the request has been sent completely.
+    /// `true` once the request has been sent completely.
     var isSent = true
-    /// Indicates whether ``HTTP2ClientStreamTable`` stores a part of the request or of the response.
+    /// `true` if ``HTTP2ClientStreamTable`` stores a part of the request or of the response.
     fileprivate var hasPart = false
 
     init(id: UInt32, ticket: Int, deadline: NIODeadline, sendWindow: HTTP2SendWindow) {

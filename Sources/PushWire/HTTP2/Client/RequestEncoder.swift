@@ -291,10 +291,9 @@ private struct RequestHeaderTable {
     private var count = 0
     private var fields: [Field: Int] = [:]
     private var names: [String: Int] = [:]
-    /// Indicates whether the next header block must begin with the updates of ``takeResize()``.
+    /// `true` if the next header block must begin with the updates of ``takeResize()``.
     private(set) var hasPendingResize = false
 
-    /// An entry of the table.
     private struct Field: Hashable {
         var name: String
         var value: String

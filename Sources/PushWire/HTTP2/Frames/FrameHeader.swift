@@ -35,7 +35,6 @@ package struct FrameHeader: Sendable {
 package enum FrameType: UInt8, Sendable {
     case data, headers, priority, resetStream, settings, pushPromise, ping, goAway, windowUpdate, continuation
 
-    /// The name of the frame type in the RFC.
     var name: String {
         switch self {
         case .data: "DATA"

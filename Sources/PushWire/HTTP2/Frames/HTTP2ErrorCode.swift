@@ -3,7 +3,6 @@ package enum HTTP2ErrorCode: UInt32, CaseIterable, Sendable {
     case noError, protocolError, internalError, flowControlError, settingsTimeout, streamClosed, frameSizeError
     case refusedStream, cancel, compressionError, connectError, enhanceYourCalm, inadequateSecurity, http11Required
 
-    /// The name of the error code in RFC 9113.
     package var name: String {
         switch self {
         case .noError: "NO_ERROR"

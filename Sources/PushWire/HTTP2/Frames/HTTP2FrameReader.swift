@@ -10,7 +10,7 @@ struct HTTP2FrameReader: Sendable {
 
     /// The bytes of an incomplete frame.
     private var rest = ByteBuffer()
-    /// Indicates whether the buffer of ``rest`` is in use by the caller, between ``append(_:)`` and ``keep(_:)``.
+    /// `true` while the caller uses the buffer of ``rest``, between ``append(_:)`` and ``keep(_:)``.
     private var usesRest = false
     private var openBlock: HTTP2HeaderBlock?
     /// The received bytes of ``openBlock`` or, if there is none, of the last complete block.
@@ -253,8 +253,8 @@ struct HTTP2Frame {
 struct HTTP2HeaderBlock {
     var streamID: UInt32
     var endsStream: Bool
-    /// Indicates whether the frame's priority names its own stream as the parent, which is a stream error (RFC 7540
-    /// section 5.3.1).
+    /// `true` if the frame's priority names its own stream as the parent, which is a stream error (RFC 7540 section
+    /// 5.3.1).
     var dependsOnItself: Bool
     /// The range of the block; `nil` if it arrived in several frames, in which case
     /// ``HTTP2FrameReader/takeGatheredBlock()`` returns it.

@@ -57,7 +57,7 @@ protocol HeaderList {
 }
 
 extension HeaderList {
-    /// Indicates whether the list exceeds ``maximumSize``, so that fields are missing from it.
+    /// `true` if the list exceeds ``maximumSize``, so that fields are missing from it.
     var isTooLong: Bool { self.size > Self.maximumSize }
 }
 

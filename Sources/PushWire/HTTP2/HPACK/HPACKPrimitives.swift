@@ -49,7 +49,6 @@ extension [UInt8] {
         self.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Appends a string literal without Huffman coding (RFC 7541 section 5.2).
     mutating func appendString(_ text: String) {
         self.appendInteger(text.utf8.count, prefix: 7, pattern: 0)
         self.append(contentsOf: text.utf8)

@@ -52,7 +52,6 @@ struct HeaderBlockDecoder<List: HeaderList>: Sendable {
         return list
     }
 
-    /// Decodes a literal field (RFC 7541 section 6.2).
     private mutating func literal(
         _ block: borrowing Span<UInt8>,
         at offset: inout Int,

@@ -4,7 +4,6 @@
 /// not fit is left out. Nothing is written beyond the end.
 struct HeaderBlockWriter {
     private let target: UnsafeMutableRawBufferPointer
-    /// The number of written bytes.
     private(set) var count = 0
 
     init(_ target: UnsafeMutableRawBufferPointer) { self.target = target }

@@ -8,9 +8,9 @@ package import NIOCore
 package struct HTTP2ServerLimits: Sendable {
     /// The reaction to a request beyond the stream limit.
     package enum Excess: Sendable {
-        /// Only the stream is refused. The client may send the request again (RFC 9113 section 8.7).
+        /// The reaction to refuse only the stream. The client may send the request again (RFC 9113 section 8.7).
         case refuseStream
-        /// The connection is closed, as Apple does (reference 1.3).
+        /// The reaction to close the connection, as Apple does (reference 1.3).
         case endConnection
     }
 

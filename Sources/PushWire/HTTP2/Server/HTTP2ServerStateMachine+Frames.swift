@@ -103,7 +103,6 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
         self.output.writeSettings([(.maximumConcurrentStreams, UInt32(streams))])
     }
 
-    /// Applies the client's settings (RFC 9113 section 6.5).
     private mutating func receiveSettings(_ content: borrowing Span<UInt8>) throws(HTTP2ConnectionError) {
         try self.floodLimiter.spend()
         guard content.count / 6 <= HTTP2ServerLimits.maximumSettings else {
@@ -295,7 +294,6 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Sends as much of a stream's body as the windows allow.
     private mutating func sendBody(of streamID: UInt32) {
         self.streamsVisited += 1
         guard let position = self.streams.position(of: streamID), var rest = self.unsent[streamID] else { return }

@@ -40,7 +40,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
         /// The time after which new requests are refused, unless the client acknowledges the first GOAWAY earlier;
         /// `nil` if none is pending.
         var noticeEnds: NIODeadline?
-        /// Indicates whether the client sends no more requests. The last response then ends the connection.
+        /// `true` once the client sends no more requests. The last response then ends the connection.
         var clientIsLeaving = false
         /// The reason that was sent in a GOAWAY frame; `nil` for none.
         var reason: HTTP2ConnectionEnd?

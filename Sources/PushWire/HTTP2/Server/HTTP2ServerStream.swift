@@ -14,9 +14,9 @@ struct HTTP2ServerStream: StreamTableEntry {
     let id: UInt32
     var sendWindow: HTTP2SendWindow
     var state: State
-    /// Indicates whether the request method is HEAD, whose response has no body (RFC 9110 section 9.3.2).
+    /// `true` if the request method is HEAD, whose response has no body (RFC 9110 section 9.3.2).
     var omitsBody = false
-    /// Indicates whether the stream is in the queue of ``UnsentBodies``.
+    /// `true` while the stream is in the queue of ``UnsentBodies``.
     var isQueued = false
 }
 
@@ -43,7 +43,7 @@ struct IncompleteRequest {
     /// The memory of an incomplete request without header fields and body, in bytes.
     private static let overhead = 384
 
-    /// Indicates whether the body has the declared length, if a length is declared (RFC 9113 section 8.1.1).
+    /// `true` if the body has the declared length, or no length is declared (RFC 9113 section 8.1.1).
     var hasWholeBody: Bool { self.contentLength < 0 || self.request.bodyLength == self.contentLength }
 
     /// Appends the payload of a DATA frame to the body.

@@ -17,7 +17,7 @@ package struct ProviderRequest: Hashable, Sendable {
         package var collapseID: String?
         package var channelID: String?
         package var requestID: String?
-        /// Indicates whether any of these fields occurred twice.
+        /// `true` if any of these fields occurred twice.
         package var hasDuplicate = false
 
         package init() {}

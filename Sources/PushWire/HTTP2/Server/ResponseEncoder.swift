@@ -66,7 +66,6 @@ struct ResponseEncoder: Sendable {
         block.write(string: value)
     }
 
-    /// Returns the static table index of a status; `nil` if the static table does not contain the status.
     private static func position(ofStatus status: Int) -> UInt8? {
         switch status {
         case 200: 8
@@ -78,7 +77,6 @@ struct ResponseEncoder: Sendable {
         }
     }
 
-    /// Returns an upper bound of the length of the header block, in bytes.
     private static func size(_ response: ProviderResponse) -> Int {
         Self.fixedSize + (response.apnsID?.utf8.count ?? 0) + (response.requestID?.utf8.count ?? 0)
             + (response.uniqueID?.utf8.count ?? 0) + (response.channelID?.utf8.count ?? 0)

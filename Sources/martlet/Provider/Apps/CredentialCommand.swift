@@ -152,7 +152,6 @@ struct CredentialFileOptions: ParsableArguments {
     }
 }
 
-/// Formats the result of a credential's test.
 private enum CredentialTestText {
     /// The columns after a successful test. They omit the reason, because the test uses a token that does not exist.
     private static let columnsOfSuccess: TextTable = [

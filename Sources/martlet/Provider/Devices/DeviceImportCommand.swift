@@ -51,9 +51,9 @@ struct DeviceImportCommand: AsyncParsableCommand {
 
 /// Martlet's own file formats for devices.
 enum DeviceFileFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
-    /// One JSON object per line.
+    /// The format with one JSON object per line.
     case ndjson
-    /// A header line with the column names, followed by one line per device.
+    /// The format with a header line of column names, followed by one line per device.
     case csv
 
     /// Returns the format for a file name's extension; `nil` for an unknown extension.
@@ -69,7 +69,6 @@ enum DeviceFileFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     var contentType: String { self == .csv ? "text/csv" : "application/x-ndjson" }
 }
 
-/// Formats the result of an import.
 struct ImportReportText {
     private let response: JSONValue
 
@@ -93,7 +92,6 @@ struct ImportReportText {
 
 /// A file that is uploaded while it is read, with its progress shown on the terminal.
 private struct FileUpload: Sendable {
-    /// The number of bytes that are read at a time.
     private static let chunk = 1 << 16
 
     /// The size in bytes; `nil` for a pipe.

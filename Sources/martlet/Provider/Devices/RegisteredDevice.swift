@@ -108,7 +108,6 @@ enum HistoryText {
 
     static let events: TextTable = [.time("at", "atMs"), "action", "reason", "token", "environment", "notification"]
 
-    /// Returns the three tables with their headings.
     static func of(_ response: JSONValue) -> String {
         let parts = [
             ("devices", "devices", RegisteredDevice.columns), ("deliveries", "deliveries", Self.deliveries),

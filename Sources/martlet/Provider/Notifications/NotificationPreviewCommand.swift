@@ -37,7 +37,6 @@ struct RequestFileArgument: ParsableArguments {
     var object: [String: JSONValue] { get throws { try InputFile.object(self.file) } }
 }
 
-/// Formats the numbers of skipped recipients.
 enum SkippedText {
     /// Returns a line for each reason for skipping, with the number of recipients.
     static func lines(_ response: JSONValue) -> [String] {
@@ -47,7 +46,6 @@ enum SkippedText {
     }
 }
 
-/// Formats a preview.
 enum PreviewText {
     /// Returns the number of recipients and the payload, and prints warnings to standard error.
     static func of(_ response: JSONValue) throws -> String {

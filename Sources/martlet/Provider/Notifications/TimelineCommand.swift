@@ -50,12 +50,10 @@ struct TimelineCommand: RequestCommand {
     func text(of response: JSONValue) -> String { TimelineText.of(response) }
 }
 
-/// Formats timelines as text.
 enum TimelineText {
     /// The displayed names of those sources that have another name in the API.
     private static let sources = ["pushService": "push service"]
 
-    /// Formats a response with timelines.
     static func of(_ response: JSONValue) -> String {
         let timelines = response["timelines"].elements
         var parts = timelines.map { Self.lines(of: $0).joined(separator: "\n") }

@@ -143,7 +143,6 @@ struct IssueUploadCommand: AsyncParsableCommand {
 
 /// The bytes of a file from an offset on, uploaded while they are read, with their progress shown on the terminal.
 private struct FilePart: Sendable {
-    /// The number of bytes that are read at a time.
     private static let chunk = 1 << 16
 
     private let file: FileHandle
