@@ -313,7 +313,7 @@ class Objects:
             if role != "read" and request.status not in (*CHANGED_NOTHING, 404):
                 self.early[key] = request.answered
             return
-        is_elsewhere = request.key in LIMITED and self.app_of(thing) not in APPS
+        is_elsewhere = request.key in LIMITED and self.app_of(thing) is not None and self.app_of(thing) not in APPS
         deleted = max(thing.disturbed, self.deleted.get(thing.app, 0) if thing.app else 0)
         if thing.disturbers or request.invoked <= deleted or request.code == "no_such_app" and not is_elsewhere:
             thing.states, thing.history = {UNKNOWN}, []

@@ -183,8 +183,16 @@ def is_inside_content(asked):
     return re.search(r"(^|\.)(payload|liveActivity|localizations|web|data)(\.|$)", asked.path)
 
 
-def is_inside_settings(asked):
-    return asked.path.startswith("settings.")
+# The settings of a chat session that only one protocol has.
+SETTINGS_OF = {"nick": "irc", "channels": "irc", "highlights": "irc", "authentication": "irc", "tls": "xmpp"}
+
+
+def is_of_other_protocol(asked):
+    """Whether a setting of a chat session belongs to the protocol that the session does not have, or to none."""
+    place, _, name = asked.path.rpartition(".")
+    if place != "settings" or not isinstance(asked.json, dict):
+        return place.startswith("settings.")
+    return name not in ("channelMessages", "showText") and SETTINGS_OF.get(name) != asked.json.get("protocol")
 
 
 def is_inside_template(asked):
@@ -321,7 +329,7 @@ RULES = [
     ("invalid_value", CHATS, "nick account", given, "a nick of IRC, which may be the account"),
     ("invalid_name", {"addPerson", "changePerson"}, "name", has_control, "no characters that cannot be seen"),
     ("invalid_value", SIGN_INS, "password", lambda asked: "\n" in str(asked.value) or "\r" in str(asked.value), "no line ends"),
-    ("unknown_field", {"addChatSession", "addOwnChatSession"}, "*", is_inside_settings, "the settings depend on the protocol"),
+    ("unknown_field", {"addChatSession", "addOwnChatSession"}, "*", is_of_other_protocol, "the settings depend on the protocol"),
     ("invalid_value", CHATS, "server domain", no_host, "the rules of host names"),
     ("unsupported_content_type", {"importDevices"}, "*", anything, "the form of a list depends on where it is from"),
     ("invalid_value", SCHEDULES, "until", not_later("from"), "later than from"),

@@ -106,6 +106,8 @@ struct DeviceTransferController: Controller {
             headers[.retryAfter] = "5"
             let message = "nothing can be stored now (\(why)): \(interruption)"
             error = RequestError(.unavailable, code: "storage_unavailable", message: message)
+        case StoreError.ownerRemoved:
+            error = RequestError(.notFound, code: "removed_meanwhile", message: "the app was removed: \(interruption)")
         default:
             self.logger.warning(
                 "import interrupted",

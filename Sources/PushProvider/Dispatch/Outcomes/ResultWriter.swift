@@ -25,7 +25,7 @@ struct ResultWriter: Sendable {
                 let commits = try await Task { try await store.commit(results, now: now) }.value
                 self.note(results, commits)
                 return commits
-            } catch let error as StoreError {
+            } catch let error as StoreError where error.isTemporary {
                 if !hasLogged {
                     hasLogged = true
                     self.logger.error(
