@@ -154,7 +154,7 @@ import Testing
     @Test func aReferenceToAMissingRowIsRejected() async throws {
         try await withTemporaryDirectory { directory in
             let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
-            await #expect(throws: DatabaseError.self) {
+            await #expect(throws: StoreError.ownerRemoved) {
                 try await store.database.write { database in
                     try database.execute(
                         sql: "INSERT INTO credential (app, environment, kind, sealed) VALUES (7, 0, 'key', x'')"
