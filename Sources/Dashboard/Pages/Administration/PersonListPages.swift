@@ -6,11 +6,16 @@ import PushSupport
 import WebPages
 
 /// The list of people who can sign in, and the form that invites one.
-struct PersonListPages: PageArea {
-    var routes: [PageRoute] { [.get("/people", { try await self.page($0) }), .post("/people", self.add)] }
+struct PersonListPages: FormArea {
+    var routes: [PageRoute] {
+        [
+            .get("/people", { try await self.page($0, error: nil) }),
+            self.form("/people", showsForbidden: false, self.add),
+        ]
+    }
     var menuEntry: MenuEntry? { MenuEntry(.server, "people", scope: .admin) }
 
-    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+    func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
         let query = URLText.query(["cursor": request.query("cursor"), "limit": "50"])
         let found = try await request.list("/v1/people\(query)", of: PersonResponse.self)
         var model: PageModel = [
@@ -63,17 +68,13 @@ struct PersonListPages: PageArea {
 
     /// Adds a person, and shows the invitation link. No later page shows it.
     private func add(_ request: PageRequest) async throws -> Response {
-        do {
-            let form = request.form
-            let apps = try AppLimit.chosen(form, request.texts)
-            let body = JSONValue.members([
-                "name": .string(form["name"] ?? ""), "role": .string(form["role"] ?? ""),
-                "apps": apps == .null ? nil : apps,
-            ])
-            return Self.link(try await request.call(.post("/v1/people", body), as: PersonResponse.self), request)
-        } catch let error as RequestError where error.kind != .forbidden {
-            return try await self.page(request, error: error)
-        }
+        let form = request.form
+        let apps = try AppLimit.chosen(form, request.texts)
+        let body = JSONValue.members([
+            "name": .string(form["name"] ?? ""), "role": .string(form["role"] ?? ""),
+            "apps": apps == .null ? nil : apps,
+        ])
+        return Self.link(try await request.call(.post("/v1/people", body), as: PersonResponse.self), request)
     }
 
     /// Returns the page that shows an invitation link.

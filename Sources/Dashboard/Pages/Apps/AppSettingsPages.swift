@@ -6,19 +6,19 @@ import PushSupport
 import WebPages
 
 /// The page of an app's settings, on which the app can also be stopped and erased.
-struct AppSettingsPages: PageArea {
+struct AppSettingsPages: FormArea {
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/settings", { try await self.page($0) }),
-            .post("/apps/{app}/settings", self.save),
-            .post("/apps/{app}/pause", self.pause),
-            .post("/apps/{app}/resume", self.resume),
-            .post("/apps/{app}/erase", self.erase),
+            .get("/apps/{app}/settings", { try await self.page($0, error: nil) }),
+            self.form("/apps/{app}/settings", scope: .admin, self.save),
+            self.form("/apps/{app}/pause", self.pause),
+            self.form("/apps/{app}/resume", self.resume),
+            self.form("/apps/{app}/erase", scope: .admin, self.erase),
         ]
     }
     var menuEntry: MenuEntry? { MenuEntry(.app, "appSettings", path: "/settings") }
 
-    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+    func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
         let app = try await request.get(request.api, as: AppResponse.self)
         let path = "\(request.api)/notifications?state=sending&limit=100"
         let sending = try await request.list(path, of: NotificationResponse.self).entries
@@ -106,8 +106,7 @@ struct AppSettingsPages: PageArea {
     }
 
     private func save(_ request: PageRequest) async throws -> Response {
-        try request.require(.admin)
-        return try await self.change(request, done: "saved", then: "settings") {
+        try await self.change(request, done: "saved", then: "settings") {
             let (form, list) = (request.form, AppRequest.change)
             func lines(_ name: String) -> JSONValue {
                 let lines = (form[name] ?? "").split(whereSeparator: \.isNewline).map(String.init)
@@ -140,8 +139,7 @@ struct AppSettingsPages: PageArea {
         try await self.change(request, done: "appResumed", then: "") { .post("\(request.api):resume") }
     }
 
-    /// Performs a change, and redirects to the page `page` of the app with the notice `done`. An error is shown on the
-    /// settings page.
+    /// Performs a change, and redirects to the page `page` of the app with the notice `done`.
     /// - Parameter call: Returns the request; `nil` if there is nothing to change.
     private func change(
         _ request: PageRequest,
@@ -149,14 +147,10 @@ struct AppSettingsPages: PageArea {
         then page: String,
         _ call: () throws -> LocalAPIRequest?
     ) async throws -> Response {
-        do {
-            var answer = JSONValue.null
-            if let call = try call() { answer = try await request.call(call) }
-            let path = page.isEmpty ? request.appPath : "\(request.appPath)/\(page)"
-            return request.redirect(to: path, done: done, after: answer)
-        } catch let error as RequestError {
-            return try await self.page(request, error: error)
-        }
+        var answer = JSONValue.null
+        if let call = try call() { answer = try await request.call(call) }
+        let path = page.isEmpty ? request.appPath : "\(request.appPath)/\(page)"
+        return request.redirect(to: path, done: done, after: answer)
     }
 
     /// Returns the name of the notice after an erasure was requested. The erasure may still be in progress.
@@ -166,16 +160,11 @@ struct AppSettingsPages: PageArea {
 
     /// Erases the app if its bundle id was entered as a confirmation.
     private func erase(_ request: PageRequest) async throws -> Response {
-        try request.require(.admin)
-        do {
-            guard request.form["confirm"] == request.app else {
-                let message = request.texts["apps.typeBundleId", ["app": request.app]]
-                throw PageError.notConfirmed.error(message, field: "confirm")
-            }
-            let answer = try await request.call(.delete("\(request.api)"))
-            return request.redirect(to: "", done: Self.notice(ofErasure: answer), after: answer)
-        } catch let error as RequestError {
-            return try await self.page(request, error: error)
+        guard request.form["confirm"] == request.app else {
+            let message = request.texts["apps.typeBundleId", ["app": request.app]]
+            throw PageError.notConfirmed.error(message, field: "confirm")
         }
+        let answer = try await request.call(.delete("\(request.api)"))
+        return request.redirect(to: "", done: Self.notice(ofErasure: answer), after: answer)
     }
 }
