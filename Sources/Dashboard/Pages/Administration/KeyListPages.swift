@@ -81,16 +81,11 @@ struct KeyListPages: FormArea {
         values: Values,
         lifetimes: [String] = Self.lifetimes
     ) -> [FormField] {
-        let (texts, list) = (request.texts, APIKeyRequest.addition)
+        let texts = request.texts
+        let make = MemberFields(texts: texts, area: "keys", list: APIKeyRequest.addition)
         return [
-            FormField("name", of: list, texts["keys.name"], value: values.name),
-            FormField(
-                "scopes",
-                of: list,
-                texts["keys.scopes"],
-                .checks(of: list["scopes"]) { texts["keys.scope.\($0)"] },
-                values: values.scopes
-            ),
+            make.field("name", value: values.name),
+            make.field("scopes", .checks(make.options("scopes", "scope")), values: values.scopes),
         ] + apps + [
             FormField(
                 "days",
@@ -98,7 +93,7 @@ struct KeyListPages: FormArea {
                 .choice(lifetimes.map { ($0, texts["keys.lifetimes.d\($0)"]) }),
                 value: values.days
             ),
-            FormField("rate", of: list, texts["keys.rate"], .line(type: "number"), value: values.rate),
+            make.field("rate", .line(type: "number"), value: values.rate),
         ]
     }
 

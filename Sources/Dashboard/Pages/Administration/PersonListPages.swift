@@ -22,14 +22,8 @@ struct PersonListPages: FormArea {
             "people": found.entries.map { Self.row($0, request) }, "isOpen": error != nil,
             "fields": FormModel.fields(
                 "person",
-                [
-                    FormField(
-                        "name",
-                        of: PersonRequest.addition,
-                        request.texts["people.name"],
-                        value: request.form["name"] ?? ""
-                    )
-                ] + (try await Self.fields(request, person: nil)),
+                [Self.make(request).field("name", value: request.form["name"] ?? "")]
+                    + (try await Self.fields(request, person: nil)),
                 error: error
             ),
         ]
@@ -37,17 +31,16 @@ struct PersonListPages: FormArea {
         return request.page("people", title: "people.title", model, error: error)
     }
 
+    private static func make(_ request: PageRequest) -> MemberFields {
+        MemberFields(texts: request.texts, area: "people", list: PersonRequest.addition)
+    }
+
     /// Returns the fields for the role and the apps. They show the posted values if there are any, otherwise those of
     /// `person`, or the defaults for a new person if it is `nil`.
     static func fields(_ request: PageRequest, person: PersonResponse?) async throws -> [FormField] {
-        let texts = request.texts
-        let role = FormField(
-            "role",
-            of: PersonRequest.addition,
-            texts["people.role"],
-            .choice(of: PersonRequest.addition["role"]) { texts["people.roles.\($0)"] },
-            value: request.form["role"] ?? person?.record.role.rawValue ?? "author"
-        )
+        let make = Self.make(request)
+        let value = request.form["role"] ?? person?.record.role.rawValue ?? "author"
+        let role = make.field("role", .choice(make.options("role", "roles")), value: value)
         let isTyped = request.form["role"] != nil
         return [role] + (try await AppLimit.fields(request, set: person?.apps, isTyped: isTyped))
     }

@@ -38,63 +38,26 @@ struct AppSettingsPages: FormArea {
 
     /// Returns the fields of the form. They show the posted values if there are any, otherwise the stored ones.
     private func fields(_ app: AppRecord, _ request: PageRequest) -> [FormField] {
-        let (form, texts, list) = (request.form, request.texts, AppRequest.change)
+        let form = request.form
+        let make = MemberFields(texts: request.texts, area: "apps", list: AppRequest.change)
         func typed(_ name: String, _ value: String?) -> String {
             (form.fields.contains { $0.name == name } ? form[name] : value) ?? ""
         }
-        func lines(_ name: String, _ patterns: NamePatterns) -> String {
-            form[name] ?? patterns.texts.joined(separator: "\n")
+        func lines(_ name: String, label: String, _ patterns: NamePatterns) -> FormField {
+            let value = form[name] ?? patterns.texts.joined(separator: "\n")
+            return make.field(name, .area, label: label, value: value, hint: "patternHint")
         }
+        let (number, window) = (FormField.Control.line(type: "number"), app.cap.map { DurationText.text($0.window) })
+        let capCount = typed("capCount", app.cap.map { "\($0.count)" })
+        let receipts = FormField.Control.choice(make.options("receipts", "receiptLevels"))
         return [
-            FormField("name", of: list, texts["apps.name"], value: typed("name", app.name)),
-            FormField(
-                "rate",
-                of: list,
-                texts["apps.rate"],
-                .line(type: "number"),
-                value: typed("rate", app.rate.map { "\($0)" }),
-                hint: texts["apps.rateHint"]
-            ),
-            FormField(
-                "capCount",
-                of: list,
-                at: "cap.count",
-                texts["apps.capCount"],
-                .line(type: "number"),
-                value: typed("capCount", app.cap.map { "\($0.count)" }),
-                hint: texts["apps.capHint"]
-            ),
-            FormField(
-                "capWindow",
-                of: list,
-                at: "cap.window",
-                texts["apps.capWindow"],
-                value: typed("capWindow", app.cap.map { DurationText.text($0.window) }),
-                hint: texts["apps.capWindowHint"]
-            ),
-            FormField(
-                "receipts",
-                of: list,
-                texts["apps.receipts"],
-                .choice(of: list["receipts"]) { texts["apps.receiptLevels.\($0)"] },
-                value: typed("receipts", app.receipts.word)
-            ),
-            FormField(
-                "installationTags",
-                of: list,
-                texts["apps.tags"],
-                .area,
-                value: lines("installationTags", app.installationTags),
-                hint: texts["apps.patternHint"]
-            ),
-            FormField(
-                "installationAttributes",
-                of: list,
-                texts["apps.attributes"],
-                .area,
-                value: lines("installationAttributes", app.installationAttributes),
-                hint: texts["apps.patternHint"]
-            ),
+            make.field("name", value: typed("name", app.name)),
+            make.field("rate", number, value: typed("rate", app.rate.map { "\($0)" })),
+            make.field("capCount", at: "cap.count", number, value: capCount, hint: "capHint"),
+            make.field("capWindow", at: "cap.window", value: typed("capWindow", window)),
+            make.field("receipts", receipts, value: typed("receipts", app.receipts.word)),
+            lines("installationTags", label: "tags", app.installationTags),
+            lines("installationAttributes", label: "attributes", app.installationAttributes),
         ]
     }
 

@@ -36,23 +36,10 @@ struct WebhookListPages: FormArea {
     }
 
     static func fields(_ request: PageRequest, url: String, events: [String]) -> [FormField] {
-        let list = WebhookRequest.addition
+        let make = MemberFields(texts: request.texts, area: "webhooks", list: WebhookRequest.addition)
         return [
-            FormField(
-                "url",
-                of: list,
-                request.texts["webhooks.url"],
-                .line(type: "url"),
-                value: url,
-                hint: request.texts["webhooks.urlHint"]
-            ),
-            FormField(
-                "events",
-                of: list,
-                request.texts["webhooks.events"],
-                .checks(of: list["events"]) { request.texts["webhooks.kinds.\($0)"] },
-                values: events
-            ),
+            make.field("url", .line(type: "url"), value: url),
+            make.field("events", .checks(make.options("events", "kinds")), values: events),
         ]
     }
 
