@@ -20,7 +20,6 @@ struct GorushRoutes: Sendable {
     let shadow: ShadowForwarder
 
     private var store: any AppStore { self.sender.submission.parts.store }
-    private var time: any TimeSource { self.sender.submission.parts.time }
 
     func addRoutes(to router: Router<APIContext>) {
         for prefix in ["", "gorush/:bridge/", "gorush/:bridge/:secret/"] {
@@ -48,7 +47,7 @@ struct GorushRoutes: Sendable {
         let start = ContinuousClock.now
         var reached: String?
         let response = await self.respond("gorush.push", context) {
-            let receivedAt = self.time.now
+            let receivedAt = self.sender.submission.parts.time.now
             let destination = try await self.destination(request, context)
             reached = destination.bridge.name
             let maximum = GorushRequest.maximumBody

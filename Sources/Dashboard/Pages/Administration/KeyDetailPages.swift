@@ -43,8 +43,6 @@ struct KeyDetailPages: FormArea {
         ]
     }
 
-    private static func sorted(_ scopes: [String]) -> JSONValue { .array(scopes.sorted().map(JSONValue.string)) }
-
     /// Returns the fields of the form. They show the posted values if there are any, otherwise the stored ones.
     private func fields(_ key: KeyResponse, _ request: PageRequest) async throws -> [FormField] {
         let isTyped = request.form["name"] != nil
@@ -64,7 +62,7 @@ struct KeyDetailPages: FormArea {
     private func change(_ request: PageRequest) async throws -> Response {
         let form = request.form
         let wanted: [String: JSONValue] = [
-            "name": .string(form["name"] ?? ""), "scopes": Self.sorted(form.values("scopes")),
+            "name": .string(form["name"] ?? ""), "scopes": .array(form.values("scopes").sorted().map(JSONValue.string)),
             "apps": try AppLimit.chosen(form, request.texts),
             "rate": try form.number("rate", of: APIKeyRequest.change["rate"]).map(JSONValue.integer) ?? .null,
         ]
