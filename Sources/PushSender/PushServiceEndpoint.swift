@@ -1,4 +1,3 @@
-import NIOCore
 import NIOSSL
 public import PushTypes
 

@@ -1,5 +1,4 @@
 import Foundation
-import NIOCore
 public import PushTypes
 import PushWire
 

@@ -1,4 +1,3 @@
-import PushSupport
 import Synchronization
 
 /// The events that no `wait` command has consumed yet. Each event can complete one wait only.

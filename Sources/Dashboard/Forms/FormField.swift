@@ -125,15 +125,3 @@ struct FormField {
         options.map { ["value": $0.value, "label": $0.label, "chosen": self.values.contains($0.value)] }
     }
 }
-
-extension FormField.Control {
-    /// Returns a drop-down list of the member's values. `label` returns the label of a value.
-    static func choice(of member: Schema, _ label: (String) -> String) -> Self {
-        .choice(member.choices.map { ($0, label($0)) })
-    }
-
-    /// Returns a group of checkboxes for the member's values. `label` returns the label of a value.
-    static func checks(of member: Schema, _ label: (String) -> String) -> Self {
-        .checks(member.choices.map { ($0, label($0)) })
-    }
-}

@@ -2,7 +2,6 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import PageResources
-import PushHTTP
 import PushSupport
 import WebPages
 

@@ -53,8 +53,6 @@ final class PageRequest: Sendable {
     /// Adds an API call to the list at the foot of the page.
     func note(_ call: LocalAPIRequest) { self.state.withLock { $0.calls.append(call) } }
 
-    private var calls: [LocalAPIRequest] { self.state.withLock { $0.calls } }
-
     /// Stores the field `retry-after` of an API call whose error the page shows; `nil` for an error without the field.
     func noteRetryAfter(_ seconds: String?) { self.state.withLock { $0.retryAfter = seconds } }
 
@@ -127,7 +125,7 @@ extension PageRequest {
         if let notice = self.query("done") {
             model["notice"] = self.texts.text("done.\(notice)").map { ["kind": "good", "text": $0 + self.underWay] }
         }
-        let calls = self.calls
+        let calls = self.state.withLock { $0.calls }
         if !calls.isEmpty { model["calls"] = ["lines": calls.map { $0.curl(origin: self.origin) }] }
         let status = status ?? error?.kind.status ?? .ok
         var page = self.visitor.renderer.page(

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The address to which a chat account's server reports messages while the app is offline (XEP-0357).
 ///
 /// Store it with the account, because the provider returns the secret only once.

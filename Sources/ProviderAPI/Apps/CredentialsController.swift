@@ -185,7 +185,6 @@ package struct CredentialTestResponse: ResponseObject {
     let environment: PushEnvironment
     let app: Topic
 
-    private var advice: String? { self.test.fault?.advice(app: self.app, self.environment) }
     private var roundTrip: Double? { self.test.roundTrip.map { ($0 / .milliseconds(1) * 10).rounded() / 10 } }
 
     package static let schemaName: String? = "CredentialTest"
@@ -201,7 +200,7 @@ package struct CredentialTestResponse: ResponseObject {
         .optional("reason", \.test.reason, "The push service's reason, or that of the failure."),
         .optional("cause", \.test.fault?.cause.rawValue, as: .choice(of: ConfigurationFault.Cause.self)),
         .optional("message", \.test.fault?.description, "What is wrong, in one sentence."),
-        .optional("advice", \.advice, "What to change."),
+        .optional("advice", { $0.test.fault?.advice(app: $0.app, $0.environment) }, "What to change."),
         .optional("roundTripMs", \.roundTrip, "From a push to its response, over an open connection."),
         .optional("expiresAtMs", \.test.expires, "The expiration of a certificate."),
     ]

@@ -1,12 +1,10 @@
 import Foundation
 import Logging
-import ProviderModel
 import PushHTTP
 import PushProvider
 import PushSender
 import PushStore
 import PushSupport
-import ServiceLifecycle
 
 /// The components of a provider that all its features share: the database, the budgets, the clocks, and the signals
 /// that wake services.

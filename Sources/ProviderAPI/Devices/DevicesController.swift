@@ -168,7 +168,6 @@ package struct DeviceResponse: ResponseObject {
         let preferences = self.device.profile.preferences
         return preferences == Preferences() ? nil : preferences.json
     }
-    private var tags: [String] { self.device.profile.tags.sorted().map(\.text) }
     /// `active`, or `inactive` once the token is known to be invalid.
     package var state: String { self.device.isActive ? "active" : "inactive" }
 
@@ -189,7 +188,7 @@ package struct DeviceResponse: ResponseObject {
         .optional("appVersion", \.device.profile.appVersion),
         .optional("installation", \.device.profile.installation),
         .required("capabilities", \.capabilities),
-        .required("tags", \.tags),
+        .required("tags", { $0.device.profile.tags.sorted().map(\.text) }),
         .required("attributes", \.device.profile.attributes, as: .map(of: .any)),
         .optional("preferences", \.preferences, as: Preferences.object.schema, "What the device itself has said."),
         .optional("encryptionKey", \.device.profile.encryptionKey?.json, as: InstallationPublicKey.object.schema),

@@ -50,7 +50,6 @@ package struct NotificationResponse: ResponseObject {
     package var steered: HeldWave?
 
     private var quietHours: String? { self.notification.consent.ignoresQuietHours ? "ignore" : nil }
-    private var encrypted: Bool? { self.headers.placeholder == nil ? nil : true }
     private var headers: NotificationContent { self.notification.content }
     private var key: SendingKey? { self.notification.key.map { SendingKey(key: $0, scopes: self.scopes) } }
     /// The expiration in the JSON form of requests: RFC 3339, or 0 for pushes that are not stored for devices that are
@@ -138,7 +137,7 @@ package struct NotificationResponse: ResponseObject {
         .optional("collapseId", \.headers.collapseID),
         .optional("consentCategory", \.notification.consent.category),
         .optional("quietHours", \.quietHours, as: .choice(["ignore"]), "ignore, or absent."),
-        .optional("encrypted", \.encrypted, "true, or absent."),
+        .optional("encrypted", { $0.headers.placeholder == nil ? nil : true }, "true, or absent."),
         .optional("when", \.notification.delivery?.json),
         .optional("pace", \.notification.pace?.json),
         .required("receipts", \.headers.receipts.word, as: .choice(ReceiptLevel.allCases.map(\.word))),

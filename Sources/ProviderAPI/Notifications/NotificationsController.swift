@@ -103,7 +103,7 @@ struct NotificationsController: Controller {
 
     /// Lists the deliveries of a notification: all, or those in one state.
     private func deliveries(_ request: OperationRequest) async throws -> Response {
-        let notification = try await self.notification(request)
+        let notification = try await request.object("notification") { try await self.store.notification($0) }
         let page = try request.page(.deliveries)
         let state = try request.value(
             "state",
@@ -119,10 +119,6 @@ struct NotificationsController: Controller {
         )
         let next = page.next(after: deliveries, \.recipient)
         return try .page("deliveries", deliveries.map(DeliveryResponse.init), next: next)
-    }
-
-    private func notification(_ request: OperationRequest) async throws -> NotificationRecord {
-        try await request.object("notification") { try await self.store.notification($0) }
     }
 
     private func response(_ notification: NotificationRecord) async throws -> NotificationResponse {

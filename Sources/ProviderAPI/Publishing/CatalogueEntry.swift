@@ -106,8 +106,6 @@ struct DownloadResponse: ResponseObject {
     let grounds: EntitlementGrounds
     let address: FileAddresses.Address
 
-    private var match: String { self.isExact ? "exact" : "smaller" }
-
     static let schemaName: String? = "Download"
     static let members: [ResponseMember<Self>] = [
         .required("productId", \.issue.productID),
@@ -116,7 +114,7 @@ struct DownloadResponse: ResponseObject {
         .required("sha256", \.rendition.file.hash.hex, as: .contentHash),
         .required("contentType", \.rendition.file.contentType),
         .required("screenSize", \.rendition.screenSize.description, "That of the rendition."),
-        .required("match", \.match, as: .choice(["exact", "smaller"])),
+        .required("match", { $0.isExact ? "exact" : "smaller" }, as: .choice(["exact", "smaller"])),
         .required("entitledBy", \.grounds),
         .required("expiresAtMs", \.address.expiresAt, "The time until which a download may begin."),
     ]

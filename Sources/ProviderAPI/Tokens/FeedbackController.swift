@@ -52,14 +52,12 @@ private struct FeedbackResponse: ResponseObject {
     let environment: PushEnvironment
     let clocks: ClockReading
 
-    private var nextAt: Timestamp { self.clocks.wall(atSteady: self.run.nextAt) }
-
     static let schemaName: String? = "Feedback"
     static let members: [ResponseMember<Self>] = [
         .required("environment", \.environment),
         .required("startedAtMs", \.run.startedAt),
         .optional("endedAtMs", \.run.endedAt, "Absent while it is being read."),
-        .required("nextAtMs", \.nextAt),
+        .required("nextAtMs", { $0.clocks.wall(atSteady: $0.run.nextAt) }),
         .required("tokens", \.run.counts.tokens, "The tokens that the service listed."),
         .required("deactivated", \.run.counts.deactivated, "The devices that are inactive because of it."),
         .required("kept", \.run.counts.kept, "The devices that registered at the time of their entry or later."),

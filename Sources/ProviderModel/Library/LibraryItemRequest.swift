@@ -47,7 +47,7 @@ package enum LibraryItemRequest {
 
 /// The limits on the texts of named audiences and templates.
 package enum LibraryText {
-    /// The maximum length of a name, in bytes.
+    /// The maximum length of a name, in bytes. A longer one is rejected.
     package static let maximumName = Member.maximumText
     /// The maximum length of a description, in bytes.
     package static let maximumDescription = 1000

@@ -10,7 +10,7 @@ package struct NotificationRequest: Hashable, Sendable {
     /// The maximum number of tokens in one request. A request with more is rejected.
     package static let maximumTokens = 1000
 
-    /// The maximum length of a name, in bytes.
+    /// The maximum length of a name, in bytes. A longer one is rejected.
     package static let maximumName = 200
 
     /// The name that is shown in lists of notifications; `nil` for none.

@@ -4,7 +4,7 @@ package import PushTypes
 
 /// A person who can sign in.
 package struct PersonRecord: Hashable, Sendable {
-    /// The maximum length of a name, in bytes.
+    /// The maximum length of a name, in bytes. A longer one is rejected.
     package static let maximumName = 100
 
     package var id: UUID

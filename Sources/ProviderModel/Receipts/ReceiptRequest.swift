@@ -8,7 +8,7 @@ package import PushSupport
 package struct ReceiptRequest: Sendable {
     /// The maximum number of receipts in a request. A request with more is rejected.
     package static let maximumCount = 100
-    /// The maximum length of a body, in bytes.
+    /// The maximum length of a body, in bytes. A request with a longer one is rejected.
     package static let maximumBody = 64 * 1024
 
     /// One receipt of the request, or the error for which it is refused while the others are processed.

@@ -1,5 +1,4 @@
 package import PushSupport
-package import PushTypes
 
 /// The requests that add and change a webhook, and send its events again.
 package enum WebhookRequest {

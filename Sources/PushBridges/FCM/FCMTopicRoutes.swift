@@ -20,8 +20,8 @@ struct FCMTopicRoutes: Sendable {
 
     func addRoutes(to router: Router<APIContext>) {
         for prefix in ["", FCMRoutes.secretPrefix] {
-            router.post(RouterPath("\(prefix)iid/v1:batchAdd"), use: self.addBatch)
-            router.post(RouterPath("\(prefix)iid/v1:batchRemove"), use: self.removeBatch)
+            router.post(RouterPath("\(prefix)iid/v1:batchAdd")) { await self.batch(isSet: true, $0, $1) }
+            router.post(RouterPath("\(prefix)iid/v1:batchRemove")) { await self.batch(isSet: false, $0, $1) }
             router.post(RouterPath("\(prefix)iid/v1:batchImport"), use: self.importBatch)
             let all = "\(prefix)v1/projects/:project/registrations/:registration/topicSubscriptions"
             router.post(RouterPath(all), use: self.subscribe)
@@ -32,14 +32,6 @@ struct FCMTopicRoutes: Sendable {
     }
 
     // MARK: Batches
-
-    @Sendable private func addBatch(_ request: Request, _ context: APIContext) async -> Response {
-        await self.batch(isSet: true, request, context)
-    }
-
-    @Sendable private func removeBatch(_ request: Request, _ context: APIContext) async -> Response {
-        await self.batch(isSet: false, request, context)
-    }
 
     private func batch(isSet: Bool, _ request: Request, _ context: APIContext) async -> Response {
         await self.respondToBatch(request, context) { reached, body in

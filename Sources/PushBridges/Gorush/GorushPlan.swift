@@ -44,7 +44,7 @@ struct GorushPlan: Sendable {
             tokens.append(token)
         }
         self.texts = texts
-        for text in invalid { self.fail(text, Reason.badDeviceToken.text) }
+        self.failures += invalid.map { GorushLogEntry(notification, token: $0, error: Reason.badDeviceToken.text) }
         do throws(RequestError) {
             self.content = try notification.push(to: app.bundleID, now: now).checked(for: app.bundleID, now: now)
         } catch {
@@ -67,10 +67,6 @@ struct GorushPlan: Sendable {
 
     mutating func fail(_ tokens: [DeviceToken], _ error: String) {
         for token in tokens { self.failures.append(self.entry(token, error)) }
-    }
-
-    private mutating func fail(_ text: String, _ error: String) {
-        self.failures.append(GorushLogEntry(self.notification, token: text, error: error))
     }
 
     func entry(_ token: DeviceToken, _ error: String) -> GorushLogEntry {

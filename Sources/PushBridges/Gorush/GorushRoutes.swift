@@ -20,19 +20,23 @@ struct GorushRoutes: Sendable {
     let shadow: ShadowForwarder
 
     private var store: any AppStore { self.sender.submission.parts.store }
-    private var time: any TimeSource { self.sender.submission.parts.time }
 
     func addRoutes(to router: Router<APIContext>) {
         for prefix in ["", "gorush/:bridge/", "gorush/:bridge/:secret/"] {
             router.post(RouterPath("\(prefix)api/push"), use: self.push)
-            router.get(RouterPath("\(prefix)api/stat/app"), use: self.showApp)
-            router.get(RouterPath("\(prefix)api/stat/go"), use: self.showProcess)
-            router.get(RouterPath("\(prefix)sys/stats"), use: self.showSystem)
+            router.get(RouterPath("\(prefix)api/stat/app")) { await self.report($0, $1) { try .json($0.app) } }
+            router.get(RouterPath("\(prefix)api/stat/go")) {
+                await self.report($0, $1) { _ in try .json(GorushReport.process) }
+            }
+            router.get(RouterPath("\(prefix)sys/stats")) { await self.report($0, $1) { try .json($0.system) } }
             router.get(RouterPath("\(prefix)version"), use: self.showVersion)
             router.get(RouterPath("\(prefix)healthz"), use: self.showHealth)
             router.head(RouterPath("\(prefix)healthz"), use: self.showHealth)
             // At the root, this path has the provider's own metrics.
-            if !prefix.isEmpty { router.get(RouterPath("\(prefix)metrics"), use: self.showMetrics) }
+            guard !prefix.isEmpty else { continue }
+            router.get(RouterPath("\(prefix)metrics")) {
+                await self.report($0, $1) { .content(ByteBuffer(string: $0.metrics), PrometheusText.contentType) }
+            }
         }
         router.get("gorush/:bridge", use: self.showWelcome)
     }
@@ -43,7 +47,7 @@ struct GorushRoutes: Sendable {
         let start = ContinuousClock.now
         var reached: String?
         let response = await self.respond("gorush.push", context) {
-            let receivedAt = self.time.now
+            let receivedAt = self.sender.submission.parts.time.now
             let destination = try await self.destination(request, context)
             reached = destination.bridge.name
             let maximum = GorushRequest.maximumBody
@@ -138,24 +142,6 @@ struct GorushRoutes: Sendable {
 
     // MARK: Reports
 
-    @Sendable private func showApp(_ request: Request, _ context: APIContext) async -> Response {
-        await self.report("gorush.stat", request, context) { try .json($0.app) }
-    }
-
-    @Sendable private func showProcess(_ request: Request, _ context: APIContext) async -> Response {
-        await self.report("gorush.stat", request, context) { _ in try .json(GorushReport.process) }
-    }
-
-    @Sendable private func showSystem(_ request: Request, _ context: APIContext) async -> Response {
-        await self.report("gorush.stat", request, context) { try .json($0.system) }
-    }
-
-    @Sendable private func showMetrics(_ request: Request, _ context: APIContext) async -> Response {
-        await self.report("gorush.stat", request, context) {
-            .content(ByteBuffer(string: $0.metrics), PrometheusText.contentType)
-        }
-    }
-
     @Sendable private func showVersion(_ request: Request, _ context: APIContext) async -> Response {
         await self.respond("gorush.version", context) {
             try await self.checkIsOpen()
@@ -178,12 +164,11 @@ struct GorushRoutes: Sendable {
     }
 
     private func report(
-        _ operation: String,
         _ request: Request,
         _ context: APIContext,
         _ body: (GorushReport) throws -> Response
     ) async -> Response {
-        await self.respond(operation, context) {
+        await self.respond("gorush.stat", context) {
             let destination = try await self.destination(request, context)
             let uptime = self.statistics.start.duration(to: .now)
             return try body(GorushReport(counters: self.statistics[destination.bridge.name], uptime: uptime))

@@ -51,14 +51,10 @@ struct ShadowResponse: ResponseObject {
     static let schemaName: String? = "ShadowReport"
     static let members: [ResponseMember<Self>] = [
         .optional("sinceMs", \.report?.since, "The time of the first request."),
-        .required("requests", \.requests),
-        .required("agreements", \.agreements, "The requests without any difference."),
-        .required("differences", \.differences, "The newest differences, the newest first."),
+        .required("requests", { $0.report?.requests ?? 0 }),
+        .required("agreements", { $0.report?.agreements ?? 0 }, "The requests without any difference."),
+        .required("differences", { $0.report?.differences ?? [] }, "The newest differences, the newest first."),
     ]
-
-    private var requests: Int { self.report?.requests ?? 0 }
-    private var agreements: Int { self.report?.agreements ?? 0 }
-    private var differences: [ShadowDifference] { self.report?.differences ?? [] }
 }
 
 extension ShadowDifference: ResponseObject {

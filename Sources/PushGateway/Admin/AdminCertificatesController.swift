@@ -136,14 +136,12 @@ extension ProviderAuthority.Issued {
 }
 
 extension ProviderCertificate: ResponseObject {
-    private var sortedTopics: [String] { self.topics.map(\.name).sorted() }
-    private var sortedEnvironments: [String] { self.environments.map(\.rawValue).sorted() }
 
     static let members: [ResponseMember<Self>] = [
         .required("serial", \.serial),
         .required("topic", \.topic),
-        .required("topics", \.sortedTopics),
-        .required("environments", \.sortedEnvironments),
+        .required("topics", { $0.topics.map(\.name).sorted() }),
+        .required("environments", { $0.environments.map(\.rawValue).sorted() }),
         .required("issuedAt", \.issuedAt),
         .required("expiresAt", \.expiresAt),
         .optional("revokedAt", \.revokedAt),

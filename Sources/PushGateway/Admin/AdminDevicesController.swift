@@ -113,15 +113,13 @@ private struct DeviceDetails: ResponseObject {
         /// The session of the device's connection; `nil` if it is not connected.
         let session: DeviceSession?
 
-        private var isOnline: Bool { self.session != nil }
-        private var unacknowledged: Int { self.session?.unacknowledged.count ?? 0 }
         private var channels: Int { self.session?.channels.count ?? 0 }
 
         static let members: [ResponseMember<Self>] = [
             .required("environment", \.environment),
-            .required("online", \.isOnline),
+            .required("online", { $0.session != nil }),
             .optional("active", \.session?.isActive, "Is true while the device is in use."),
-            .required("unacknowledged", \.unacknowledged),
+            .required("unacknowledged", { $0.session?.unacknowledged.count ?? 0 }),
             .required("channels", \.channels, "The channels that it subscribed to on this connection."),
         ]
     }

@@ -1,6 +1,5 @@
 import Foundation
 import PushSupport
-import PushTypes
 import Synchronization
 
 /// The folder of a gateway's files. Only its owner can read it, and only one gateway at a time can use it.

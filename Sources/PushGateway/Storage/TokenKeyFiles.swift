@@ -1,5 +1,4 @@
 import Foundation
-import PushSupport
 import PushTypes
 
 /// The files of token keys in the data directory: `token.key`, and after rotations `token-2.key`, `token-3.key`, ….

@@ -1,5 +1,3 @@
-import PushSupport
-
 /// Resolves host names.
 package protocol NameResolver: Sendable {
     /// Returns the addresses of a name in order of preference. There is at least one.

@@ -1,6 +1,4 @@
-import AsyncHTTPClient
 import Foundation
-import NIOHTTP1
 import PushTypes
 
 /// Parses a `retry-after` header (RFC 9110 section 10.2.3).

@@ -57,8 +57,8 @@ package final class SystemResolver: NameResolver {
         let half = ContinuousClock.now.advanced(by: limit / 2)
         // Both the timer and the look-up complete the promise, and the first of them counts.
         let timer = loop.scheduleTask(in: TimeAmount(limit)) {
-            let failure: NameResolutionFailure = self.hasBegun(name, before: half) ? .tooSlow : .busy
-            promise.fail(failure)
+            let hasBegun = self.state.withLock { state in state.running[name].map { $0 <= half } ?? false }
+            promise.fail(hasBegun ? NameResolutionFailure.tooSlow : .busy)
         }
         let id = self.state.withLock { state in
             state.lastID += 1
@@ -88,10 +88,6 @@ package final class SystemResolver: NameResolver {
         } onCancel: {
             promise.fail(CancellationError())
         }
-    }
-
-    private func hasBegun(_ name: String, before time: ContinuousClock.Instant) -> Bool {
-        self.state.withLock { state in state.running[name].map { $0 <= time } ?? false }
     }
 
     /// Waits until a name may be looked up, and starts the look-up unless one is in progress.

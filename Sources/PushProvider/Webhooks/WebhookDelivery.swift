@@ -194,7 +194,8 @@ package final class WebhookDelivery: Service {
                 pause = min(pause, max(.milliseconds(1), next.since(now)))
             }
         }
-        self.forgetFailed(except: Set(webhooks.map(\.id)))
+        let known = Set(webhooks.map(\.id))
+        self.failedThrough.withLock { $0 = $0.filter { known.contains($0.key) } }
         return (due, pause)
     }
 
@@ -338,10 +339,6 @@ package final class WebhookDelivery: Service {
     /// moved the cursor past it.
     private func failedEnd(_ webhook: WebhookRecord) -> Int64? {
         self.failedThrough.withLock { $0[webhook.id] }.flatMap { $0 > webhook.cursor ? $0 : nil }
-    }
-
-    private func forgetFailed(except known: Set<UUID>) {
-        self.failedThrough.withLock { $0 = $0.filter { known.contains($0.key) } }
     }
 }
 

@@ -1,7 +1,6 @@
 import Logging
 import NIOCore
 import PushSupport
-import PushTypes
 import PushWire
 import Synchronization
 

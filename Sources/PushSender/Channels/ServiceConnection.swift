@@ -1,6 +1,5 @@
 import Logging
 import NIOCore
-import NIOSSL
 import NIOTLS
 import PushSupport
 import PushTypes

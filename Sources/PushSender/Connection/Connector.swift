@@ -3,7 +3,6 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 import PushSupport
-import PushTypes
 import PushWire
 
 /// Opens the transport of a connection: TCP, the tunnel of a proxy if one is configured, and TLS with ALPN `h2`.

@@ -1,4 +1,3 @@
-import Crypto
 import NIOSSL
 public import PushTypes
 

@@ -1,7 +1,5 @@
 import Logging
 import NIOCore
-import NIOPosix
-import NIOSSL
 import PushSupport
 import PushTypes
 import PushWire

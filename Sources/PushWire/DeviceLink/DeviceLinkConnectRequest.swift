@@ -1,4 +1,3 @@
-import NIOCore
 package import PushTypes
 
 /// Command 7, *Connect*, by which a device identifies itself (device link reference 3). It contains only the fields

@@ -1,5 +1,4 @@
 import Crypto
-import Foundation
 import PushTypes
 
 /// The keys of a subscription, with which messages to it are encrypted (RFC 8291 section 2).

@@ -1,5 +1,4 @@
 import Foundation
-import PushSupport
 package import PushTypes
 
 /// The format of numbers and times on a page, which depends on its language and the current time.

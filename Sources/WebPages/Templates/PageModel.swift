@@ -1,4 +1,3 @@
-import Foundation
 import Mustache
 package import PushSupport
 

@@ -1,6 +1,5 @@
 import Mustache
 package import PageResources
-import PushSupport
 
 /// The templates of pages, which are parsed once at startup.
 ///

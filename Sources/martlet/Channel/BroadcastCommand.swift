@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import Logging
 import NIOCore
-import ProviderAPI
 import ProviderModel
 import PushSender
 import PushSupport

@@ -1,4 +1,3 @@
-import Foundation
 package import PushSupport
 
 /// The text form of JSON in the output of commands.

@@ -2,9 +2,7 @@ import AppSimulator
 import ArgumentParser
 import Foundation
 import Logging
-import PushDevice
 import PushGateway
-import PushSender
 import PushSupport
 import PushTypes
 import ServiceLifecycle

@@ -5,7 +5,6 @@ import MartletKit
 import PushDevice
 import PushGateway
 import PushSupport
-import PushTypes
 import ServiceLifecycle
 
 /// The publisher's demo: readers download the first of two issues, and skip the second one of the same day.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 
 /// The options of every command that sends requests to a running provider.
 struct ProviderOptions: APIAccess {

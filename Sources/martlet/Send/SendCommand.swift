@@ -1,7 +1,5 @@
 import ArgumentParser
-import Foundation
 import Logging
-import ProviderAPI
 import ProviderModel
 import PushSender
 import PushSupport

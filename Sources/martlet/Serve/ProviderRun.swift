@@ -4,7 +4,6 @@ import Metrics
 import ProviderAPI
 import PushBridges
 import PushHTTP
-import PushProvider
 import PushSender
 import PushSupport
 

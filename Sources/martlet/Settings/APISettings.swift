@@ -1,5 +1,3 @@
-import Foundation
-
 /// The settings for requests to a provider.
 enum APISettings: SettingSection {
     static let server = Setting("api.server", flag: "server", default: "http://127.0.0.1:8080")

@@ -2,7 +2,6 @@ import ProviderAPI
 import PushBridges
 import PushHTTP
 import PushSender
-import PushSupport
 import PushTypes
 
 extension ServeSettings {

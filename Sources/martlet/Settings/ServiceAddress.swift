@@ -1,5 +1,4 @@
 import Foundation
-import PushSupport
 import PushTypes
 
 /// The address of a push service in an option: a name, or HOST:PORT with an IPv6 address in brackets.

@@ -1,5 +1,3 @@
-import PushSupport
-
 /// A configuration type to which settings are applied.
 protocol SettingTarget: SendableMetatype {
     /// The configuration before any setting is applied, from which the table reads the default values.

@@ -1,6 +1,5 @@
 import Configuration
 import Foundation
-import PushSupport
 import Synchronization
 
 /// The settings of one run. Flags override environment variables (`MARTLET_…`), which override the JSON file.

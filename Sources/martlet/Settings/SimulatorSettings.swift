@@ -2,8 +2,6 @@ import AppSimulator
 import Foundation
 import MartletKit
 import PushDevice
-import PushSupport
-import PushTypes
 
 /// The settings of the app simulator.
 enum SimulatorSettings: SettingSection {

@@ -3,7 +3,6 @@ import ArgumentParser
 import Logging
 import PushDevice
 import PushSupport
-import ServiceLifecycle
 
 /// `martlet reader`: runs one phone with a publisher's app, or many phones.
 struct ReaderCommand: AsyncParsableCommand {

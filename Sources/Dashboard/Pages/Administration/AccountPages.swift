@@ -6,16 +6,18 @@ import PushSupport
 import WebPages
 
 /// The page of the signed-in caller, with the caller's password, language and sessions.
-struct AccountPages: PageArea {
+struct AccountPages: FormArea {
     var routes: [PageRoute] {
         [
-            .get("/account", { try await self.page($0) }), .post("/account/language", self.setLanguage),
-            .post("/account/password", self.setPassword), .post("/account/sessions/{session}/end", self.end),
+            .get("/account", { try await self.page($0, error: nil) }),
+            self.form("/account/language", self.setLanguage),
+            self.form("/account/password", self.setPassword),
+            self.form("/account/sessions/{session}/end", self.end),
             .post("/account/sign-out-everywhere", self.endAll),
         ]
     }
 
-    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+    func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
         let me = try await request.get("/v1/me", as: AccountResponse.self)
         let sessions = try await request.list("/v1/me/sessions", of: SessionResponse.self).entries
         let texts = request.texts
@@ -73,38 +75,26 @@ struct AccountPages: PageArea {
     }
 
     private func setLanguage(_ request: PageRequest) async throws -> Response {
-        do {
-            let language = request.form["language"].flatMap { $0.isEmpty ? nil : JSONValue.string($0) } ?? .null
-            _ = try await request.call(.patch("/v1/me", .object(["language": language])))
-            return request.redirect(to: "/account", done: "saved")
-        } catch let error as RequestError {
-            return try await self.page(request, error: error)
-        }
+        let language = request.form["language"].flatMap { $0.isEmpty ? nil : JSONValue.string($0) } ?? .null
+        _ = try await request.call(.patch("/v1/me", .object(["language": language])))
+        return request.redirect(to: "/account", done: "saved")
     }
 
     /// Changes the password, which ends all sessions of the person, including the current one.
     private func setPassword(_ request: PageRequest) async throws -> Response {
-        do {
-            let (new, again) = (request.form["password"] ?? "", request.form["again"] ?? "")
-            guard new == again else {
-                throw PageError.passwordsDiffer.error(request.texts["link.differ"], field: "again")
-            }
-            let body = JSONValue.object(["current": .string(request.form["current"] ?? ""), "password": .string(new)])
-            _ = try await request.call(.put("/v1/me/password", body), isNoted: false)
-            return Self.signedOut(request)
-        } catch let error as RequestError {
-            return try await self.page(request, error: error)
+        let (new, again) = (request.form["password"] ?? "", request.form["again"] ?? "")
+        guard new == again else {
+            throw PageError.passwordsDiffer.error(request.texts["link.differ"], field: "again")
         }
+        let body = JSONValue.object(["current": .string(request.form["current"] ?? ""), "password": .string(new)])
+        _ = try await request.call(.put("/v1/me/password", body), isNoted: false)
+        return Self.signedOut(request)
     }
 
     private func end(_ request: PageRequest) async throws -> Response {
-        do {
-            let session = URLText.encoded(request.parameter("session"))
-            _ = try await request.call(.delete("/v1/me/sessions/\(session)"))
-            return request.redirect(to: "/account", done: "sessionEnded")
-        } catch let error as RequestError {
-            return try await self.page(request, error: error)
-        }
+        let session = URLText.encoded(request.parameter("session"))
+        _ = try await request.call(.delete("/v1/me/sessions/\(session)"))
+        return request.redirect(to: "/account", done: "sessionEnded")
     }
 
     private func endAll(_ request: PageRequest) async throws -> Response {

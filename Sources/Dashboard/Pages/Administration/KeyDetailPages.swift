@@ -6,15 +6,18 @@ import PushHTTP
 import PushSupport
 
 /// The page of one API key, on which its name, scopes, apps, expiry and rate can be changed.
-struct KeyDetailPages: PageArea {
+struct KeyDetailPages: FormArea {
     /// The value of the field `days` that leaves the expiry unchanged.
     private static let keeps = "keep"
 
     var routes: [PageRoute] {
-        [.get("/keys/{key}", { try await self.page($0) }), .post("/keys/{key}/edit", self.change)]
+        [
+            .get("/keys/{key}", { try await self.page($0, error: nil) }),
+            self.form("/keys/{key}/edit", scope: .admin, showsForbidden: false, self.change),
+        ]
     }
 
-    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+    func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
         let id = request.parameter("key")
         let keys = try await request.list("/v1/keys", of: KeyResponse.self).entries
         guard let key = keys.first(where: { $0.record.id.uuidString.lowercased() == id.lowercased() }) else {
@@ -40,8 +43,6 @@ struct KeyDetailPages: PageArea {
         ]
     }
 
-    private static func sorted(_ scopes: [String]) -> JSONValue { .array(scopes.sorted().map(JSONValue.string)) }
-
     /// Returns the fields of the form. They show the posted values if there are any, otherwise the stored ones.
     private func fields(_ key: KeyResponse, _ request: PageRequest) async throws -> [FormField] {
         let isTyped = request.form["name"] != nil
@@ -59,21 +60,16 @@ struct KeyDetailPages: PageArea {
     }
 
     private func change(_ request: PageRequest) async throws -> Response {
-        try request.require(.admin)
-        do {
-            let form = request.form
-            let wanted: [String: JSONValue] = [
-                "name": .string(form["name"] ?? ""), "scopes": Self.sorted(form.values("scopes")),
-                "apps": try AppLimit.chosen(form, request.texts),
-                "rate": try form.number("rate", of: APIKeyRequest.change["rate"]).map(JSONValue.integer) ?? .null,
-            ]
-            var changes = InitialFormValues.changes(wanted, form)
-            if form["days"] != Self.keeps { changes["expiresIn"] = try KeyListPages.lifetime(form) ?? .null }
-            let id = URLText.encoded(request.parameter("key"))
-            if !changes.isEmpty { _ = try await request.call(.patch("/v1/keys/\(id)", .object(changes))) }
-            return request.redirect(to: "/keys", done: "saved")
-        } catch let error as RequestError where error.kind != .forbidden {
-            return try await self.page(request, error: error)
-        }
+        let form = request.form
+        let wanted: [String: JSONValue] = [
+            "name": .string(form["name"] ?? ""), "scopes": .array(form.values("scopes").sorted().map(JSONValue.string)),
+            "apps": try AppLimit.chosen(form, request.texts),
+            "rate": try form.number("rate", of: APIKeyRequest.change["rate"]).map(JSONValue.integer) ?? .null,
+        ]
+        var changes = InitialFormValues.changes(wanted, form)
+        if form["days"] != Self.keeps { changes["expiresIn"] = try KeyListPages.lifetime(form) ?? .null }
+        let id = URLText.encoded(request.parameter("key"))
+        if !changes.isEmpty { _ = try await request.call(.patch("/v1/keys/\(id)", .object(changes))) }
+        return request.redirect(to: "/keys", done: "saved")
     }
 }

@@ -7,18 +7,19 @@ import PushTypes
 import WebPages
 
 /// The list of API keys, and the form that adds one. A new key is shown only once.
-struct KeyListPages: PageArea {
+struct KeyListPages: FormArea {
     static let lifetimes = ["", "1", "30", "90", "365"]
 
     var routes: [PageRoute] {
         [
-            .get("/keys", { try await self.page($0) }), .post("/keys", self.add),
-            .post("/keys/{key}/remove", self.remove),
+            .get("/keys", { try await self.page($0, error: nil) }),
+            self.form("/keys", scope: .admin, showsForbidden: false, self.add),
+            self.form("/keys/{key}/remove", showsForbidden: false, self.remove),
         ]
     }
     var menuEntry: MenuEntry? { MenuEntry(.server, "keys", scope: .admin) }
 
-    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+    func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
         let keys = try await request.list("/v1/keys", of: KeyResponse.self).entries
         let form = request.form
         let model: PageModel = [
@@ -80,16 +81,11 @@ struct KeyListPages: PageArea {
         values: Values,
         lifetimes: [String] = Self.lifetimes
     ) -> [FormField] {
-        let (texts, list) = (request.texts, APIKeyRequest.addition)
+        let texts = request.texts
+        let make = MemberFields(texts: texts, area: "keys", list: APIKeyRequest.addition)
         return [
-            FormField("name", of: list, texts["keys.name"], value: values.name),
-            FormField(
-                "scopes",
-                of: list,
-                texts["keys.scopes"],
-                .checks(of: list["scopes"]) { texts["keys.scope.\($0)"] },
-                values: values.scopes
-            ),
+            make.field("name", value: values.name),
+            make.field("scopes", .checks(make.options("scopes", "scope")), values: values.scopes),
         ] + apps + [
             FormField(
                 "days",
@@ -97,7 +93,7 @@ struct KeyListPages: PageArea {
                 .choice(lifetimes.map { ($0, texts["keys.lifetimes.d\($0)"]) }),
                 value: values.days
             ),
-            FormField("rate", of: list, texts["keys.rate"], .line(type: "number"), value: values.rate),
+            make.field("rate", .line(type: "number"), value: values.rate),
         ]
     }
 
@@ -108,34 +104,25 @@ struct KeyListPages: PageArea {
 
     /// Issues a key, and shows it. No later page shows it.
     private func add(_ request: PageRequest) async throws -> Response {
-        try request.require(.admin)
-        do {
-            let form = request.form
-            let body = JSONValue.members([
-                "name": .string(form["name"] ?? ""),
-                "scopes": .array(form.values("scopes").map(JSONValue.string)),
-                "apps": JSONValue.texts(form.values("apps")), "expiresIn": try Self.lifetime(form),
-                "rate": try form.number("rate", of: APIKeyRequest.addition["rate"]).map(JSONValue.integer),
-            ])
-            let key = try await request.call(.post("/v1/keys", body), as: KeyResponse.self)
-            return SecretPage.page(
-                request,
-                title: "keys.added",
-                explanation: "keys.once",
-                secret: key.text ?? "",
-                next: "\(Dashboard.root)/keys"
-            )
-        } catch let error as RequestError where error.kind != .forbidden {
-            return try await self.page(request, error: error)
-        }
+        let form = request.form
+        let body = JSONValue.members([
+            "name": .string(form["name"] ?? ""),
+            "scopes": .array(form.values("scopes").map(JSONValue.string)),
+            "apps": JSONValue.texts(form.values("apps")), "expiresIn": try Self.lifetime(form),
+            "rate": try form.number("rate", of: APIKeyRequest.addition["rate"]).map(JSONValue.integer),
+        ])
+        let key = try await request.call(.post("/v1/keys", body), as: KeyResponse.self)
+        return SecretPage.page(
+            request,
+            title: "keys.added",
+            explanation: "keys.once",
+            secret: key.text ?? "",
+            next: "\(Dashboard.root)/keys"
+        )
     }
 
     private func remove(_ request: PageRequest) async throws -> Response {
-        do {
-            _ = try await request.call(.delete("/v1/keys/\(URLText.encoded(request.parameter("key")))"))
-            return request.redirect(to: "/keys", done: "removed")
-        } catch let error as RequestError where error.kind != .forbidden {
-            return try await self.page(request, error: error)
-        }
+        _ = try await request.call(.delete("/v1/keys/\(URLText.encoded(request.parameter("key")))"))
+        return request.redirect(to: "/keys", done: "removed")
     }
 }

@@ -6,16 +6,16 @@ import PushSupport
 import WebPages
 
 /// The page of one person, with the person's role, apps and sessions, and a form that creates a new sign-in link.
-struct PersonDetailPages: PageArea {
+struct PersonDetailPages: FormArea {
     var routes: [PageRoute] {
         [
-            .get("/people/{person}", { try await self.page($0) }),
-            .post("/people/{person}/edit", self.edit),
-            .post("/people/{person}/invite", self.invite),
-            .post("/people/{person}/disable", self.disable),
-            .post("/people/{person}/enable", self.enable),
-            .post("/people/{person}/sign-out", self.signOut),
-            .post("/people/{person}/remove", self.remove),
+            .get("/people/{person}", { try await self.page($0, error: nil) }),
+            self.form("/people/{person}/edit", showsForbidden: false, self.edit),
+            self.form("/people/{person}/invite", showsForbidden: false, self.invite),
+            self.form("/people/{person}/disable", showsForbidden: false, self.disable),
+            self.form("/people/{person}/enable", showsForbidden: false, self.enable),
+            self.form("/people/{person}/sign-out", showsForbidden: false, self.signOut),
+            self.form("/people/{person}/remove", showsForbidden: false, self.remove),
         ]
     }
 
@@ -23,7 +23,7 @@ struct PersonDetailPages: PageArea {
         "/people/\(URLText.encoded(request.parameter("person")))"
     }
 
-    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+    func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
         let path = Self.path(request)
         let person = try await request.get("/v1\(path)", as: PersonResponse.self)
         let sessions = try await request.list("/v1\(path)/sessions", of: SessionResponse.self).entries
@@ -68,21 +68,13 @@ struct PersonDetailPages: PageArea {
     }
 
     private func invite(_ request: PageRequest) async throws -> Response {
-        do {
-            let call = LocalAPIRequest.post("/v1\(Self.path(request)):invite")
-            return PersonListPages.link(try await request.call(call, as: PersonResponse.self), request)
-        } catch let error as RequestError where error.kind != .forbidden {
-            return try await self.page(request, error: error)
-        }
+        let call = LocalAPIRequest.post("/v1\(Self.path(request)):invite")
+        return PersonListPages.link(try await request.call(call, as: PersonResponse.self), request)
     }
 
     private func remove(_ request: PageRequest) async throws -> Response {
-        do {
-            _ = try await request.call(.delete("/v1\(Self.path(request))"))
-            return request.redirect(to: "/people", done: "removed")
-        } catch let error as RequestError where error.kind != .forbidden {
-            return try await self.page(request, error: error)
-        }
+        _ = try await request.call(.delete("/v1\(Self.path(request))"))
+        return request.redirect(to: "/people", done: "removed")
     }
 
     /// Performs a change to the person, and redirects to the page of the person with the notice `done`. An error is
@@ -93,12 +85,8 @@ struct PersonDetailPages: PageArea {
         done: String = "saved",
         _ call: (String) throws -> LocalAPIRequest?
     ) async throws -> Response {
-        do {
-            if let call = try call("/v1\(Self.path(request))") { _ = try await request.call(call) }
-            return request.redirect(to: Self.path(request), done: done)
-        } catch let error as RequestError where error.kind != .forbidden {
-            return try await self.page(request, error: error)
-        }
+        if let call = try call("/v1\(Self.path(request))") { _ = try await request.call(call) }
+        return request.redirect(to: Self.path(request), done: done)
     }
 }
 

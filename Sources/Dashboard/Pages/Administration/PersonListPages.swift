@@ -6,25 +6,24 @@ import PushSupport
 import WebPages
 
 /// The list of people who can sign in, and the form that invites one.
-struct PersonListPages: PageArea {
-    var routes: [PageRoute] { [.get("/people", { try await self.page($0) }), .post("/people", self.add)] }
+struct PersonListPages: FormArea {
+    var routes: [PageRoute] {
+        [
+            .get("/people", { try await self.page($0, error: nil) }),
+            self.form("/people", showsForbidden: false, self.add),
+        ]
+    }
     var menuEntry: MenuEntry? { MenuEntry(.server, "people", scope: .admin) }
 
-    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+    func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
         let query = URLText.query(["cursor": request.query("cursor"), "limit": "50"])
         let found = try await request.list("/v1/people\(query)", of: PersonResponse.self)
         var model: PageModel = [
             "people": found.entries.map { Self.row($0, request) }, "isOpen": error != nil,
             "fields": FormModel.fields(
                 "person",
-                [
-                    FormField(
-                        "name",
-                        of: PersonRequest.addition,
-                        request.texts["people.name"],
-                        value: request.form["name"] ?? ""
-                    )
-                ] + (try await Self.fields(request, person: nil)),
+                [Self.make(request).field("name", value: request.form["name"] ?? "")]
+                    + (try await Self.fields(request, person: nil)),
                 error: error
             ),
         ]
@@ -32,17 +31,16 @@ struct PersonListPages: PageArea {
         return request.page("people", title: "people.title", model, error: error)
     }
 
+    private static func make(_ request: PageRequest) -> MemberFields {
+        MemberFields(texts: request.texts, area: "people", list: PersonRequest.addition)
+    }
+
     /// Returns the fields for the role and the apps. They show the posted values if there are any, otherwise those of
     /// `person`, or the defaults for a new person if it is `nil`.
     static func fields(_ request: PageRequest, person: PersonResponse?) async throws -> [FormField] {
-        let texts = request.texts
-        let role = FormField(
-            "role",
-            of: PersonRequest.addition,
-            texts["people.role"],
-            .choice(of: PersonRequest.addition["role"]) { texts["people.roles.\($0)"] },
-            value: request.form["role"] ?? person?.record.role.rawValue ?? "author"
-        )
+        let make = Self.make(request)
+        let value = request.form["role"] ?? person?.record.role.rawValue ?? "author"
+        let role = make.field("role", .choice(make.options("role", "roles")), value: value)
         let isTyped = request.form["role"] != nil
         return [role] + (try await AppLimit.fields(request, set: person?.apps, isTyped: isTyped))
     }
@@ -62,17 +60,13 @@ struct PersonListPages: PageArea {
 
     /// Adds a person, and shows the invitation link. No later page shows it.
     private func add(_ request: PageRequest) async throws -> Response {
-        do {
-            let form = request.form
-            let apps = try AppLimit.chosen(form, request.texts)
-            let body = JSONValue.members([
-                "name": .string(form["name"] ?? ""), "role": .string(form["role"] ?? ""),
-                "apps": apps == .null ? nil : apps,
-            ])
-            return Self.link(try await request.call(.post("/v1/people", body), as: PersonResponse.self), request)
-        } catch let error as RequestError where error.kind != .forbidden {
-            return try await self.page(request, error: error)
-        }
+        let form = request.form
+        let apps = try AppLimit.chosen(form, request.texts)
+        let body = JSONValue.members([
+            "name": .string(form["name"] ?? ""), "role": .string(form["role"] ?? ""),
+            "apps": apps == .null ? nil : apps,
+        ])
+        return Self.link(try await request.call(.post("/v1/people", body), as: PersonResponse.self), request)
     }
 
     static func link(_ person: PersonResponse, _ request: PageRequest) -> Response {

@@ -53,16 +53,8 @@ struct AppPages: PageArea {
     }
 
     private static func form(_ request: PageRequest, error: RequestError?) -> Response {
-        let fields = [
-            FormField(
-                "bundleId",
-                of: AppRequest.addition,
-                request.texts["apps.bundleId"],
-                value: request.form["bundleId"] ?? "",
-                hint: request.texts["apps.bundleIdHint"]
-            ),
-            FormField("name", of: AppRequest.addition, request.texts["apps.name"], value: request.form["name"] ?? ""),
-        ]
+        let make = MemberFields(texts: request.texts, area: "apps", list: AppRequest.addition)
+        let fields = ["bundleId", "name"].map { make.field($0, value: request.form[$0] ?? "") }
         let model: PageModel = [
             "action": "\(Dashboard.root)/add-app",
             "fields": FormModel.fields("app", fields, error: error), "button": request.texts["apps.add"],

@@ -6,19 +6,19 @@ import PushSupport
 import WebPages
 
 /// The page of an app's settings, on which the app can also be stopped and erased.
-struct AppSettingsPages: PageArea {
+struct AppSettingsPages: FormArea {
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/settings", { try await self.page($0) }),
-            .post("/apps/{app}/settings", self.save),
-            .post("/apps/{app}/pause", self.pause),
-            .post("/apps/{app}/resume", self.resume),
-            .post("/apps/{app}/erase", self.erase),
+            .get("/apps/{app}/settings", { try await self.page($0, error: nil) }),
+            self.form("/apps/{app}/settings", scope: .admin, self.save),
+            self.form("/apps/{app}/pause", self.pause),
+            self.form("/apps/{app}/resume", self.resume),
+            self.form("/apps/{app}/erase", scope: .admin, self.erase),
         ]
     }
     var menuEntry: MenuEntry? { MenuEntry(.app, "appSettings", path: "/settings") }
 
-    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+    func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
         let app = try await request.get(request.api, as: AppResponse.self)
         let path = "\(request.api)/notifications?state=sending&limit=100"
         let sending = try await request.list(path, of: NotificationResponse.self).entries
@@ -38,63 +38,26 @@ struct AppSettingsPages: PageArea {
 
     /// Returns the fields of the form. They show the posted values if there are any, otherwise the stored ones.
     private func fields(_ app: AppRecord, _ request: PageRequest) -> [FormField] {
-        let (form, texts, list) = (request.form, request.texts, AppRequest.change)
+        let form = request.form
+        let make = MemberFields(texts: request.texts, area: "apps", list: AppRequest.change)
         func typed(_ name: String, _ value: String?) -> String {
             (form.fields.contains { $0.name == name } ? form[name] : value) ?? ""
         }
-        func lines(_ name: String, _ patterns: NamePatterns) -> String {
-            form[name] ?? patterns.texts.joined(separator: "\n")
+        func lines(_ name: String, label: String, _ patterns: NamePatterns) -> FormField {
+            let value = form[name] ?? patterns.texts.joined(separator: "\n")
+            return make.field(name, .area, label: label, value: value, hint: "patternHint")
         }
+        let (number, window) = (FormField.Control.line(type: "number"), app.cap.map { DurationText.text($0.window) })
+        let capCount = typed("capCount", app.cap.map { "\($0.count)" })
+        let receipts = FormField.Control.choice(make.options("receipts", "receiptLevels"))
         return [
-            FormField("name", of: list, texts["apps.name"], value: typed("name", app.name)),
-            FormField(
-                "rate",
-                of: list,
-                texts["apps.rate"],
-                .line(type: "number"),
-                value: typed("rate", app.rate.map { "\($0)" }),
-                hint: texts["apps.rateHint"]
-            ),
-            FormField(
-                "capCount",
-                of: list,
-                at: "cap.count",
-                texts["apps.capCount"],
-                .line(type: "number"),
-                value: typed("capCount", app.cap.map { "\($0.count)" }),
-                hint: texts["apps.capHint"]
-            ),
-            FormField(
-                "capWindow",
-                of: list,
-                at: "cap.window",
-                texts["apps.capWindow"],
-                value: typed("capWindow", app.cap.map { DurationText.text($0.window) }),
-                hint: texts["apps.capWindowHint"]
-            ),
-            FormField(
-                "receipts",
-                of: list,
-                texts["apps.receipts"],
-                .choice(of: list["receipts"]) { texts["apps.receiptLevels.\($0)"] },
-                value: typed("receipts", app.receipts.word)
-            ),
-            FormField(
-                "installationTags",
-                of: list,
-                texts["apps.tags"],
-                .area,
-                value: lines("installationTags", app.installationTags),
-                hint: texts["apps.patternHint"]
-            ),
-            FormField(
-                "installationAttributes",
-                of: list,
-                texts["apps.attributes"],
-                .area,
-                value: lines("installationAttributes", app.installationAttributes),
-                hint: texts["apps.patternHint"]
-            ),
+            make.field("name", value: typed("name", app.name)),
+            make.field("rate", number, value: typed("rate", app.rate.map { "\($0)" })),
+            make.field("capCount", at: "cap.count", number, value: capCount, hint: "capHint"),
+            make.field("capWindow", at: "cap.window", value: typed("capWindow", window)),
+            make.field("receipts", receipts, value: typed("receipts", app.receipts.word)),
+            lines("installationTags", label: "tags", app.installationTags),
+            lines("installationAttributes", label: "attributes", app.installationAttributes),
         ]
     }
 
@@ -106,8 +69,7 @@ struct AppSettingsPages: PageArea {
     }
 
     private func save(_ request: PageRequest) async throws -> Response {
-        try request.require(.admin)
-        return try await self.change(request, done: "saved", then: "settings") {
+        try await self.change(request, done: "saved", then: "settings") {
             let (form, list) = (request.form, AppRequest.change)
             func lines(_ name: String) -> JSONValue {
                 let lines = (form[name] ?? "").split(whereSeparator: \.isNewline).map(String.init)
@@ -140,8 +102,7 @@ struct AppSettingsPages: PageArea {
         try await self.change(request, done: "appResumed", then: "") { .post("\(request.api):resume") }
     }
 
-    /// Performs a change, and redirects to the page `page` of the app with the notice `done`. An error is shown on the
-    /// settings page.
+    /// Performs a change, and redirects to the page `page` of the app with the notice `done`.
     /// - Parameter call: Returns the request; `nil` if there is nothing to change.
     private func change(
         _ request: PageRequest,
@@ -149,14 +110,10 @@ struct AppSettingsPages: PageArea {
         then page: String,
         _ call: () throws -> LocalAPIRequest?
     ) async throws -> Response {
-        do {
-            var answer = JSONValue.null
-            if let call = try call() { answer = try await request.call(call) }
-            let path = page.isEmpty ? request.appPath : "\(request.appPath)/\(page)"
-            return request.redirect(to: path, done: done, after: answer)
-        } catch let error as RequestError {
-            return try await self.page(request, error: error)
-        }
+        var answer = JSONValue.null
+        if let call = try call() { answer = try await request.call(call) }
+        let path = page.isEmpty ? request.appPath : "\(request.appPath)/\(page)"
+        return request.redirect(to: path, done: done, after: answer)
     }
 
     /// Returns the name of the notice after an erasure was requested. The erasure may still be in progress.
@@ -166,16 +123,11 @@ struct AppSettingsPages: PageArea {
 
     /// Erases the app if its bundle id was entered as a confirmation.
     private func erase(_ request: PageRequest) async throws -> Response {
-        try request.require(.admin)
-        do {
-            guard request.form["confirm"] == request.app else {
-                let message = request.texts["apps.typeBundleId", ["app": request.app]]
-                throw PageError.notConfirmed.error(message, field: "confirm")
-            }
-            let answer = try await request.call(.delete("\(request.api)"))
-            return request.redirect(to: "", done: Self.notice(ofErasure: answer), after: answer)
-        } catch let error as RequestError {
-            return try await self.page(request, error: error)
+        guard request.form["confirm"] == request.app else {
+            let message = request.texts["apps.typeBundleId", ["app": request.app]]
+            throw PageError.notConfirmed.error(message, field: "confirm")
         }
+        let answer = try await request.call(.delete("\(request.api)"))
+        return request.redirect(to: "", done: Self.notice(ofErasure: answer), after: answer)
     }
 }

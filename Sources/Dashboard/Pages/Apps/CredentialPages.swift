@@ -95,7 +95,8 @@ struct CredentialPages: PageArea {
     }
 
     private func fields(_ request: PageRequest, isTyped: Bool) -> [FormField] {
-        let (texts, list) = (request.texts, CredentialRequest.object)
+        let texts = request.texts
+        let make = MemberFields(texts: texts, area: "credentials", list: CredentialRequest.object)
         func typed(_ name: String) -> String { isTyped ? request.form[name] ?? "" : "" }
         return [
             FormField(
@@ -105,27 +106,9 @@ struct CredentialPages: PageArea {
                 hint: texts["credentials.fileHint"],
                 isRequired: true
             ),
-            FormField(
-                "passphrase",
-                of: list,
-                texts["credentials.passphrase"],
-                .line(type: "password"),
-                hint: texts["credentials.passphraseHint"]
-            ),
-            FormField(
-                "teamId",
-                of: list,
-                texts["credentials.teamId"],
-                value: typed("teamId"),
-                hint: texts["credentials.keyHint"]
-            ),
-            FormField(
-                "keyId",
-                of: list,
-                texts["credentials.keyId"],
-                value: typed("keyId"),
-                hint: texts["credentials.keyIdHint"]
-            ),
+            make.field("passphrase", .line(type: "password")),
+            make.field("teamId", value: typed("teamId"), hint: "keyHint"),
+            make.field("keyId", value: typed("keyId")),
         ]
     }
 

@@ -6,13 +6,16 @@ import PushSupport
 import WebPages
 
 /// The list of an app's webhooks, and the form that adds one.
-struct WebhookListPages: PageArea {
+struct WebhookListPages: FormArea {
     var routes: [PageRoute] {
-        [.get("/apps/{app}/webhooks", { try await self.page($0) }), .post("/apps/{app}/webhooks", self.add)]
+        [
+            .get("/apps/{app}/webhooks", { try await self.page($0, error: nil) }),
+            self.form("/apps/{app}/webhooks", self.add),
+        ]
     }
     var menuEntry: MenuEntry? { MenuEntry(.app, "webhooks", scope: .operate) }
 
-    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+    func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
         let webhooks = try await request.list("\(request.api)/webhooks", of: WebhookResponse.self).entries
         let model: PageModel = [
             "webhooks": webhooks.map { Self.row($0, request) }, "may": request.permissions,
@@ -33,23 +36,10 @@ struct WebhookListPages: PageArea {
     }
 
     static func fields(_ request: PageRequest, url: String, events: [String]) -> [FormField] {
-        let list = WebhookRequest.addition
+        let make = MemberFields(texts: request.texts, area: "webhooks", list: WebhookRequest.addition)
         return [
-            FormField(
-                "url",
-                of: list,
-                request.texts["webhooks.url"],
-                .line(type: "url"),
-                value: url,
-                hint: request.texts["webhooks.urlHint"]
-            ),
-            FormField(
-                "events",
-                of: list,
-                request.texts["webhooks.events"],
-                .checks(of: list["events"]) { request.texts["webhooks.kinds.\($0)"] },
-                values: events
-            ),
+            make.field("url", .line(type: "url"), value: url),
+            make.field("events", .checks(make.options("events", "kinds")), values: events),
         ]
     }
 
@@ -70,22 +60,18 @@ struct WebhookListPages: PageArea {
 
     /// Adds a webhook, and shows its secret. No later page shows it.
     private func add(_ request: PageRequest) async throws -> Response {
-        do {
-            let events = request.form.values("events").map(JSONValue.string)
-            let body = JSONValue.members([
-                "url": .string(request.form["url"] ?? ""), "events": events.isEmpty ? nil : .array(events),
-            ])
-            let webhook = try await request.call(.post("\(request.api)/webhooks", body), as: WebhookResponse.self)
-            return SecretPage.page(
-                request,
-                title: "webhooks.added",
-                explanation: "webhooks.secretText",
-                secret: webhook.secret ?? "",
-                next: Self.path(webhook, request)
-            )
-        } catch let error as RequestError {
-            return try await self.page(request, error: error)
-        }
+        let events = request.form.values("events").map(JSONValue.string)
+        let body = JSONValue.members([
+            "url": .string(request.form["url"] ?? ""), "events": events.isEmpty ? nil : .array(events),
+        ])
+        let webhook = try await request.call(.post("\(request.api)/webhooks", body), as: WebhookResponse.self)
+        return SecretPage.page(
+            request,
+            title: "webhooks.added",
+            explanation: "webhooks.secretText",
+            secret: webhook.secret ?? "",
+            next: Self.path(webhook, request)
+        )
     }
 }
 

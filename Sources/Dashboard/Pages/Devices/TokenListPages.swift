@@ -76,37 +76,15 @@ struct TokenListPages: PageArea {
     }
 
     private func fields(_ request: PageRequest) -> [FormField] {
-        let (form, texts, list) = (request.form, request.texts, ReactivationRequest.object)
+        let (form, texts) = (request.form, request.texts)
+        let make = MemberFields(texts: texts, area: "tokens", list: ReactivationRequest.object)
         let environments = [("", texts["tokens.both"]), ("production", "production"), ("sandbox", "sandbox")]
+        let time = FormField.Control.line(type: "datetime-local")
         return [
-            FormField(
-                "from",
-                of: list,
-                texts["tokens.from"],
-                .line(type: "datetime-local"),
-                value: TimeField.value(form["from"])
-            ),
-            FormField(
-                "to",
-                of: list,
-                texts["tokens.to"],
-                .line(type: "datetime-local"),
-                value: TimeField.value(form["to"])
-            ),
-            FormField(
-                "reason",
-                of: list,
-                texts["tokens.reason"],
-                value: form["reason"] ?? "",
-                hint: texts["tokens.reasonHint"]
-            ),
-            FormField(
-                "environment",
-                of: list,
-                texts["tokens.environment"],
-                .choice(environments),
-                value: form["environment"] ?? ""
-            ),
+            make.field("from", time, value: TimeField.value(form["from"])),
+            make.field("to", time, value: TimeField.value(form["to"])),
+            make.field("reason", value: form["reason"] ?? ""),
+            make.field("environment", .choice(environments), value: form["environment"] ?? ""),
         ]
     }
 

@@ -6,16 +6,16 @@ import PushSupport
 import WebPages
 
 /// The page of one user of an app, with the user's devices, preferences, badge count and history.
-struct UserPages: PageArea {
+struct UserPages: FormArea {
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/users/{user}", { try await self.page($0) }),
-            .post("/apps/{app}/users/{user}/badge", self.setBadge),
-            .post("/apps/{app}/users/{user}/erase", self.erase),
+            .get("/apps/{app}/users/{user}", { try await self.page($0, error: nil) }),
+            self.form("/apps/{app}/users/{user}/badge", self.setBadge),
+            self.form("/apps/{app}/users/{user}/erase", scope: .admin, self.erase),
         ]
     }
 
-    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+    func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
         let user = request.parameter("user")
         let path = "\(request.appPath)/users/\(URLText.encoded(user))"
         let api = "\(request.api)/users/\(URLText.encoded(user))"
@@ -44,14 +44,10 @@ struct UserPages: PageArea {
 
     private func setBadge(_ request: PageRequest) async throws -> Response {
         let user = URLText.encoded(request.parameter("user"))
-        do {
-            let count = try request.form.number("count", of: BadgeRequest.object["count"]) ?? 0
-            let path = "\(request.api)/users/\(user)/badge"
-            _ = try await request.call(.put(path, .object(["count": .integer(count)])))
-            return request.redirect(to: "\(request.appPath)/users/\(user)", done: "saved")
-        } catch let error as RequestError {
-            return try await self.page(request, error: error)
-        }
+        let count = try request.form.number("count", of: BadgeRequest.object["count"]) ?? 0
+        let path = "\(request.api)/users/\(user)/badge"
+        _ = try await request.call(.put(path, .object(["count": .integer(count)])))
+        return request.redirect(to: "\(request.appPath)/users/\(user)", done: "saved")
     }
 
     /// Returns the name of the notice after an erasure was requested. The erasure may still be in progress.
@@ -61,18 +57,13 @@ struct UserPages: PageArea {
 
     /// Erases the user if the user id was entered as a confirmation.
     private func erase(_ request: PageRequest) async throws -> Response {
-        try request.require(.admin)
         let user = request.parameter("user")
-        do {
-            guard request.form["confirm"] == user else {
-                let message = request.texts["devices.typeUser", ["user": user]]
-                throw PageError.notConfirmed.error(message, field: "confirm")
-            }
-            let answer = try await request.call(.delete("\(request.api)/users/\(URLText.encoded(user))"))
-            let done = Self.notice(ofErasure: answer)
-            return request.redirect(to: "\(request.appPath)/devices", done: done, after: answer)
-        } catch let error as RequestError {
-            return try await self.page(request, error: error)
+        guard request.form["confirm"] == user else {
+            let message = request.texts["devices.typeUser", ["user": user]]
+            throw PageError.notConfirmed.error(message, field: "confirm")
         }
+        let answer = try await request.call(.delete("\(request.api)/users/\(URLText.encoded(user))"))
+        let done = Self.notice(ofErasure: answer)
+        return request.redirect(to: "\(request.appPath)/devices", done: done, after: answer)
     }
 }

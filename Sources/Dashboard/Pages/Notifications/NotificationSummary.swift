@@ -28,7 +28,7 @@ struct NotificationSummary {
         model["finished"] = self.format.number(Double(finished))
         model["plainFinished"] = "\(finished)"
         model["plainRecipients"] = "\(max(recipients, finished, 1))"
-        model["path"] = self.path
+        model["path"] = "\(self.appPath)/notifications/\(self.response.notification.id)"
         model["appPath"] = self.appPath
         model["hasProgress"] = max(recipients, finished) > 0
         model["percent"] = recipients > 0 ? "\(finished * 100 / recipients) %" : "–"
@@ -44,8 +44,6 @@ struct NotificationSummary {
     var title: String { NotificationName.of(self.response) }
 
     private var appPath: String { "\(Dashboard.root)\(PageRequest.appPath(self.response.app?.name ?? ""))" }
-
-    private var path: String { "\(self.appPath)/notifications/\(self.response.notification.id)" }
 
     /// The number of recipients that were rejected or failed.
     var bad: Int { self.progress.rejected + self.progress.failed }

@@ -35,57 +35,33 @@ enum StatisticsModel {
             return ofDay < 10 ? "0\(ofDay):00" : "\(ofDay):00"
         }
         let bounds = found.bounds.map { Double($0) }
-        return [
-            self.outcomes(points, times, request), self.latency(points, bounds, times, request),
-            self.opens(points, times, request),
-        ]
-    }
-
-    private static func outcomes(_ points: [StatisticPoint?], _ times: [String], _ request: PageRequest) -> PageModel {
-        let series = self.numbers.map { name, value in
+        let outcomes = self.numbers.map { name, value in
             Chart.Series(request.texts["overview.\(name)"], points.map { $0.map { Double(value($0)) } })
         }
-        return Chart(
-            .stackedBars,
-            title: request.texts["overview.outcomes"],
-            description: request.texts["overview.outcomesText"],
-            times: times,
-            series: series
-        )
-        .model(id: "outcomes", format: request.format)
-    }
-
-    private static func latency(
-        _ points: [StatisticPoint?],
-        _ bounds: [Double],
-        _ times: [String],
-        _ request: PageRequest
-    ) -> PageModel {
-        let series = [("p50", 0.5), ("p95", 0.95)].map { name, part in
+        let latency = [("p50", 0.5), ("p95", 0.95)].map { name, part in
             let values = points.map { point in
                 point.flatMap { self.quantile(part, $0.latency.buckets.map { Double($0) }, bounds) }
             }
             return Chart.Series(request.texts["overview.\(name)"], values)
         }
-        return Chart(
-            .lines,
-            title: request.texts["overview.latency"],
-            description: request.texts["overview.latencyText"],
-            times: times,
-            series: series
-        )
-        .model(id: "latency", format: request.format)
+        let opened = Chart.Series(request.texts["overview.opened"], points.map { $0.map { Double($0.opened) } })
+        return [
+            self.chart("outcomes", .stackedBars, times, outcomes, request),
+            self.chart("latency", .lines, times, latency, request),
+            self.chart("opens", .lines, times, [opened], request),
+        ]
     }
 
-    private static func opens(_ points: [StatisticPoint?], _ times: [String], _ request: PageRequest) -> PageModel {
-        Chart(
-            .lines,
-            title: request.texts["overview.opens"],
-            description: request.texts["overview.opensText"],
-            times: times,
-            series: [.init(request.texts["overview.opened"], points.map { $0.map { Double($0.opened) } })]
-        )
-        .model(id: "opens", format: request.format)
+    private static func chart(
+        _ name: String,
+        _ kind: Chart.Kind,
+        _ times: [String],
+        _ series: [Chart.Series],
+        _ request: PageRequest
+    ) -> PageModel {
+        let (title, description) = (request.texts["overview.\(name)"], request.texts["overview.\(name)Text"])
+        return Chart(kind, title: title, description: description, times: times, series: series)
+            .model(id: name, format: request.format)
     }
 
     /// Returns the upper bound of the bucket that contains a quantile; `nil` if there are no pushes. For the last

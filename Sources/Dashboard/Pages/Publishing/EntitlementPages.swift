@@ -97,63 +97,28 @@ struct EntitlementPages: PageArea {
     // MARK: Fields
 
     private func setFields(_ request: PageRequest, _ server: EntitlementServerResponse?, isTyped: Bool) -> [FormField] {
-        let (texts, list) = (request.texts, EntitlementServerRequest.object)
+        let make = MemberFields(texts: request.texts, area: "entitlement", list: EntitlementServerRequest.object)
         func value(_ name: String, _ stored: String?, _ standard: String) -> String {
             isTyped ? request.form[name] ?? "" : stored ?? standard
         }
+        func choice(_ name: String, _ labels: String, _ stored: String?, _ standard: String) -> FormField {
+            make.field(name, .choice(make.options(name, labels)), value: value(name, stored, standard))
+        }
         return [
-            FormField(
-                "url",
-                of: list,
-                texts["entitlement.url"],
-                .line(type: "url"),
-                value: value("url", server?.url, ""),
-                hint: texts["entitlement.urlHint"]
-            ),
-            FormField(
-                "form",
-                of: list,
-                texts["entitlement.form"],
-                .choice(of: list["form"]) { texts["entitlement.forms.\($0)"] },
-                value: value("form", server?.form.rawValue, "json")
-            ),
-            FormField(
-                "whenDown",
-                of: list,
-                texts["entitlement.whenDown"],
-                .choice(of: list["whenDown"]) { texts["entitlement.whenDownOptions.\($0)"] },
-                value: value("whenDown", server?.whenDown.rawValue, "allowKnown")
-            ),
-            FormField(
-                "secret",
-                of: list,
-                texts["entitlement.secret"],
-                .line(type: "password"),
-                hint: texts[server == nil ? "entitlement.secretHint" : "entitlement.secretStays"]
-            ),
+            make.field("url", .line(type: "url"), value: value("url", server?.url, "")),
+            choice("form", "forms", server?.form.rawValue, "json"),
+            choice("whenDown", "whenDownOptions", server?.whenDown.rawValue, "allowKnown"),
+            make.field("secret", .line(type: "password"), hint: server == nil ? nil : "secretStays"),
         ]
     }
 
     private func testFields(_ request: PageRequest, isTyped: Bool) -> [FormField] {
-        let (texts, list) = (request.texts, EntitlementTestRequest.object)
+        let make = MemberFields(texts: request.texts, area: "entitlement", list: EntitlementTestRequest.object)
         func typed(_ name: String) -> String { isTyped ? request.form[name] ?? "" : "" }
         return [
-            FormField("account", of: list, texts["entitlement.account"], value: typed("account")),
-            FormField(
-                "authToken",
-                of: list,
-                texts["entitlement.authToken"],
-                .line(type: "password"),
-                hint: texts["entitlement.authTokenHint"]
-            ),
-            FormField(
-                "productIds",
-                of: list,
-                texts["entitlement.productIds"],
-                .area,
-                value: typed("productIds"),
-                hint: texts["entitlement.productIdsHint"]
-            ),
+            make.field("account", value: typed("account")),
+            make.field("authToken", .line(type: "password")),
+            make.field("productIds", .area, value: typed("productIds")),
         ]
     }
 

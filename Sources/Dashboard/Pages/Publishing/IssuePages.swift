@@ -166,7 +166,7 @@ struct IssueForm {
     /// published.
     private let hasProductID: Bool
 
-    init() { (self.values, self.hasProductID) = ([:], true) }
+    init() { (self.values, self.hasProductID) = (["access": "free"], true) }
 
     init(_ issue: IssueRecord) {
         self.values = [
@@ -186,22 +186,12 @@ struct IssueForm {
 
     func fields(_ texts: LocalizedTexts) -> [FormField] {
         let list = IssueRequest.addition
-        func line(_ name: String, _ type: String = "text") -> FormField {
-            .publishing(name, of: list, type, in: self.values, texts: texts)
+        func field(_ name: String, _ control: FormField.Control = .line(type: "text")) -> FormField {
+            .publishing(name, of: list, control, in: self.values, texts: texts)
         }
-        var fields = [line("title"), line("number"), line("date", "date")]
-        if self.hasProductID { fields.append(line("productId")) }
-        fields.append(
-            FormField(
-                "access",
-                of: list,
-                texts["publishing.fields.access"],
-                .choice(of: list["access"]) { texts["publishing.access.\($0)"] },
-                value: self.values["access"] ?? "free",
-                hint: texts["publishing.hints.access"]
-            )
-        )
-        return fields
+        let access = list["access"].choices.map { (value: $0, label: texts["publishing.access.\($0)"]) }
+        return [field("title"), field("number"), field("date", .line(type: "date"))]
+            + (self.hasProductID ? [field("productId")] : []) + [field("access", .choice(access))]
     }
 
     /// Returns the body of the request that adds or changes the issue. An empty field removes the issue's number.

@@ -39,20 +39,13 @@ struct PublicationForm {
     func fields(_ texts: LocalizedTexts) -> [FormField] {
         let list = PublicationRequest.addition
         let paths = Dictionary(Self.names.map { ($0.value, $0.key) }) { $1 }
-        func line(_ name: String, _ type: String = "text") -> FormField {
-            .publishing(name, of: list, at: paths[name], type, in: self.values, texts: texts)
+        func field(_ name: String, _ control: FormField.Control = .line(type: "text")) -> FormField {
+            .publishing(name, of: list, at: paths[name], control, in: self.values, texts: texts)
         }
+        let number = FormField.Control.line(type: "number")
         return [
-            line("name"), line("account"), line("waveSize", "number"), line("waveInterval", "number"),
-            line("maximumDownloads", "number"), line("maximumBandwidth"),
-            FormField(
-                "subscriptionProducts",
-                of: list,
-                texts["publishing.fields.subscriptionProducts"],
-                .area,
-                value: self.values["subscriptionProducts"] ?? "",
-                hint: texts["publishing.hints.subscriptionProducts"]
-            ),
+            field("name"), field("account"), field("waveSize", number), field("waveInterval", number),
+            field("maximumDownloads", number), field("maximumBandwidth"), field("subscriptionProducts", .area),
         ]
     }
 
@@ -101,7 +94,7 @@ struct PublicationForm {
 }
 
 extension FormField {
-    /// Returns a single-line field for the forms of publishing. Its label and its hint are the localized texts of its
+    /// Returns a field for the forms of publishing. Its label and its hint are the localized texts of its
     /// name.
     /// - Parameters:
     ///   - list: The members of the request.
@@ -111,7 +104,7 @@ extension FormField {
         _ name: String,
         of list: RequestObject,
         at path: String? = nil,
-        _ type: String = "text",
+        _ control: Control,
         in values: [String: String],
         texts: LocalizedTexts
     ) -> FormField {
@@ -120,7 +113,7 @@ extension FormField {
             of: list,
             at: path,
             texts["publishing.fields.\(name)"],
-            .line(type: type),
+            control,
             value: values[name] ?? "",
             hint: texts.text("publishing.hints.\(name)")
         )

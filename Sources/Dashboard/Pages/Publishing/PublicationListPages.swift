@@ -6,16 +6,19 @@ import PushSupport
 import WebPages
 
 /// The page with the publications of an app and their newest issues, and the form that adds a publication.
-struct PublicationListPages: PageArea {
+struct PublicationListPages: FormArea {
     /// The maximum number of issues that are shown for each publication.
     private static let newest = 3
 
     var routes: [PageRoute] {
-        [.get("/apps/{app}/publishing", { try await self.page($0) }), .post("/apps/{app}/publishing", self.add)]
+        [
+            .get("/apps/{app}/publishing", { try await self.page($0, error: nil) }),
+            self.form("/apps/{app}/publishing", scope: .admin, self.add),
+        ]
     }
     var menuEntry: MenuEntry? { MenuEntry(.app, "publishing") }
 
-    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+    func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
         let publications = try await request.list("\(request.api)/publications", of: PublicationResponse.self).entries
         var rows: [PageModel] = []
         for (index, publication) in publications.enumerated() {
@@ -40,15 +43,10 @@ struct PublicationListPages: PageArea {
     }
 
     private func add(_ request: PageRequest) async throws -> Response {
-        try request.require(.admin)
-        do {
-            let body = try PublicationForm(typed: request).body(request.texts)
-            let call = LocalAPIRequest.post("\(request.api)/publications", body)
-            let added = try await request.call(call, as: PublicationResponse.self).publication
-            return request.redirect(to: request.publicationPath("\(added.id)"), done: "saved")
-        } catch let error as RequestError {
-            return try await self.page(request, error: error)
-        }
+        let body = try PublicationForm(typed: request).body(request.texts)
+        let call = LocalAPIRequest.post("\(request.api)/publications", body)
+        let added = try await request.call(call, as: PublicationResponse.self).publication
+        return request.redirect(to: request.publicationPath("\(added.id)"), done: "saved")
     }
 }
 

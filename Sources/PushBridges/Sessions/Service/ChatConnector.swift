@@ -10,7 +10,6 @@ import PushSupport
 /// address.
 final class ChatConnector: Sendable {
     let addresses: AddressPolicy
-    /// The maximum time for resolving a name, and the maximum time for connecting.
     private let timeout: Duration
     private let resolver: any NameResolver
     /// The TLS context of all connections. It is shared because the certificate authorities take megabytes of memory.

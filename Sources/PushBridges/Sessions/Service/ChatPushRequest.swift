@@ -58,7 +58,7 @@ package struct ChatPushRequest: Hashable, Sendable {
         return .object([
             "aps": .object([
                 "alert": .object(self.alert.mapValues { .string($0) }), "sound": .string("default"),
-                "thread-id": .string(Self.name("\(self.bridge)/\(message.thread)")),
+                "thread-id": .string(ChatMessage.beginning(of: "\(self.bridge)/\(message.thread)", 256)),
             ]),
             "session": .object([
                 "id": .string(self.session.uuidString), "conversation": .string(message.conversation),
@@ -78,6 +78,4 @@ package struct ChatPushRequest: Hashable, Sendable {
         case (nil, false): return ["title": message.conversation, "body": sender]
         }
     }
-
-    private static func name(_ text: String) -> String { ChatMessage.beginning(of: text, 256) }
 }

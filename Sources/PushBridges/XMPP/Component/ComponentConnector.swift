@@ -27,7 +27,9 @@ struct ComponentConnector: Sendable {
                 let name = settings.host.serverName
                 if let tls { try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: name)) }
                 // If the server does not read, the component does not read from it either.
-                try pipeline.addHandlers([BackPressureHandler(), ComponentHandler(Self.stateMachine(bridge))])
+                let (secret, dialects) = (bridge.secret, bridge.settings.dialects)
+                let machine = ComponentStateMachine(domain: bridge.name, secret: secret, dialects: dialects)
+                try pipeline.addHandlers([BackPressureHandler(), ComponentHandler(machine)])
                 return try Channel(wrappingChannelSynchronously: channel)
             }
         }
@@ -52,10 +54,6 @@ struct ComponentConnector: Sendable {
         }
         guard let address = self.addresses.choice(of: found, attempt: attempt) else { throw ComponentFailure.notPublic }
         return address
-    }
-
-    private static func stateMachine(_ bridge: ConfiguredComponent) -> ComponentStateMachine {
-        ComponentStateMachine(domain: bridge.name, secret: bridge.secret, dialects: bridge.settings.dialects)
     }
 
     private func tls() throws -> NIOSSLContext {

@@ -16,8 +16,6 @@ struct ComponentLink: Sendable {
     let metrics: ComponentMetrics
     let logger: Logger
 
-    private var bridge: ConfiguredComponent { self.connector.bridge }
-
     /// Runs until `stop` is resolved and the link has replied to the requests in flight, or until the task is
     /// cancelled.
     func run(until stop: OneShotValue<Void>) async {
@@ -122,7 +120,7 @@ struct ComponentLink: Sendable {
                         working -= 1
                     }
                     group.addTask {
-                        let answer = await self.answer(request, self.bridge)
+                        let answer = await self.answer(request, self.connector.bridge)
                         try await outbound.write(ComponentResponse(stanza: request.stanza, answer: answer))
                     }
                     working += 1

@@ -5,7 +5,6 @@ import ProviderModel
 import PushProvider
 import PushStore
 import PushSupport
-import PushTypes
 import ServiceLifecycle
 
 /// Runs a link for each configured component, and applies changes of the configuration.

@@ -26,7 +26,6 @@ final class DeviceAuthenticator: Sendable {
         (self.authority, self.devices) = (authority, devices)
     }
 
-    /// The total number of remembered nonces of all devices.
     var nonceCount: Int { self.nonces.withLock { $0.count } }
 
     /// Returns the id of a device with a valid certificate. A proof in *Connect* takes precedence over that of TLS.

@@ -30,7 +30,6 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
         var responses: [(stream: UInt32, response: ProviderResponse)] = []
     }
 
-    private var credential: String? { self.session.credential }
     var isAuthenticated: Bool { self.session.credential != nil }
 
     mutating func connectionOpened(_ handle: ProviderConnectionProxy) {
@@ -145,7 +144,7 @@ extension ProviderRequestHandler {
             listener: .http2,
             environment: self.listener.environment,
             topic: request.fields.topic.flatMap { Topic($0) },
-            credential: self.credential,
+            credential: self.session.credential,
             ordinal: self.ordinal
         )
         switch decision {

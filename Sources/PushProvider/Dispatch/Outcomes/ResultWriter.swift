@@ -10,6 +10,7 @@ import ServiceLifecycle
 /// be written, its notification is paused.
 struct ResultWriter: Sendable {
     let store: any DispatchStore
+    /// The pause between two attempts to write results.
     let pause: Duration
     let events: WakeSignal
     let metrics: DispatchMetrics
@@ -25,7 +26,7 @@ struct ResultWriter: Sendable {
                 let commits = try await Task { try await store.commit(results, now: now) }.value
                 self.note(results, commits)
                 return commits
-            } catch let error as StoreError where error.isTemporary {
+            } catch let error as StoreError {
                 if !hasLogged {
                     hasLogged = true
                     self.logger.error(

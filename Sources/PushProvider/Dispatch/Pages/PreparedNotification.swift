@@ -1,7 +1,6 @@
 import ProviderModel
 import PushSender
 import PushStore
-import PushSupport
 import PushTypes
 
 /// A notification with the data that all its pages share. It is a class because many functions and tasks receive it.

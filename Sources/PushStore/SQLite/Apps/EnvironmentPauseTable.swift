@@ -47,26 +47,6 @@ enum EnvironmentPauseTable {
         return true
     }
 
-    /// Ends a pause and, if there was one, adds the webhook event `event`; `nil` adds none.
-    /// - Returns: `true` if the environment was paused, since the time `since` if it is not `nil`.
-    static func end(
-        _ target: AppEnvironment,
-        since: Timestamp?,
-        event: Data?,
-        now: Timestamp,
-        in database: Database
-    ) throws -> Bool {
-        let sql = """
-            UPDATE environmentState
-            SET pausedSince = NULL, cause = NULL, detail = NULL, host = NULL, port = NULL, proofs = NULL
-            WHERE app = ?1 AND environment = ?2 AND pausedSince = coalesce(?3, pausedSince)
-            """
-        let values: StatementArguments = [target.app, target.environment.code, since?.milliseconds]
-        guard try database.run(sql: sql, values) > 0 else { return false }
-        try Self.add(event, of: target.app, now: now, in: database)
-        return true
-    }
-
     /// Begins a new epoch of an environment's credential, so that faults of the earlier credential no longer count.
     static func beginEpoch(app: Int64, environment: PushEnvironment, in database: Database) throws {
         let sql = """
@@ -82,7 +62,7 @@ enum EnvironmentPauseTable {
         return try database.integer(sql: sql, [app, environment.code]) ?? 0
     }
 
-    private static func add(_ event: Data?, of app: Int64, now: Timestamp, in database: Database) throws {
+    fileprivate static func add(_ event: Data?, of app: Int64, now: Timestamp, in database: Database) throws {
         if let event { try EventBlockRow.add(.environment, event, app: app, now: now, in: database) }
     }
 }
@@ -123,8 +103,16 @@ extension SQLiteStore {
         event: Data?,
         now: Timestamp
     ) async throws -> Bool {
-        try await self.database.write {
-            try EnvironmentPauseTable.end(target, since: since, event: event, now: now, in: $0)
+        let sql = """
+            UPDATE environmentState
+            SET pausedSince = NULL, cause = NULL, detail = NULL, host = NULL, port = NULL, proofs = NULL
+            WHERE app = ?1 AND environment = ?2 AND pausedSince = coalesce(?3, pausedSince)
+            """
+        return try await self.database.write { database in
+            let values: StatementArguments = [target.app, target.environment.code, since?.milliseconds]
+            guard try database.run(sql: sql, values) > 0 else { return false }
+            try EnvironmentPauseTable.add(event, of: target.app, now: now, in: database)
+            return true
         }
     }
 

@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 import ProviderModel
-import PushTypes
 
 extension StoredTable {
     /// All tables, in the order in which an app's rows are deleted and secrets are listed. A new table is listed beside

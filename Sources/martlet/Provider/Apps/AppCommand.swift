@@ -1,5 +1,4 @@
 import ArgumentParser
-import ProviderAPI
 import ProviderModel
 import PushSupport
 import PushTypes

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import ProviderAPI
 import ProviderModel
 import PushSender
 import PushSupport

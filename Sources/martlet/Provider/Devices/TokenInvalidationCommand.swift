@@ -1,6 +1,4 @@
 import ArgumentParser
-import Foundation
-import ProviderAPI
 import ProviderModel
 import PushSupport
 import PushTypes

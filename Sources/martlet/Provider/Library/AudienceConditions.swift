@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import PushSupport
-import PushTypes
 
 /// The options that describe an audience, either as JSON or as conditions that must all be met.
 struct AudienceConditions: ParsableArguments {

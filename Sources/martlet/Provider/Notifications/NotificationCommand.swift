@@ -1,8 +1,6 @@
 import ArgumentParser
-import AsyncHTTPClient
 import Foundation
 import NIOCore
-import ProviderAPI
 import ProviderModel
 import PushSupport
 

@@ -30,10 +30,11 @@ struct PublisherClient: PublisherServer {
     /// Queries a publisher's server to test its settings, and returns request and response without secrets.
     func exchange(_ question: PublisherRequest, _ server: EntitlementServerRecord) async -> PublisherExchange {
         let start = ContinuousClock.now
-        let shown = question.withoutToken.request(server.form, target: Self.target(of: server.url))
+        let address = try? WebhookAddress(server.url, policy: AddressPolicy(allowsPrivate: true))
+        let shown = question.withoutToken.request(server.form, target: address?.target ?? "/")
         var exchange = PublisherExchange(
             method: shown.method,
-            url: Self.origin(of: server.url) + shown.target,
+            url: (address?.origin ?? "") + shown.target,
             request: shown.body.map { String(decoding: $0, as: UTF8.self) }
         )
         do throws(PublisherFailure) {
@@ -86,14 +87,6 @@ struct PublisherClient: PublisherServer {
     }
 
     // MARK: What people see
-
-    private static func address(_ url: String) -> WebhookAddress? {
-        try? WebhookAddress(url, policy: AddressPolicy(allowsPrivate: true))
-    }
-
-    private static func origin(of url: String) -> String { self.address(url)?.origin ?? "" }
-
-    private static func target(of url: String) -> String { self.address(url)?.target ?? "/" }
 
     /// Returns the beginning of a body, without secrets and control characters.
     private static func text(_ body: [UInt8], without secrets: [String]) -> String {
