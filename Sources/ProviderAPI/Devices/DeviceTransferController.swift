@@ -14,7 +14,8 @@ struct DeviceTransferController: Controller {
     let direct: DirectDispatch
     let time: any TimeSource
     let logger: Logger
-    /// The maximum length of a file to import, in bytes. The import of a longer file is interrupted there.
+    /// The maximum length of a file to import, in bytes. The import of a longer file stops there with an error; the
+    /// devices up to there stay registered.
     let maximumFile: Int
 
     var operations: [ProviderOperation] {
@@ -91,8 +92,8 @@ struct DeviceTransferController: Controller {
         return Response(status: .ok, headers: headers, body: .init(asyncSequence: export))
     }
 
-    /// Returns the response to an interrupted import, after which the connection is closed. It names the last
-    /// registered line, because the lines up to it stay registered.
+    /// Returns the response to an interrupted import, after which the connection is closed. It names the last line that
+    /// was read, because the registrations up to it remain.
     private func response(to interruption: ImportInterruption, app: AppRecord) -> Response {
         var headers: HTTPFields = [.connection: "close"]
         var error: RequestError
@@ -105,6 +106,8 @@ struct DeviceTransferController: Controller {
             headers[.retryAfter] = "5"
             let message = "nothing can be stored now (\(why)): \(interruption)"
             error = RequestError(.unavailable, code: "storage_unavailable", message: message)
+        case StoreError.ownerRemoved:
+            error = RequestError(.notFound, code: "removed_meanwhile", message: "the app was removed: \(interruption)")
         default:
             self.logger.warning(
                 "import interrupted",
@@ -116,7 +119,8 @@ struct DeviceTransferController: Controller {
     }
 }
 
-/// The JSON of an import's result in responses.
+/// The response body for a completed import: the numbers of added, refreshed and refused devices, and the invalid
+/// lines.
 struct ImportResponse: ResponseObject {
     let report: ImportReport
 
@@ -136,7 +140,7 @@ struct ImportResponse: ResponseObject {
     ]
 }
 
-/// The JSON of the error of one imported line.
+/// The response object for the error of one imported line.
 extension ImportError: ResponseObject {
     package static let members: [ResponseMember<Self>] = [
         .required("line", \.line),

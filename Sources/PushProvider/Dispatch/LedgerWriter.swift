@@ -58,7 +58,7 @@ final class LedgerWriter: Sendable {
         func write(_ items: [Item]) async -> [Outcome] {
             do {
                 return Self.outcomes(of: items, try await self.writeTogether(items))
-            } catch let error where items.count == 1 || error is StoreError {
+            } catch let error where items.count == 1 || (error as? StoreError)?.isTemporary == true {
                 return items.map { $0.failure(error) }
             } catch {
                 // One of the items cannot be written. Each is written alone, so that the others are.
@@ -117,7 +117,6 @@ extension LedgerBatch {
 }
 
 extension LedgerBatchResult {
-    /// The fencing numbers of the leases of claimed requests.
     fileprivate var fences: [Int64] { self.requests.compactMap { try? $0.get().claimed?.claim.fence } }
 
     /// Returns the claim states (``ActiveClaim``) of the requests that were claimed.

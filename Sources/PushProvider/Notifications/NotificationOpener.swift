@@ -59,7 +59,7 @@ struct NotificationOpener: Sendable {
     /// Returns `true` for an error that would recur in every further attempt to open this notification.
     private static func isPermanent(_ error: any Error) -> Bool {
         switch error {
-        case StoreError.queryTooExpensive: true
+        case StoreError.queryTooExpensive, StoreError.ownerRemoved: true
         // Other queries have to run first, or the process ends: neither is a fault of the notification.
         case is StoreError, is BudgetRefusal, is CancellationError: false
         default: true

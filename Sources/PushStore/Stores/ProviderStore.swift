@@ -38,6 +38,9 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The store is being closed and accepts no more long queries.
     case ending
 
+    /// Returns `true` for an error that the same write may not meet again.
+    package var isTemporary: Bool { self != .ownerRemoved }
+
     package var description: String {
         switch self {
         case .cannotOpen(let path, let why): "the database \(path) cannot be used: \(why)"

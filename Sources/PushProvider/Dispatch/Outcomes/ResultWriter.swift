@@ -10,7 +10,6 @@ import ServiceLifecycle
 /// be written, its notification is paused.
 struct ResultWriter: Sendable {
     let store: any DispatchStore
-    /// The pause between two attempts to write results.
     let pause: Duration
     let events: WakeSignal
     let metrics: DispatchMetrics
@@ -26,7 +25,7 @@ struct ResultWriter: Sendable {
                 let commits = try await Task { try await store.commit(results, now: now) }.value
                 self.note(results, commits)
                 return commits
-            } catch let error as StoreError {
+            } catch let error as StoreError where error.isTemporary {
                 if !hasLogged {
                     hasLogged = true
                     self.logger.error(

@@ -100,11 +100,14 @@ struct StoreDatabase: Sendable {
     }
 
     /// Returns ``StoreError/cannotWrite(why:)`` for an error of the disk, after which callers wait and try again, and
-    /// ``StoreError/ownerRemoved`` for a missing reference. Any other error stays as it is.
+    /// ``StoreError/ownerRemoved`` for a missing reference. Any other error stays as it is, such as that of a row that is
+    /// deleted while others refer to it.
     static func named(_ error: any Error) -> any Error {
         guard let error = error as? DatabaseError else { return error }
         if Self.isOfDisk(error) { return StoreError.cannotWrite(why: error.reason) }
-        return error.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY ? StoreError.ownerRemoved : error
+        let isOwnerMissing =
+            error.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY && error.sql?.hasPrefix("DELETE") != true
+        return isOwnerMissing ? StoreError.ownerRemoved : error
     }
 
     /// Returns `true` for an error that can disappear without a change of the database. This includes
