@@ -173,7 +173,7 @@ package final class ChatSessionService: Service {
             do {
                 if try await self.store.chatSession(id) == nil { removed.insert(id) }
             } catch {
-            // The provider does not accept pushes of removed sessions.
+                // The provider does not accept pushes of removed sessions.
             }
         }
         return removed
