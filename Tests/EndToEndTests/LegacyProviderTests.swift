@@ -96,7 +96,9 @@ import Testing
             try await provider.finish("three", accepted: 2)
             #expect(await one.next()?.body == "three")
             // The binary protocol says nothing of it; the feedback job does.
-            while try await provider.readFeedback() == 0 { try Task.checkCancellation() }
+            var deactivated: Int64 = 0
+            while deactivated == 0 { deactivated = try await provider.readFeedback() }
+            #expect(deactivated == 1)
             try await provider.finish("four", accepted: 1)
             #expect(await one.next()?.body == "four")
         }
@@ -244,13 +246,17 @@ extension RunningProvider {
     }
 
     /// Reads the feedback of the vectors' app, and returns the number of devices that it deactivated.
-    fileprivate func readFeedback() async throws -> Int64? {
+    fileprivate func readFeedback() async throws -> Int64 {
         let path = "/v1/apps/\(Vectors.bundleID)/environments/sandbox:feedback"
         var reading = try await self.api.post(path, [:])
         // The provider may be reading it for itself.
-        while reading.status == 409 { reading = try await self.api.post(path, [:]) }
+        while reading.status == 409 {
+            try Task.checkCancellation()
+            reading = try await self.api.post(path, [:])
+        }
         #expect(reading.status == 200 && reading.json["error"] == .null)
-        return reading.json["deactivated"].integerValue
+        try Task.checkCancellation()
+        return try #require(reading.json["deactivated"].integerValue)
     }
 }
 

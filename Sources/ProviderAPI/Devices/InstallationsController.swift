@@ -87,7 +87,7 @@ struct InstallationsController: Controller {
 
 extension OperationRequest {
     /// Returns the id of the installation in the path.
-    /// - Throws: ``RequestError`` unless the id has 8 to ``DeviceRequest/maximumText`` bytes.
+    /// - Throws: ``RequestError`` unless the id has 8 to ``Member/maximumText`` bytes.
     package func installation() throws -> String {
         let installation = self.path("installation")
         guard (8...Member.maximumText).contains(installation.utf8.count) else {

@@ -68,7 +68,7 @@ extension OperationRequest {
     }
 
     /// Returns the id of the user in the path.
-    /// - Throws: ``RequestError`` for an empty id, or one of more than ``DeviceRequest/maximumText`` bytes.
+    /// - Throws: ``RequestError`` for an empty id, or one of more than ``Member/maximumText`` bytes.
     package func user() throws -> String {
         let user = self.path("user")
         guard (1...Member.maximumText).contains(user.utf8.count) else {
