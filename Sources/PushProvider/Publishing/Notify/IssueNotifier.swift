@@ -17,7 +17,7 @@ package struct IssueNotifier: Sendable {
         case repeated(NotificationRecord)
     }
 
-    /// What the operation *Notify* would do for an issue now: to whom it would send, and in which waves.
+    /// The effect that the operation *Notify* would have for an issue now: the recipients and the waves of sending.
     package struct Plan: Hashable, Sendable {
         package let environment: PushEnvironment
         package let audience: AudienceExpression
