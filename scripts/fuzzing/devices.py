@@ -24,7 +24,7 @@ def step(worlds, operation):
     """For linear.ends: a state is a set of worlds."""
     (name, argument), result = operation.argument, operation.result
     make = {"register": register, "delete token": delete, "delete installation": delete_installation, "erase": erase,
-            "show": show}[name]
+            "settle": settle, "show": show}[name]
     found = frozenset(after for world in registration.expanded(worlds) for after in make(world, argument, result, operation))
     return found or None
 
@@ -49,9 +49,12 @@ def delete_installation(world, installation, *_):
     return [registration.removed(world, lambda row: row.installation == installation)[0]]
 
 
-def erase(world, user, is_over, _):
-    worlds = registration.condemned(world, user)
-    return [registration.settled(one, user) for one in worlds] if is_over else worlds
+def erase(world, user, *_):
+    return registration.condemned(world, user)
+
+
+def settle(world, user, *_):
+    return [registration.settled(world, user)]
 
 
 def show(world, argument, shown, _):
@@ -84,6 +87,12 @@ class Fleet:
             return
         if operation[0][0] == "erase":
             self.erasures.setdefault(operation[0][1], request.answered)
+        if operation[0][0] == "erase" and operation[1]:
+            # It ends with its answer: another request meanwhile only asks about it, and what has come since its begin stays.
+            self.history.append(Operation(request.invoked, request.answered - 1, request.number, operation[0], False))
+            operation = ("settle", operation[0][1]), True
+            self.history.append(Operation(request.answered, request.answered, request.number, *operation))
+            return
         self.history.append(Operation(request.invoked, request.answered, request.number, *operation))
 
     def orders(self, answer):
