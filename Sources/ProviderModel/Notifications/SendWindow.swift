@@ -8,7 +8,7 @@ package import PushTypes
 /// Closed hours are the member `quietHours` of a request's `when`, and delay a notification. The ``QuietHours`` of a
 /// user skip it.
 ///
-/// When the clocks change, a window whose opening is skipped opens right after the gap, and hours that occur twice are
+/// A window whose opening is skipped by a change of the clocks opens right after the gap. Hours that occur twice are
 /// open twice.
 package struct SendWindow: Hashable, Sendable {
     /// The maximum number of windows, and of closed hours, in one request. A request with more is rejected.

@@ -125,7 +125,7 @@ final class BinaryClientDirectory: Sendable {
     /// Returns the id of the app that owns the topic of a certificate, or `nil` if any app's bridge may list the
     /// certificate.
     private func owner(of topic: Topic?, in bridges: Bridges) -> Int64? {
-        // Without an authority, the topic is only a claim of whoever created the certificate.
+        // Without an authority, the topic is only a claim of the creator of the certificate.
         guard self.trustsTopics, let topic else { return nil }
         return topic.owner { bridges.apps[$0] }
     }

@@ -2,7 +2,7 @@ import Foundation
 import PushTypes
 import PushWire
 
-/// Rejects a *Connect* nonce that is too old, lies in the future, or was used before (device link reference 4).
+/// Rejects a *Connect* nonce that is too old, has a time in the future, or was used before (device link reference 4).
 ///
 /// The nonces of each device are stored separately, so that a device that connects often does not displace the nonces
 /// of other devices.

@@ -122,7 +122,7 @@ extension SQLiteSchema {
             PRIMARY KEY (app, environment, id)
         ) STRICT, WITHOUT ROWID;
         """,
-        // What bridges in shadow mode would have sent, compared with what an old server sends (docs/decisions/0046).
+        // The comparison of the pushes that bridges in shadow mode would send with those of the old server (docs/decisions/0046).
         "24 shadow": """
         CREATE TABLE shadow (
             kind TEXT NOT NULL, name TEXT NOT NULL, app INTEGER NOT NULL REFERENCES app (id),

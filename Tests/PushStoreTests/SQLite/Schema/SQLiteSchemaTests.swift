@@ -164,6 +164,25 @@ import Testing
         }
     }
 
+    /// What others refer to is not called removed, as it is still there.
+    @Test func theDeletionOfAReferencedRowIsAnErrorOfTheDatabase() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let bundleID = try #require(Topic(Vectors.bundleID))
+            let app = try await store.addApp(bundleID: bundleID, name: nil, now: Timestamp(milliseconds: 0)).app
+            try await store.database.write { database in
+                try database.execute(
+                    sql: "INSERT INTO credential (app, environment, kind, sealed) VALUES (?, 0, 'key', x'')",
+                    arguments: [app.id]
+                )
+            }
+            await #expect(throws: DatabaseError.self) {
+                _ = try await store.database.run(sql: "DELETE FROM app WHERE id = ?", [app.id])
+            }
+            #expect(try await store.apps().count == 1)
+        }
+    }
+
     /// A start of the wrong version must not lose what the right one can read.
     @Test func aDatabaseOfAnUnreleasedVersionIsRejectedAndUnchanged() async throws {
         try await withTemporaryDirectory { directory in
