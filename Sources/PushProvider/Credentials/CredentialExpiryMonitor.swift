@@ -99,17 +99,18 @@ package final class CredentialExpiryMonitor: Service {
 package enum CertificateExpiryStage {
     /// The first stage, in days before expiry. From then on, the overview lists the certificate as a problem.
     package static let first: Int64 = 30
-    /// The stages, each the maximum number of days left until expiry; 0 stands for an expired certificate.
+    /// The stages, each the maximum number of days left until expiry. The last one, 0, stands for an expired
+    /// certificate.
     static let all = [Int(first), 14, 7, 1, 0]
 
-    /// Returns the last stage that a certificate has reached; `nil` while more than 30 days are left.
+    /// Returns the last stage that a certificate has reached, or `nil` while more than 30 days are left.
     static func reached(_ expires: Timestamp, now: Timestamp) -> Int? {
         let left = expires.since(now)
         return Self.all.last { left <= .seconds(Int64($0) * 86_400) }
     }
 
-    /// Returns the stage to announce now; `nil` if the stage reached was announced already, or none is reached.
-    /// - Parameter announced: The stage that was announced last; `nil` if none was.
+    /// Returns the stage to announce now, or `nil` if the stage reached was announced already, or none is reached.
+    /// - Parameter announced: The stage that was announced last, or `nil` if none was.
     static func due(_ expires: Timestamp, announced: Int?, now: Timestamp) -> Int? {
         guard let stage = Self.reached(expires, now: now), stage < announced ?? .max else { return nil }
         return stage

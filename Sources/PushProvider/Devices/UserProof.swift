@@ -9,7 +9,7 @@ package import PushTypes
 /// Its claims are `sub`, the user, and `exp`, at most an hour from now. With the claim `installation` the proof is
 /// valid for that installation only. Without it, a stolen proof can be used until it expires.
 package struct UserProof: Hashable, Sendable {
-    /// The maximum length of a proof, in bytes; a longer one is rejected.
+    /// The maximum length of a proof, in bytes. A longer one is rejected.
     package static let maximumLength = InstallationRequest.maximumProof
     /// The maximum time until a proof expires. A proof that is valid for longer is rejected.
     package static let maximumLifetime: Duration = .seconds(3600)
@@ -18,7 +18,8 @@ package struct UserProof: Hashable, Sendable {
 
     package let user: String
 
-    /// Verifies a proof, and reads its user. It must be signed with one of `secrets`, and name `installation` or none.
+    /// Verifies a proof, and reads its user. The proof must be signed with one of `secrets`, and name `installation` or
+    /// no installation.
     /// - Throws: ``RequestError`` that describes the fault of the proof.
     package init(
         _ text: String,

@@ -11,7 +11,8 @@ import Synchronization
 /// transaction that accepts it. It keeps the place until a slot of the lane is free. Slots and places are divided
 /// between apps and environments. If there is no free place, the notification is accepted unclaimed, like all others.
 package final class DirectDispatch: Sendable {
-    /// The maximum number of tokens of a notification that is dispatched directly; one with more is found in the store.
+    /// The maximum number of tokens of a notification that is dispatched directly. One with more tokens is found in the
+    /// store.
     static let maximumTokens = 8
 
     /// A reserved place in the queue of a target (an app and an environment).
@@ -21,14 +22,12 @@ package final class DirectDispatch: Sendable {
         let memory: ActiveClaim
     }
 
-    /// A claimed notification that waits for a slot.
     fileprivate struct Waiting {
         let shard: ClaimedShard
         let memory: ActiveClaim
         let freshUntil: Timestamp
     }
 
-    /// A claimed notification, and the slot in which it is sent.
     struct Work: Sendable {
         let shard: ClaimedShard
         let memory: ActiveClaim
@@ -42,7 +41,6 @@ package final class DirectDispatch: Sendable {
     /// page that the store returned together with a claim may be as old.
     private static let freshness = Duration.seconds(1)
 
-    /// The queue of the notifications to one target.
     fileprivate struct Queue {
         /// The number of reserved places, for notifications that are being accepted or wait for a slot.
         var places = 0
@@ -78,7 +76,8 @@ package final class DirectDispatch: Sendable {
 
     // MARK: Acceptance
 
-    /// Reserves a place for a notification that will be accepted; `nil` if the dispatcher must find it in the store.
+    /// Reserves a place for a notification that will be accepted, or returns `nil` if the dispatcher must find it in
+    /// the store.
     func place(for notification: NotificationRecord) -> Place? {
         guard notification.lane == .urgent, notification.delivery == nil, notification.pace == nil,
             case .tokens(let tokens) = notification.audience, tokens.count <= Self.maximumTokens
@@ -155,14 +154,14 @@ package final class DirectDispatch: Sendable {
         return self.apply(.tokens(try await store.tokens(of: erasure), app: erasure.app))
     }
 
-    /// `true` if there is nothing in memory to which a stop could apply.
+    /// A Boolean value that indicates whether there is nothing in memory to which a stop could apply.
     package var isIdle: Bool { self.ledger.leases.isIdle }
 
-    /// Starts notifications for which there is a slot. Called when slots have become free.
+    /// Starts the notifications for which there is a slot. The dispatcher calls it when slots have become free.
     func fill() { self.state.withLock { $0.fill() } }
 
-    /// Records that no notifications wait in the store, except possibly for the targets in `excluded`. All other
-    /// targets may use the queues again.
+    /// Records that no notifications wait in the store, except possibly for the targets in `excluded`. The
+    /// notifications to all other targets may use the queues again.
     func noneWaits(besides excluded: Set<DispatchTarget>) {
         self.state.withLock { state in
             guard !state.waiting.isEmpty else { return }
@@ -173,7 +172,8 @@ package final class DirectDispatch: Sendable {
 
 extension DirectDispatch.State {
     /// Queues a notification, and starts it if no other notification of its target is waiting.
-    /// - Returns: `false` if the queues were closed after the notification reserved its place.
+    /// - Returns: `true` if it was queued, and `false` if the queues were closed after the notification reserved its
+    ///   place.
     fileprivate mutating func add(_ waiting: DirectDispatch.Waiting, of target: DispatchTarget) -> Bool {
         guard let isFirst = self.queues[target]?.waiting.isEmpty else { return false }
         self.queues[target]?.waiting.append(waiting)
@@ -194,7 +194,7 @@ extension DirectDispatch.State {
     }
 
     /// Starts the first notification of a target, if there is a slot for it.
-    /// - Returns: `true` if it was started.
+    /// - Returns: `true` if it was started, and `false` if there was no slot.
     private mutating func startNext(of target: DispatchTarget) -> Bool {
         guard let slots, let work, self.queues[target]?.waiting.isEmpty == false,
             let slot = slots.reserve(.shards, target), let next = self.queues[target]?.waiting.popFirst()

@@ -30,7 +30,7 @@ final class HeldLeases: Sendable {
     /// Runs `body`, which requests claims from the store given the held leases, and records the leases of these claims.
     /// - Parameters:
     ///   - fence: Returns the fencing number of a claim.
-    ///   - memory: Returns the in-memory state of a claim, to which stops are applied; `nil` if it has none.
+    ///   - memory: Returns the in-memory state of a claim, to which stops are applied, or `nil` if it has none.
     func claim<Claimed: Sendable>(
         fence: (Claimed) -> Int64,
         memory: (Claimed) -> ActiveClaim? = { _ in nil },
@@ -64,6 +64,7 @@ final class HeldLeases: Sendable {
     }
 
     /// Ends a claim after the results of its pushes were written. The lease ends with the last claim that shares it.
+    /// `memory` is the in-memory state of the claim, or `nil` if it has none.
     func end(_ fence: Int64, _ memory: ActiveClaim? = nil) {
         self.state.withLock { state in
             if let memory { state.claims[ObjectIdentifier(memory)] = nil }
@@ -83,7 +84,7 @@ final class HeldLeases: Sendable {
         return claims.reduce(into: PushesInFlight()) { $0.apply(stop, to: $1) }
     }
 
-    /// `true` if there is nothing in memory to which a stop could apply.
+    /// A Boolean value that indicates whether there is nothing in memory to which a stop could apply.
     var isIdle: Bool { self.state.withLock { $0.claims.isEmpty && $0.claiming.isEmpty } }
 
     private func begin() -> Int {

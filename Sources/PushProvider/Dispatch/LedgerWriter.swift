@@ -7,7 +7,6 @@ import PushTypes
 /// Writes that arrive while another write is in progress share one transaction, so that they share its sync to disk. If
 /// no write is in progress, a write begins immediately.
 final class LedgerWriter: Sendable {
-    /// An item to write: a notification to accept, or the result of a page.
     fileprivate enum Item: Sendable {
         case request(AcceptanceRequest, ActiveClaim?)
         case page(PageResult)
@@ -33,7 +32,7 @@ final class LedgerWriter: Sendable {
     }
 
     /// Accepts a notification, and returns when it is on disk.
-    /// - Parameter memory: The claim state of a notification that is dispatched directly; `nil` for any other.
+    /// - Parameter memory: The claim state of a notification that is dispatched directly, or `nil` for any other.
     func accept(_ request: AcceptanceRequest, in memory: ActiveClaim? = nil) async throws -> AcceptanceResult {
         guard case .request(let result) = await self.batcher.commit(.request(request, memory))
         else { throw StoreError.cannotWrite(why: "there is no result") }
@@ -48,7 +47,6 @@ final class LedgerWriter: Sendable {
         return try result.get()
     }
 
-    /// The transaction that writes one batch of items.
     private struct Transaction: Sendable {
         let store: any DispatchStore
         let lease: Duration
@@ -128,7 +126,7 @@ extension LedgerBatchResult {
         }
     }
 
-    /// Sets the time at which requests were claimed, by the later clock.
+    /// Sets the time at which the requests were claimed, by the later of the two clocks.
     fileprivate mutating func setClaimTime(_ time: Timestamp) {
         for index in self.requests.indices {
             guard case .success(var result) = self.requests[index], result.claimed != nil else { continue }

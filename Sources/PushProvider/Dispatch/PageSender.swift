@@ -15,7 +15,7 @@ struct PageSender: Sendable {
     let store: any AppStore & DispatchStore & UserStore & WebhookStore
     let caps: FrequencyCapCounter
     let directory: SenderDirectory
-    /// The senders to browsers; `nil` if nothing is sent to browsers.
+    /// The senders to browsers, or `nil` if nothing is sent to browsers.
     let web: WebPushSenderFactory?
     let invalidation: TokenInvalidationPolicy
     let faults: ConfigurationFaultTracker
@@ -27,8 +27,9 @@ struct PageSender: Sendable {
 
     /// Reads the data that all pages of a notification share.
     /// - Parameters:
-    ///   - zone: The time zone of the shard's devices; `nil` for retries.
-    ///   - needsSenders: `false` if only final states are written, for which no credential is needed.
+    ///   - zone: The time zone of the shard's devices, or `nil` for retries.
+    ///   - needsSenders: `true` to find the senders, and `false` if only final states are written, which need no
+    ///     credential.
     func prepare(
         _ record: NotificationRecord,
         number: Int64,
@@ -64,8 +65,8 @@ struct PageSender: Sendable {
     /// - Parameters:
     ///   - memory: The in-memory state of the claim, through which stops reach the page.
     ///   - fence: The fencing number of the claim's lease.
-    ///   - step: The position in the shard after this page; `nil` for retries. With the guarantee at most once, it is
-    ///     written before the page is sent.
+    ///   - step: The position in the shard after this page, or `nil` for retries. With the guarantee at most once, it
+    ///     is written before the page is sent.
     ///   - claimedAt: The time of the claim, by the later clock.
     func send(
         _ work: PageWork,

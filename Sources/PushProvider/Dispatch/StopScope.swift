@@ -25,7 +25,7 @@ package enum StopScope: Hashable, Sendable {
         }
     }
 
-    /// Returns `true` if the stop may apply to pushes of a notification.
+    /// Returns whether the stop may apply to pushes of a notification.
     func mayConcern(_ notification: UUID, app: Int64, isWeb: Bool) -> Bool {
         switch self {
         case .notification(let id): id == notification
@@ -34,7 +34,7 @@ package enum StopScope: Hashable, Sendable {
         }
     }
 
-    /// Returns `true` if the stop applies to a recipient, given that it may apply to the recipient's notification.
+    /// Returns whether the stop applies to a recipient, given that it may apply to the recipient's notification.
     func concerns(_ recipient: Recipient) -> Bool {
         switch self {
         case .notification, .app: true

@@ -14,17 +14,16 @@ package struct GatewayEvent: Hashable, Sendable {
     /// The display name of the event, such as `Delivered to Device`.
     package var text: String
     package var at: Timestamp
-    /// The `apns-id` of the push; `nil` for an event of a device.
+    /// The `apns-id` of the push, or `nil` for an event of a device.
     package var apnsID: String?
 }
 
 /// A page of the event list of a gateway.
 struct GatewayEventPage {
-    /// The entries of the page that could be parsed as events.
     var events: [GatewayEvent]
     /// The number of entries of the page, including those that could not be parsed.
     var count: Int
-    /// The highest id of an entry, after which the next page begins; `nil` if no entry has an id.
+    /// The highest id of an entry, after which the next page begins, or `nil` if no entry has an id.
     var last: Int64?
 }
 
@@ -60,7 +59,7 @@ package struct GatewayEventClient: Sendable {
     }
 
     /// Returns the events of a push, the oldest first.
-    /// - Parameter deadline: The maximum duration of this request; `nil` for ``deadline``.
+    /// - Parameter deadline: The maximum duration of this request, or `nil` for ``deadline``.
     /// - Throws: ``GatewayEventsFailure``, which names the address of the gateway.
     package func events(
         apnsID: String,
@@ -104,7 +103,7 @@ package struct GatewayEventClient: Sendable {
         }
     }
 
-    /// Parses an event; `nil` for JSON that is not an event.
+    /// Parses an event, or returns `nil` for JSON that is not an event.
     private static func event(_ value: JSONValue) -> GatewayEvent? {
         guard case .object(let members) = value, case .integer(let id)? = members["id"],
             case .string(let name)? = members["name"], case .integer(let at)? = members["timeMs"],

@@ -18,7 +18,7 @@ package struct TokenEventMonitor: Service {
     private static let logged: Set<TokenEventRecord.Action> = [.deactivated, .withheld]
 
     struct State {
-        /// The number of the last event that was counted; `nil` to begin with the next event.
+        /// The number of the last event that was counted, or `nil` to begin with the next event.
         var last: Int64?
         var summary = SummaryTally<TokenEventCount>(maximumKeys: TokenEventMonitor.maximumLines)
     }

@@ -6,16 +6,16 @@ import PushSupport
 
 /// The failure of a request that a ``PinnedClient`` makes.
 package enum PinnedClientFailure: Error, Hashable, Sendable {
-    /// There was no response. The server may have received the request.
+    /// A request without a response. The server may have received the request.
     case noResponse(reason: String)
-    /// No connection could be opened, so nothing was sent.
+    /// A connection that could not be opened, so that nothing was sent.
     case noConnection(reason: String)
-    /// The name was not looked up because too many look-ups are in progress. Nothing was sent, and the failure says
+    /// A name that was not looked up because too many look-ups are in progress. Nothing was sent, and the failure says
     /// nothing about the receiver.
     case resolverBusy(reason: String)
-    /// The policy does not allow the URL, or any address of its host name. Nothing was sent.
+    /// A URL that the policy does not allow, or whose host name has no allowed address. Nothing was sent.
     case addressNotAllowed(reason: String)
-    /// The body of the response exceeds this maximum length, in bytes.
+    /// A response whose body exceeds this maximum length, in bytes.
     case tooLong(maximum: Int)
 
     package var text: String {
@@ -102,7 +102,7 @@ package struct PinnedClient: Sendable {
         }
     }
 
-    /// Returns `true` for an error that occurred before the request was sent; `false` if it may have been sent.
+    /// Returns whether an error occurred before the request was sent. If not, the request may have been sent.
     private static func isOfConnection(_ error: any Error) -> Bool {
         switch error as? HTTPClientError {
         case .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?: true

@@ -114,7 +114,6 @@ package actor ReceiptWriter {
 ///
 /// So no app waits for all receipts of another app. The queue has no limit: a budget limits the waiting receipts.
 struct ReceiptQueue<Ticket> {
-    /// A batch that waits, and the ticket through which its caller gets the results.
     struct Element {
         var batch: ReceiptBatch
         var ticket: Ticket

@@ -9,7 +9,7 @@ struct EncryptedEnvelope: Sendable {
     private let text: EnvelopeText
     private let limit: Int
 
-    /// Creates an envelope; `nil` if the content is not encrypted.
+    /// Creates an envelope, or returns `nil` if the content is not encrypted.
     /// - Throws: ``RenderFailure/damagedContent``.
     init?(_ content: NotificationContent, bundleID: Topic, notification: UUID) throws(RenderFailure) {
         do throws(EnvelopeText.Damage) {

@@ -108,7 +108,7 @@ package final class ErasureService: Service {
     }
 
     /// Rewrites the database file, unless it was rewritten within ``ErasureSettings/overwriting``.
-    /// - Returns: `true` if no erasure is waiting for a rewrite.
+    /// - Returns: `true` if no erasure is waiting for a rewrite, and `false` otherwise.
     private func overwrite() async throws -> Bool {
         guard try await self.store.erasures().contains(where: \.isEmptied) else { return true }
         let now = self.time.steady

@@ -5,7 +5,6 @@ import PushTypes
 /// has requested. After several consecutive failures, none is sent for a while, and then one at a time until one gets a
 /// response.
 struct PushServiceStateMachine: Hashable, Sendable {
-    /// The threshold at which the circuit breaker opens, and the durations of pauses.
     struct Limits: Hashable, Sendable {
         /// The number of consecutive failures that opens the breaker. Default 5.
         var failures = 5
@@ -19,22 +18,20 @@ struct PushServiceStateMachine: Hashable, Sendable {
         init() {}
     }
 
-    /// The decision about one message.
     enum Admission: Hashable, Sendable {
-        /// The message is sent. ``PushServiceStateMachine/ended(_:at:)`` must follow.
+        /// The decision to send the message. ``PushServiceStateMachine/ended(_:at:)`` must follow.
         case send
-        /// The message is not sent now, for the given reason.
+        /// The decision not to send the message now, for the given reason.
         case wait(reason: String)
     }
 
-    /// The result of sending a message.
     enum End: Hashable, Sendable {
         case answered
-        /// The push service responded with a request for a pause of this duration.
+        /// A response that requests a pause of this duration.
         case throttled(Duration)
-        /// There was no connection, or no response.
+        /// A message for which there was no connection, or no response.
         case failed
-        /// The message was not sent, for a reason within the provider. It says nothing about the push service.
+        /// A message that was not sent, for a reason within the provider. It says nothing about the push service.
         case notSent
     }
 
@@ -61,7 +58,7 @@ struct PushServiceStateMachine: Hashable, Sendable {
         return self.breaker.admit(at: now) == nil ? .send : .wait(reason: "the push service does not answer")
     }
 
-    /// Returns `true` while no message may be sent.
+    /// Returns whether no message may be sent at the given time.
     func isPaused(at now: Timestamp) -> Bool {
         (self.pausedUntil ?? self.breaker.pausedUntil).map { now < $0 } ?? false
     }

@@ -60,8 +60,8 @@ package struct WebPushLimits: Hashable, Sendable {
     package var page: Duration = .seconds(8)
     /// The time after which the host of a push service is resolved again. Default 5 min.
     package var addressLifetime: Duration = .seconds(300)
-    /// The maximum number of clients of push services, of all apps together. Unused ones make room for further ones;
-    /// without any, the messages become retries. Default 256.
+    /// The maximum number of clients of push services, of all apps together. Unused clients make room for further ones.
+    /// If none is unused, the messages become retries. Default 256.
     package var services = 256
     /// The maximum number of push service clients of one app, so that an app with many origins leaves some to other
     /// apps. Default 128.

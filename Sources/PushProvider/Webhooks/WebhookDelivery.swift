@@ -31,11 +31,11 @@ package struct WebhookLimits: Sendable {
 package final class WebhookDelivery: Service {
     /// The reason why one run, a series of requests to one webhook, ended.
     package enum RunEnd: Hashable, Sendable {
-        /// The webhook has received all events, or cannot receive any now.
+        /// The end of a run because the webhook has received all events, or cannot receive any now.
         case idle
-        /// The run has reached its maximum number of requests.
+        /// The end of a run that has reached its maximum number of requests.
         case more
-        /// A request was not accepted.
+        /// The end of a run of which a request was not accepted.
         case failed
     }
 
@@ -60,7 +60,7 @@ package final class WebhookDelivery: Service {
 
     /// Creates the service.
     /// - Parameters:
-    ///   - bundleID: Returns the bundle id of an app; `nil` if there is no such app.
+    ///   - bundleID: Returns the bundle id of an app, or `nil` if there is no such app.
     ///   - wake: The signal that is sent when blocks of events were written, or a webhook was added or changed.
     ///   - places: The budget of runs to receivers whose last request did not fail.
     ///   - retries: The budget of runs to receivers whose last request failed.
@@ -91,11 +91,9 @@ package final class WebhookDelivery: Service {
         case ended(Due, RunEnd)
     }
 
-    /// A webhook to which a request may be sent now.
     private struct Due {
         let id: UUID
         let app: Topic?
-        /// `true` if the last request to the webhook failed.
         let isFailing: Bool
     }
 
@@ -105,7 +103,8 @@ package final class WebhookDelivery: Service {
         /// The webhooks that became due during their run, which is followed by another run.
         private var again: [UUID: Due] = [:]
 
-        /// Returns `true` if a run to the webhook may begin now; `false` if one is in progress, which another follows.
+        /// Returns `true` if a run to the webhook may begin now, and `false` if one is in progress, which another run
+        /// follows.
         mutating func begin(_ due: Due) -> Bool {
             guard !self.begun.insert(due.id).inserted else { return true }
             self.again[due.id] = due
@@ -113,7 +112,7 @@ package final class WebhookDelivery: Service {
         }
 
         /// Records the end of a run.
-        /// - Returns: The webhook's next run; `nil` if there is none.
+        /// - Returns: The webhook's next run, or `nil` if there is none.
         mutating func end(_ due: Due, _ end: RunEnd) -> Due? {
             self.begun.remove(due.id)
             let next = self.again.removeValue(forKey: due.id)
@@ -164,7 +163,7 @@ package final class WebhookDelivery: Service {
         return await self.postEvents(to: due.id)
     }
 
-    /// Waits for a signal, and then for further events. Returns `false` once the signal has been ended.
+    /// Waits for a signal, and then for further events. The result is `false` once the signal has been ended.
     private func wait(atMost limit: Duration) async -> Bool {
         guard await self.wake.wait(atMost: limit) else { return false }
         try? await Task.sleep(for: self.limits.gathering)
@@ -272,7 +271,7 @@ package final class WebhookDelivery: Service {
         return .more
     }
 
-    /// Sends a batch. Returns the failure; `nil` if the batch was accepted.
+    /// Sends a batch. Returns the failure, or `nil` if the batch was accepted.
     private func post(
         _ batch: WebhookBatch,
         _ webhook: WebhookRecord,
@@ -335,7 +334,7 @@ package final class WebhookDelivery: Service {
         self.logger.debug("post not accepted", metadata: ["webhook": "\(webhook.id)", "reason": "\(failure)"])
     }
 
-    /// Returns the last block of a failed request that has to be repeated; `nil` if there is none, or a replay has
+    /// Returns the last block of a failed request that has to be repeated, or `nil` if there is none, or a replay has
     /// moved the cursor past it.
     private func failedEnd(_ webhook: WebhookRecord) -> Int64? {
         self.failedThrough.withLock { $0[webhook.id] }.flatMap { $0 > webhook.cursor ? $0 : nil }
@@ -346,9 +345,9 @@ package final class WebhookDelivery: Service {
 package struct WebhookTestResult: Hashable, Sendable {
     /// The id of the request and of its only event.
     package var id: String
-    /// The HTTP status of the receiver; `nil` without a response.
+    /// The HTTP status of the receiver, or `nil` without a response.
     package var status: Int?
-    /// The failure, as ``WebhookRecord/lastError`` would show it; `nil` if the receiver accepted the request.
+    /// The failure, as ``WebhookRecord/lastError`` would show it, or `nil` if the receiver accepted the request.
     package var error: String?
     /// The time from the start of the name resolution to the response.
     package var duration: Duration

@@ -4,15 +4,16 @@ import PushTypes
 
 /// The failure of a request that the receiver of a webhook did not accept.
 enum WebhookFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A response with a status other than 2xx. `retryAfter` is the delay that the receiver requested; `nil` if none.
+    /// A response with a status other than 2xx. `retryAfter` is the delay that the receiver requested, or `nil` if
+    /// none.
     case status(Int, retryAfter: Duration?)
-    /// There was no response, or no connection.
+    /// A request without a response, or without a connection.
     case noResponse(reason: String)
-    /// Nothing was sent, for a reason within the provider. It says nothing about the receiver.
+    /// A request that was not sent, for a reason within the provider. It says nothing about the receiver.
     case notPosted(reason: String)
-    /// The policy does not allow the URL, or any address of its host name. Nothing was sent.
+    /// A URL that the policy does not allow, or whose host name has no allowed address. Nothing was sent.
     case addressNotAllowed(reason: String)
-    /// The webhook has no secret, so that the request cannot be signed.
+    /// A webhook without a secret, so that the request cannot be signed.
     case unsignable
 
     var description: String {
@@ -51,7 +52,7 @@ struct WebhookStateMachine: Hashable, Sendable {
         (self.record, self.policy) = (record, policy)
     }
 
-    /// Returns `true` if a request may be sent to the webhook now. If the time of the next attempt is later than the
+    /// Returns whether a request may be sent to the webhook now. If the time of the next attempt is later than the
     /// longest back-off, it was stored under a wrong clock and is ignored.
     /// - Parameter now: The current time by the steady clock.
     func isDue(at now: Timestamp) -> Bool {

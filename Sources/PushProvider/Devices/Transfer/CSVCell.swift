@@ -48,7 +48,7 @@ enum CSVCell {
         return value
     }
 
-    /// Returns the members of the JSON object in a cell. Any other text is an error, which names `column`.
+    /// Returns the members of the JSON object in a cell. Any other text is an error that names `column`.
     static func object(_ text: String, in column: String) throws(RequestError) -> [String: JSONValue] {
         guard case .object(let members)? = try? JSONValue(parsing: Data(text.utf8)) else {
             throw RequestError(.invalid, code: "wrong_type", message: "it must be a JSON object", path: column)

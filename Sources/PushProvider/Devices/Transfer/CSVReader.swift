@@ -28,7 +28,6 @@ struct CSVReader {
     }
 
     private enum State {
-        /// The beginning of a cell.
         case start
         case plain
         case quoted
@@ -43,15 +42,14 @@ struct CSVReader {
     private var state = State.start
     private var cells: [String] = []
     private var cell: [UInt8] = []
-    /// The number of bytes of the row so far.
     private var length = 0
     private var line = 1
     private var firstLine = 1
-    /// `true` if the last byte was the CR that ended a row, after which an LF is skipped.
+    /// A Boolean value that indicates whether the last byte was the CR that ended a row, after which an LF is skipped.
     private var isAfterReturn = false
     private var bytesSeen = 0
 
-    /// Returns the rows that end in `bytes`.
+    /// Reads the next bytes of the file, and returns the rows that end in them.
     mutating func feed(_ bytes: ByteBufferView) -> [Row] {
         var rows: [Row] = []
         for byte in bytes {
@@ -61,13 +59,13 @@ struct CSVReader {
         return rows
     }
 
-    /// Returns the last row, if it has no line end; otherwise `nil`.
+    /// Returns the last row if it has no line end, or `nil` otherwise.
     mutating func finish() -> Row? {
         if case .quoted = self.state { self.state = .skipping(.unclosedQuote) }
         return self.length == 0 ? nil : self.endRow()
     }
 
-    /// Returns `true` for a byte of a byte order mark at the beginning of the file, which is skipped.
+    /// Returns whether the byte belongs to a byte order mark at the beginning of the file, which is skipped.
     private mutating func isByteOrderMark(_ byte: UInt8) -> Bool {
         guard self.bytesSeen < 3 else { return false }
         let isMark = byte == Self.byteOrderMark[self.bytesSeen]
@@ -132,7 +130,7 @@ struct CSVReader {
         self.cell.removeAll(keepingCapacity: true)
     }
 
-    /// Finishes the current row and returns it; `nil` for an empty line.
+    /// Finishes the current row and returns it, or returns `nil` for an empty line.
     private mutating func endRow() -> Row? {
         defer {
             self.cells.removeAll(keepingCapacity: true)

@@ -6,7 +6,6 @@ import PushTypes
 /// The consequence of one push outcome for its recipient: a final state or another attempt, and possibly a change of
 /// the token.
 struct DeliveryDecision: Hashable, Sendable {
-    /// The next step for the recipient.
     enum Next: Hashable, Sendable {
         case final(DeliveryRecord.State, reason: String?)
         /// Another attempt.
@@ -19,12 +18,12 @@ struct DeliveryDecision: Hashable, Sendable {
     var next: Next
     /// The change of the token that the response suggests: ``TokenStateChange/Kind/deactivated(since:)`` if the push
     /// service reports the token as permanently invalid, ``TokenStateChange/Kind/suspected`` if it reports a bad token,
-    /// else `nil`. The token invalidation policy decides whether to apply it.
+    /// and `nil` otherwise. The token invalidation policy decides whether to apply the change.
     var token: TokenStateChange.Kind?
     var reason: String?
-    /// `true` if the response to this attempt or an earlier one was lost.
+    /// A Boolean value that indicates whether the response to this attempt or an earlier one was lost.
     var mayHaveArrived = false
-    /// `true` if the push was handed to the push service, with or without a response.
+    /// A Boolean value that indicates whether the push was handed to the push service, with or without a response.
     var wasSent = true
 
     /// Decides the consequence of an outcome.
@@ -33,8 +32,8 @@ struct DeliveryDecision: Hashable, Sendable {
     ///   - sentAt: The time of this attempt, from which a token counts as invalid after a 410 without a timestamp.
     ///   - expires: The time after which no further attempt is made.
     ///   - mayHaveArrived: `true` if the response to an earlier attempt was lost.
-    ///   - repeatsUnknown: `true` to repeat a push that may have arrived (at least once), `false` not to (at most
-    ///     once).
+    ///   - repeatsUnknown: `true` to repeat a push that may have arrived (at least once), and `false` not to repeat it
+    ///     (at most once).
     static func make(
         _ outcome: Outcome,
         attempts: Int,

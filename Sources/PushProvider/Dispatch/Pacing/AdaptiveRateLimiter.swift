@@ -4,10 +4,9 @@ import PushSupport
 ///
 /// The service is under strain if at least a tenth of the recipients are throttled, unavailable or unreachable. It is
 /// evaluated over at least ``Settings/sample`` recipients, since a 429 may concern a single device (reference 1.10).
-/// Strain doubles the maximum delay and halves the page. A page without strain reverses one doubling and adds a tenth
-/// of a page.
+/// Strain doubles the maximum delay and halves the size of pages. An evaluation without strain reverses one doubling,
+/// and increases the size by a tenth of the maximum.
 struct AdaptiveRateLimiter: Sendable {
-    /// The sizes of pages, and the limits of delays.
     struct Settings: Hashable, Sendable {
         /// The maximum number of recipients of a page, and (`minimumPage`) the minimum for an overloaded push service.
         /// Defaults 500 and 20.
@@ -35,7 +34,7 @@ struct AdaptiveRateLimiter: Sendable {
         var unavailable = 0
         /// The number of pushes that were not sent, or that got no response.
         var unreachable = 0
-        /// The maximum `retry-after` in the push service's responses; `nil` if none had one.
+        /// The maximum `retry-after` in the push service's responses, or `nil` if none had one.
         var retryAfter: Duration?
 
         var total: Int { self.accepted + self.rejected + self.strained }
@@ -61,9 +60,10 @@ struct AdaptiveRateLimiter: Sendable {
     private let settings: Settings
     /// The number of recipients of the next page.
     private(set) var pageSize: Int
-    /// The number of pages with strain, minus the pages without strain that followed; it determines the back-off.
+    /// The number of evaluations with strain, minus those without strain that followed. It determines the back-off.
     private(set) var level = 0
-    /// The sum of the reports since the last evaluation, until it covers enough recipients for the next one.
+    /// The sum of the reports since the last evaluation. The next one takes place once the sum covers enough
+    /// recipients.
     private var pending = Report()
 
     init(settings: Settings = Settings()) {
@@ -72,7 +72,7 @@ struct AdaptiveRateLimiter: Sendable {
     }
 
     /// Evaluates the report of a page, and adapts the size of the next one.
-    /// - Returns: The time to wait before the next page; zero without strain.
+    /// - Returns: The time to wait before the next page, or zero without strain.
     mutating func record(_ report: Report, using generator: inout some RandomNumberGenerator) -> Duration {
         self.pending.add(report)
         guard self.pending.total >= self.settings.sample else { return .zero }

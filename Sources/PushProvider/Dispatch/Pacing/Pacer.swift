@@ -9,12 +9,12 @@ import PushTypes
 struct Pacer: Sendable {
     /// The number of recipients that may be sent to, and the time of the next decision.
     struct Allowance: Hashable, Sendable {
-        /// The number of recipients that may be sent to now; 0 or more.
+        /// The number of recipients that may be sent to now, which is 0 or more.
         var count: Int
-        /// The time at which to decide again if ``count`` is 0; otherwise now.
+        /// The time at which to decide again if ``count`` is 0, and the current time otherwise.
         var next: Timestamp
 
-        /// Limits the allowance to what the other allowance permits as well.
+        /// Limits the allowance to what `other` permits as well: the lower number of recipients and the later time.
         mutating func limit(by other: Allowance) {
             self.count = min(self.count, other.count)
             self.next = max(self.next, other.next)
@@ -70,7 +70,7 @@ struct Pacer: Sendable {
         self.credit = min(self.credit + Int64(max(0, min(count, Self.enough))) * 1000, Int64(rate) * 1000)
     }
 
-    /// Refills the bucket: each millisecond adds `rate` thousandths.
+    /// Refills the bucket: each millisecond adds `rate` thousandths of a recipient.
     private mutating func refill(_ rate: Int, now: Timestamp) {
         let elapsed = max(.zero, min(now.since(self.refilledAt), .seconds(1)))
         let milliseconds =
@@ -88,8 +88,8 @@ struct Pacer: Sendable {
         return Allowance(count: 0, next: now.advanced(by: .milliseconds(max(1, wait))))
     }
 
-    /// Resets the progress once the wave's interval has elapsed. The next wave begins when its first recipient is sent
-    /// to.
+    /// Resets the progress once the wave's interval has elapsed. The next wave begins when a push is sent to its first
+    /// recipient.
     private mutating func beginWaveIfDue(interval: Int, now: Timestamp) {
         guard let start = self.wave.startedAt else { return self.wave.sent = 0 }
         if now >= start.advanced(by: .seconds(interval)) {

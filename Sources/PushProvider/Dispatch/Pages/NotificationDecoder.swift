@@ -7,7 +7,7 @@ import Synchronization
 /// The content of a notification, decoded from its stored form, and the ids of its deliveries.
 struct DecodedNotification: Sendable {
     let ids: DeliveryID
-    /// The renderer of the payloads; `nil` if the stored content is damaged.
+    /// The renderer of the payloads, or `nil` if the stored content is damaged.
     let renderer: ContentRenderer?
     /// The common part of all recipients' pushes. Its id is empty, and so is its payload if that depends on the
     /// recipient.
@@ -43,7 +43,6 @@ final class NotificationDecoder: Sendable {
 
     private struct State {
         var known: [UUID: DecodedNotification] = [:]
-        /// The total size of the cached notifications' stored contents, in bytes.
         var size = 0
     }
 

@@ -86,7 +86,8 @@ struct PageDraft {
         }
     }
 
-    /// Holds a recipient back until its environment can be sent to, or fails it if there is no fault that could end.
+    /// Holds a recipient back until pushes can be sent to its environment, or fails it if there is no fault that could
+    /// end.
     private mutating func hold(
         _ recipient: Recipient,
         of notification: PreparedNotification,
@@ -146,7 +147,8 @@ struct PageDraft {
         return removed
     }
 
-    /// Returns the index of an environment's batch, which is created if necessary; `nil` if nothing can be sent there.
+    /// Returns the index of an environment's batch, which is created if necessary, or `nil` if nothing can be sent
+    /// there.
     private mutating func batch(
         for environment: PushEnvironment,
         _ notification: PreparedNotification,

@@ -40,7 +40,8 @@ struct PageWork: Sendable {
         self.skipUnwanted(notification, at: clocks)
     }
 
-    /// Adds a recipient to which a push may be sent from `start` by the wall clock; a later start postpones it.
+    /// Adds a recipient to which a push may be sent from `start` by the wall clock. If `start` is later than now, the
+    /// recipient is postponed.
     mutating func add(_ recipient: Recipient, at start: Timestamp, _ clocks: ClockReading) {
         if start > clocks.wall {
             self.postponed.append(RetryResult(recipient, dueAt: clocks.steady(atWall: start)))
@@ -69,6 +70,6 @@ extension RetryResult {
 }
 
 extension Recipient {
-    /// The time zone of the device; `nil` if it has none, or an unknown one.
+    /// The time zone of the device, or `nil` if it has none, or an unknown one.
     var timeZone: TimeZone? { self.profile?.timeZone.flatMap { TimeZone(named: $0) } }
 }

@@ -65,11 +65,11 @@ package struct EntitlementChecker: Sendable {
 
     /// The grounds on which an account can be entitled to retail issues of an app.
     package struct Grounds: Hashable, Sendable {
-        /// `true` if the provider has a root certificate of the App Store.
+        /// A Boolean value that indicates whether the provider has a root certificate of the App Store.
         package let hasAppStoreRoot: Bool
-        /// `true` if purchases in the sandbox entitle to production issues.
+        /// A Boolean value that indicates whether purchases in the sandbox entitle to production issues.
         package let allowsSandboxPurchases: Bool
-        /// `true` if a publisher's server is configured for the app.
+        /// A Boolean value that indicates whether a publisher's server is configured for the app.
         package let hasServer: Bool
     }
 
@@ -131,7 +131,7 @@ extension EntitlementChecker {
         }
     }
 
-    /// Returns the reason why no account can be entitled to retail issues with the app's current settings; `nil` if
+    /// Returns the reason why no account can be entitled to retail issues with the app's current settings, or `nil` if
     /// accounts can be entitled.
     package func refusalForEverybody(app: AppRecord) async throws -> String? {
         guard !self.verifier.hasRoots,
@@ -235,7 +235,7 @@ extension EntitlementChecker {
         return decisions
     }
 
-    /// Returns the publisher's decision; `former`, which the transactions decided, stands if the publisher refuses.
+    /// Returns the publisher's decision, or `former`, which the transactions decided, if the publisher grants nothing.
     private static func decision(
         _ decision: DirectEntitlement.Decision,
         otherwise former: EntitlementDecision
@@ -262,10 +262,10 @@ extension EntitlementDecision {
 
 /// The entitlement settings that apply to all apps.
 package struct EntitlementSettings: Sendable {
-    /// The root certificates for verifying transactions; `nil` to refuse all transactions. Default `nil`.
+    /// The root certificates for verifying transactions, or `nil` to refuse all transactions. Default `nil`.
     package var roots: AppStoreRoots?
-    /// `true` if purchases in the sandbox entitle to every product, as App Review requires. Default `false`: they
-    /// entitle only to products whose ids begin with `dev_test.`.
+    /// A Boolean value that indicates whether purchases in the sandbox entitle to every product, as App Review
+    /// requires. By default they entitle only to products whose ids begin with `dev_test.`.
     package var allowsSandboxPurchases = false
     /// The maximum time for resolving the name of a publisher's server, and again from then to the end of its response.
     /// Default 5 s.

@@ -15,7 +15,7 @@ package struct FileFolder: Sendable {
     private let receiving = ReceivedParts()
     private let freeBytes: @Sendable (_ path: String) -> Int?
 
-    /// Creates a folder. `freeBytes` returns the free bytes of the disk beyond the reserve; `nil` if they are not
+    /// Creates a folder. `freeBytes` returns the free bytes of the disk beyond the reserve, or `nil` if they are not
     /// known.
     package init(path: String, freeBytes: @escaping @Sendable (_ path: String) -> Int? = FileFolder.room(at:)) {
         (self.path, self.freeBytes) = (path, freeBytes)
@@ -51,7 +51,8 @@ package struct FileFolder: Sendable {
         return try await body()
     }
 
-    /// Returns the number of free bytes beyond the reserve, negative if it is in use; `nil` if the number is not known.
+    /// Returns the number of free bytes beyond the reserve, which is negative if the reserve is in use, or `nil` if the
+    /// number is not known.
     package func room() -> Int? { self.freeBytes(self.path) }
 
     package static func room(at path: String) -> Int? {
@@ -84,7 +85,7 @@ package struct FileFolder: Sendable {
         else { throw OpenFile.Failure.last }
     }
 
-    /// Returns `true` if the folder contains a file with this hash and the right length.
+    /// Returns whether the folder contains a file with this hash and the right length.
     package func hasContent(_ hash: ContentHash, size: Int) -> Bool {
         (try? OpenFile(reading: self.path(of: hash)).length()) == size
     }

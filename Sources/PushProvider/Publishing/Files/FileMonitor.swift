@@ -51,7 +51,6 @@ package final class FileMonitor: Service {
         )
     }
 
-    /// Records as missing a file that could not be read.
     package func noteMissing(_ file: UsedFile) { self.known.withLock { $0.note(file) } }
 
     /// Returns the files that are still missing, sorted by name.
@@ -84,8 +83,7 @@ struct LostFiles {
 
     mutating func endCheck(_ missing: [UsedFile]) { self.files = self.noted.union(missing) }
 
-    /// Removes files that were found again. Does nothing if a file was recorded as missing since the caller read
-    /// ``notes``.
+    /// Removes files that were found again, unless a file was recorded as missing since the caller read ``notes``.
     mutating func remove(_ found: Set<UsedFile>, unlessNotedAfter notes: Int) {
         guard self.notes == notes else { return }
         self.files.subtract(found)
@@ -102,7 +100,7 @@ package enum MissingFilesText {
         Restore the folder of files from its backup, or upload the files again: martlet issue upload …
         """
 
-    /// Returns a sentence with the number of missing files and the names of the first ones.
+    /// Returns a sentence with the number of missing files, the path of the folder, and the names of the first files.
     package static func text(_ missing: [UsedFile], in folder: FileFolder) -> String {
         let named = missing.prefix(Self.maximumNamed).map { "\($0.file.name) (\($0.file.hash.hex.prefix(8))…)" }
         let more = missing.count > Self.maximumNamed ? ", …" : ""

@@ -26,7 +26,7 @@ final class UploadDiskSpace: Sendable {
     ///   - needed: The number of bytes that have arrived.
     ///   - wanted: The number of bytes to reserve. It is limited to a quarter of the free space, so that a nearly full
     ///     disk is reserved in small amounts.
-    /// - Returns: The number of reserved bytes, and their permit; no permit if the free space is not known.
+    /// - Returns: The number of reserved bytes, and their permit, which is `nil` if the free space is not known.
     /// - Throws: ``UploadFailure/full(_:)``; ``RetryLaterError`` if only the app has reserved too much for now.
     func take(
         _ needed: Int,
@@ -46,8 +46,8 @@ final class UploadDiskSpace: Sendable {
         try await self.take(for: caller) { left in size <= left ? size : nil }?.permit?.end()
     }
 
-    /// Reserves the number of bytes that `amount` returns for the `left` ones; `nil` means that they do not suffice.
-    /// Returns `nil` if the free space is not known.
+    /// Reserves the number of bytes that `amount` returns for the free bytes. If it returns `nil`, they do not suffice,
+    /// and the disk counts as full. The result is `nil` if the free space is not known.
     private func take(
         for caller: BudgetCaller,
         _ amount: (_ left: Int) -> Int?
@@ -113,14 +113,13 @@ struct UploadReservation: Sendable {
     private let room: UploadDiskSpace
     private let app: Int64
     private let caller: BudgetCaller
-    /// The size of the file; `nil` if it is not known.
+    /// The size of the file, or `nil` if it is not known.
     private let size: Int?
     /// The position up to which bytes were written to disk.
     private var position: Int
     /// The position up to which space is reserved.
     private var end: Int
     private var permits: [BudgetPermit] = []
-    /// The number of bytes already written to disk that are still charged to the reserved space.
     private var kept = 0
 
     /// Creates a reservation without space yet, for bytes that arrive from `position` in the file on.
@@ -129,7 +128,6 @@ struct UploadReservation: Sendable {
         (self.position, self.end, self.size) = (position, position, size)
     }
 
-    /// Returns `true` if space is reserved up to a position.
     func includes(_ position: Int) -> Bool { position <= self.end }
 
     /// Reserves space for the bytes up to a position, and for some that follow.
@@ -160,7 +158,6 @@ struct UploadReservation: Sendable {
         self.position = position
     }
 
-    /// Releases all space that the upload has reserved.
     mutating func releaseAll() {
         self.room.release(self.permits, kept: self.kept, app: self.app)
         (self.permits, self.kept) = ([], 0)

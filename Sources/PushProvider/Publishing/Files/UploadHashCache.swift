@@ -46,7 +46,7 @@ final class UploadHashCache: Sendable {
         self.turns = Budget(.uploads, limits: turns)
     }
 
-    /// Returns the cached hash of the first bytes of a part; `nil` if there is none of at most `count` bytes.
+    /// Returns the cached hash of the first bytes of a part, or `nil` if there is no hash of at most `count` bytes.
     func known(_ upload: UUID, upTo count: Int) -> IncrementalHash? {
         self.state.withLock { $0.hashes[upload]?.hash }.flatMap { $0.count <= count ? $0 : nil }
     }

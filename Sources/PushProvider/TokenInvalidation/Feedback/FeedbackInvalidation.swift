@@ -21,9 +21,9 @@ package struct FeedbackInvalidation: Sendable {
         package let target: AppEnvironment
         /// The numbers so far: of listed tokens, and of devices that were deactivated, kept or withheld.
         package internal(set) var counts = FeedbackCounts()
-        /// The number of active devices of the environment before the first change; `nil` while nothing has changed.
+        /// The number of active devices of the environment before the first change, or `nil` while nothing has changed.
         var active: Int?
-        /// The error that ended the list early; `nil` if there was none.
+        /// The error that ended the list early, or `nil` if there was none.
         var error: (any Error)?
 
         package init(of target: AppEnvironment) { self.target = target }
@@ -63,7 +63,7 @@ package struct FeedbackInvalidation: Sendable {
         reading.counts.add(counts)
     }
 
-    /// Returns `true` if the breaker is open, after evaluating all entries of the list so far.
+    /// Returns whether the breaker is open, after evaluating all entries of the list so far.
     private func isBreakerOpen(for dead: Int, _ reading: inout Reading, now: Timestamp) async throws -> Bool {
         let (app, environment) = (reading.target.app, reading.target.environment)
         let active: Int

@@ -18,7 +18,7 @@ package struct FeedbackSchedule: Hashable, Sendable {
     /// Returns the time of the next reading after one that has ended.
     /// - Parameters:
     ///   - start: The beginning of the reading that has ended.
-    ///   - failures: The number of consecutive failures; 0 after a success.
+    ///   - failures: The number of consecutive failures, or 0 after a success.
     func next(
         after start: Timestamp,
         endedAt end: Timestamp,

@@ -105,8 +105,8 @@ package final class FeedbackService: Service {
     }
 
     /// Reads the list of a feedback service, unless it is being read or is not due.
-    /// - Parameter due: The current time by the steady clock; `nil` to read a list that is not due too.
-    /// - Returns: The record of the reading; `nil` if the list was not read.
+    /// - Parameter due: The current time by the steady clock, or `nil` to read the list even if it is not due.
+    /// - Returns: The record of the reading, or `nil` if the list was not read.
     private func read(_ target: AppEnvironment, due: Timestamp?) async throws -> FeedbackRun? {
         guard self.running.withLock({ $0.insert(target).inserted }) else { return nil }
         defer { self.running.withLock { _ = $0.remove(target) } }
@@ -233,7 +233,6 @@ package final class FeedbackService: Service {
     }
 }
 
-/// The reason why a feedback service cannot be read with an app's credential.
 private enum FeedbackFault: Error, CustomStringConvertible {
     case needsCertificate
     case credential(String)

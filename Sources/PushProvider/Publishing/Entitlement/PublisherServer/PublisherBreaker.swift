@@ -23,10 +23,9 @@ package struct PublisherBreaker: Hashable, Sendable {
         package init() {}
     }
 
-    /// The decision about one request.
     enum Admission: Hashable, Sendable {
         case ask
-        /// No request may be sent for this duration.
+        /// The decision that no request may be sent for this duration.
         case wait(Duration)
     }
 
@@ -38,9 +37,9 @@ package struct PublisherBreaker: Hashable, Sendable {
     }
 
     enum Failure: Hashable, Sendable {
-        /// The server failed on a request from this site; `nil` if the site is not known.
+        /// A failure of the server on a request from this site, which is `nil` if the site is not known.
         case question(Site?)
-        /// The server did not respond.
+        /// A failure of the server to respond at all.
         case connection
     }
 
@@ -57,7 +56,7 @@ package struct PublisherBreaker: Hashable, Sendable {
         self.breaker = ProbingBreaker(pause: limits.pause, longestPause: limits.longestPause)
     }
 
-    /// `true` while no request, or only a probe, may be sent.
+    /// A Boolean value that indicates whether no request, or only a probe, may be sent.
     var isOpen: Bool { self.breaker.isOpen }
 
     /// Decides whether a request is sent. If so, ``succeeded()``, ``failed(_:at:)`` or ``notAsked(at:)`` must follow.
@@ -72,7 +71,7 @@ package struct PublisherBreaker: Hashable, Sendable {
     mutating func notAsked(at now: Timestamp) { self.breaker.notTried(at: now) }
 
     /// Records a failure, which may open the breaker, or prolong its pause.
-    /// - Returns: `true` if this failure opened the breaker.
+    /// - Returns: `true` if this failure opened the breaker, and `false` otherwise.
     @discardableResult
     mutating func failed(_ failure: Failure, at now: Timestamp) -> Bool {
         guard !self.isOpen else {

@@ -116,15 +116,15 @@ package struct PublisherExchange: Hashable, Sendable {
 
     package var method: String
     package var url: String
-    /// The body of the request; `nil` if it has none.
+    /// The body of the request, or `nil` if it has none.
     package var request: String?
-    /// The HTTP status; `nil` without a response.
+    /// The HTTP status, or `nil` without a response.
     package var status: Int?
-    /// The beginning of the response's body; `nil` without a response.
+    /// The beginning of the response's body, or `nil` without a response.
     package var response: String?
-    /// The product ids in the response, sorted; `nil` without a usable response.
+    /// The product ids in the response, sorted, or `nil` without a usable response.
     package var products: [String]?
-    /// The reason why there is no usable response; `nil` if there is one.
+    /// The reason why there is no usable response, or `nil` if there is one.
     package var error: String?
     /// The time from the start of the name look-up to the end of the response.
     package var duration: Duration = .zero

@@ -4,30 +4,31 @@ import PushSupport
 
 /// The parsed response of a publisher's server.
 enum PublisherResponse: Hashable, Sendable {
-    /// The account is entitled to the products with these ids.
+    /// The ids of the products to which the account is entitled.
     case entitled(Set<String>)
-    /// The account must sign in again: the server does not know it, or its token has expired.
+    /// The response that the account must sign in again: the server does not know it, or its token has expired.
     case accountRefused
-    /// The server refuses this request, with a status from 400 to 499. The account is entitled to none of the requested
+    /// The refusal of this request, with a status from 400 to 499. The account is entitled to none of the requested
     /// products.
     case questionRefused(status: Int)
 }
 
 /// The failure of a request to a publisher's server.
 enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There was no response, or no connection.
+    /// A request without a response, or without a connection.
     case noResponse(reason: String)
-    /// The server was not queried, for a reason within the provider. This says nothing about the server.
+    /// A request that was not sent, for a reason within the provider. It says nothing about the server.
     case notAsked(reason: String)
-    /// The policy does not allow the URL, or any address of its host name.
+    /// A URL that the policy does not allow, or whose host name has no allowed address.
     case addressNotAllowed(reason: String)
-    /// The response has a status, of HTTP or in the body, that says nothing about the account, such as 503.
+    /// A status, of HTTP or in the body, that says nothing about the account, such as 503.
     case status(Int)
     case tooLong
-    /// The response does not have the expected form. The reason completes a sentence about the response.
+    /// A response that does not have the expected form. The reason completes a sentence about the response.
     case malformed(reason: String)
 
-    /// `true` if the content of the request may be the cause, such as a token on which the server fails.
+    /// A Boolean value that indicates whether the content of the request may be the cause, such as a token on which the
+    /// server fails.
     var mayBeOfQuestion: Bool {
         switch self {
         case .noResponse, .notAsked, .addressNotAllowed: false

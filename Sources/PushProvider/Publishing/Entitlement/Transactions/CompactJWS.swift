@@ -18,7 +18,8 @@ struct CompactJWS: Hashable, Sendable {
     /// The signature: 32 bytes of r and 32 bytes of s (RFC 7518 section 3.4).
     let signature: Data
 
-    /// Parses a JWS without verifying it. Throws ``TransactionFault`` for any other text.
+    /// Parses a JWS without verifying it.
+    /// - Throws: ``TransactionFault`` for any other text.
     init(_ text: String) throws(TransactionFault) {
         guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
         let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
@@ -63,7 +64,7 @@ struct CompactJWS: Hashable, Sendable {
         return members
     }
 
-    /// Decodes base64url in its canonical form: without padding, other characters or surplus bits.
+    /// Decodes base64url in its canonical form, or returns `nil` for padding, other characters and surplus bits.
     private static func decode(_ part: Substring.UTF8View) -> Data? {
         let text = String(decoding: part, as: UTF8.self)
         guard let data = Base64URL.decode(text), Base64URL.encode(data) == text else { return nil }
