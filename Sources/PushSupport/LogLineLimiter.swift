@@ -3,7 +3,6 @@ package import NIOCore
 /// Limits the log lines that clients can cause: a number of lines of each kind is written per minute, and further ones
 /// are only counted.
 package struct LogLineLimiter<Key: Hashable & Sendable>: Sendable {
-    /// The count of one kind of line in the current minute.
     private struct Line {
         var start: NIODeadline
         var written = 0
@@ -22,8 +21,8 @@ package struct LogLineLimiter<Key: Hashable & Sendable>: Sendable {
 
     /// Counts a line of the kind `key`, and decides whether it is written.
     ///
-    /// - Returns: The number of lines that were omitted since the last one that was written; `nil` if this line must be
-    ///   omitted too.
+    /// - Returns: The number of lines that were omitted since the last one that was written, or `nil` if this line must
+    ///   be omitted too.
     package mutating func note(_ key: Key, now: NIODeadline) -> Int? {
         var line = self.lines[key] ?? Line(start: now)
         if now >= line.start + .minutes(1) { (line.start, line.written) = (now, 0) }

@@ -62,7 +62,7 @@ package final class OneShotValue<Value: Sendable>: Sendable {
     }
 
     /// Sets the result and resumes all readers. Later results are ignored.
-    /// - Returns: `false` if a result had been set before.
+    /// - Returns: `true` if the result was set, and `false` if one had been set before.
     @discardableResult
     package func resolve(_ result: Result<Value, any Error>) -> Bool {
         let waiters: [CheckedContinuation<Value, any Error>]? = self.state.withLock { state in

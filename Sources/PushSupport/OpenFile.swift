@@ -13,7 +13,8 @@ package final class OpenFile: Sendable {
         package let number: CInt
 
         package var description: String { String(cString: strerror(self.number)) }
-        /// `true` if the disk or the process's quota is full, or the file would become too large.
+        /// A Boolean value that indicates whether the disk or the process's quota is full, or the file would become too
+        /// large.
         package var isFull: Bool { [ENOSPC, EDQUOT, EFBIG].contains(self.number) }
 
         /// The error of the last system call on this thread.
@@ -39,7 +40,7 @@ package final class OpenFile: Sendable {
     deinit { close(self.descriptor) }
 
     /// Reads at most as many bytes as fit into the buffer.
-    /// - Returns: The number of bytes, 0 at the end of the file.
+    /// - Returns: The number of bytes, or 0 at the end of the file.
     /// - Throws: ``Failure``.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(Failure) -> Int {
         while true {
@@ -89,7 +90,7 @@ package struct OpenFileLimit: Hashable, Sendable {
     /// The highest value to which this process may raise ``now``.
     package let highest: Int
 
-    /// The current limit; `nil` if it cannot be read.
+    /// The current limit, or `nil` if it cannot be read.
     package static var present: OpenFileLimit? {
         guard let limits = Self.limits else { return nil }
         return OpenFileLimit(now: Int(clamping: limits.rlim_cur), highest: Int(clamping: Self.highest(limits)))
@@ -98,7 +99,7 @@ package struct OpenFileLimit: Hashable, Sendable {
     /// Raises the limit to the highest value.
     ///
     /// Most systems start with 1,024 because of programs that wait with `select`, which this program does not use.
-    /// - Returns: The new limit; `nil` if it cannot be read.
+    /// - Returns: The new limit, or `nil` if it cannot be read.
     @discardableResult
     package static func raise() -> Int? {
         if var limits = Self.limits, limits.rlim_cur < Self.highest(limits) {

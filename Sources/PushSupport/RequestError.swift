@@ -37,7 +37,7 @@ package struct RequestError: Error, Hashable, Sendable {
     /// The explanation for the person who reads the response, with the remedy. It never contains a secret or a whole
     /// token.
     package var message: String
-    /// The member of the body, the header or the query item that is invalid, such as `to.tokens[3]`; `nil` for none.
+    /// The member of the body, the header or the query item that is invalid, such as `to.tokens[3]`, or `nil` for none.
     package var path: String?
 
     package init(_ kind: Kind, code: String, message: String, path: String? = nil) {
@@ -55,7 +55,7 @@ extension RequestError {
     /// Creates the error `no_such_THING` for an object that does not exist.
     /// - Parameters:
     ///   - identifier: The name of the property by which the caller identified the object.
-    ///   - path: The parameter that contains the identifier; default `thing`.
+    ///   - path: The parameter that contains the identifier, or `nil` if its name is `thing`.
     package static func noSuch(_ thing: String, by identifier: String = "id", at path: String? = nil) -> RequestError {
         let message = "there is no \(thing) with this \(identifier)"
         return RequestError(.notFound, code: "no_such_\(thing)", message: message, path: path ?? thing)

@@ -41,7 +41,8 @@ package final class Budget: Sendable {
         var hasEnded = false
     }
 
-    /// The size, in bytes, up to which a body is charged to no budget. The connection limit bounds how many there are.
+    /// The size, in bytes, up to which a body is charged to no budget. The connection limit bounds the number of such
+    /// bodies.
     package static let uncountedBodyLength = 64 * 1024
 
     package let resource: BudgetedResource
@@ -50,7 +51,7 @@ package final class Budget: Sendable {
     private let clock: @Sendable () -> ContinuousClock.Instant
 
     /// Creates the budget of a resource, of which nothing is in use.
-    /// - Parameter limits: The limits; `nil` for the resource's default.
+    /// - Parameter limits: The limits, or `nil` for the resource's default.
     package init(
         _ resource: BudgetedResource,
         limits: BudgetLimits? = nil,
@@ -95,7 +96,8 @@ package final class Budget: Sendable {
         if case .refused(let level, let delay) = decision { throw BudgetRefusal(self, level, caller, delay) }
     }
 
-    /// Returns the unused part of an amount to a rate. A negative amount takes more, even into debt.
+    /// Returns the unused part of an amount to a rate. A negative amount is taken in addition, even if it puts the rate
+    /// into debt.
     package func giveBack(_ amount: Int, for caller: BudgetCaller) {
         let now = self.clock()
         self.state.withLock { $0.machine.giveBack(Double(amount), of: caller, now: now) }
@@ -113,8 +115,8 @@ package final class Budget: Sendable {
         if let refused { throw BudgetRefusal(self, refused.level, caller, refused.delay) }
     }
 
-    /// Takes an amount of a rate that may go into debt.
-    /// - Returns: The time that the caller has to wait until the debt is paid.
+    /// Takes an amount of a rate, even if it puts the rate into debt.
+    /// - Returns: The time that the caller has to wait until the debt is paid, or zero without a debt.
     /// - Throws: ``BudgetRefusal`` if that would take longer than ``BudgetLimits/patience``. Then nothing is taken.
     package func owe(_ amount: Int, for caller: BudgetCaller) throws(BudgetRefusal) -> Duration {
         let now = self.clock()
@@ -281,7 +283,7 @@ package struct BudgetRefusal: Error, Hashable {
     package let level: BudgetLevel
     /// The time after which the amount may be available.
     package let delay: Duration
-    /// The bound that was reached, which the error message names; `nil` if the level has none.
+    /// The bound that was reached, which the error message names, or `nil` if the level has none.
     package let bound: BudgetBound?
 
     fileprivate init(_ budget: Budget, _ level: BudgetLevel, _ caller: BudgetCaller, _ delay: Duration?) {

@@ -30,7 +30,7 @@ package final class BudgetPermit: Sendable {
     }
 
     /// Takes more from the same account.
-    /// - Throws: ``BudgetRefusal``. The permit then keeps its present amount.
+    /// - Throws: ``BudgetRefusal`` if the amount is not available. The permit then keeps its present amount.
     package func extend(by amount: Int) throws(BudgetRefusal) {
         try self.state.withLock { state throws(BudgetRefusal) in
             try self.budget.request(amount, for: state.caller)
@@ -39,7 +39,7 @@ package final class BudgetPermit: Sendable {
     }
 
     /// Raises the amount to `amount`, or reduces it.
-    /// - Throws: ``BudgetRefusal``. The permit then keeps its present amount.
+    /// - Throws: ``BudgetRefusal`` if more is not available. The permit then keeps its present amount.
     package func adjust(to amount: Int) throws(BudgetRefusal) {
         try self.state.withLock { state throws(BudgetRefusal) in
             guard amount > state.held else { return }
@@ -51,7 +51,7 @@ package final class BudgetPermit: Sendable {
 
     /// Moves the amount to the account of another caller. The total in use does not change, so only the bounds of the
     /// app and the caller can refuse it.
-    /// - Throws: ``BudgetRefusal``. The amount then stays on the first account.
+    /// - Throws: ``BudgetRefusal`` if they do. The amount then stays on the first account.
     package func move(to caller: BudgetCaller) throws(BudgetRefusal) {
         try self.state.withLock { state throws(BudgetRefusal) in
             if state.held > 0 { try self.budget.move(state.held, from: state.caller, to: caller) }

@@ -39,7 +39,7 @@ struct JSONParser {
         return value
     }
 
-    /// Returns the offset in bytes at which a text stops being valid; `nil` for a valid text.
+    /// Returns the offset in bytes at which a text stops being valid, or `nil` for a valid text.
     static func errorOffset(in text: Data) -> Int? {
         var parser = JSONParser(Array(text))
         do {
@@ -141,7 +141,7 @@ struct JSONParser {
 
     /// Consumes the separator after an entry: a comma, or `end`.
     ///
-    /// - Returns: Whether it was `end`.
+    /// - Returns: `true` for `end`, and `false` for a comma.
     private mutating func consumeSeparator(orEnd end: UInt8) throws(RequestError) -> Bool {
         let byte = self.peek()
         guard byte == end || byte == UInt8(ascii: ",") else { throw Self.invalid }
@@ -196,8 +196,8 @@ extension JSONParser {
         return true
     }
 
-    /// Returns the exact integer that a text denotes, which may be too large for a `Double` to be exact; `nil` if it is
-    /// not whole.
+    /// Returns the exact integer that a text denotes, which may be too large for a `Double` to be exact, or `nil` if it
+    /// is not whole.
     private static func exactInteger(_ text: String) -> Int64? {
         guard text.utf8.count <= Self.longestExact, let decimal = Decimal(string: text) else { return nil }
         let integer = NSDecimalNumber(decimal: decimal).int64Value
@@ -254,8 +254,8 @@ extension JSONParser {
         }
     }
 
-    /// Reads a scalar from the `u` of an escape to its last digit. A scalar above U+FFFF has two escapes; one alone is
-    /// invalid.
+    /// Reads a scalar from the `u` of an escape to its last digit. A scalar above U+FFFF has two escapes, neither of
+    /// which is valid alone.
     private mutating func scalar() throws(RequestError) -> Unicode.Scalar {
         let unit = try self.unit()
         guard unit & 0xfc00 == 0xd800 else {

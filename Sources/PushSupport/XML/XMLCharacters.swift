@@ -5,7 +5,7 @@ package enum XMLCharacters {
         case text, attribute, section
     }
 
-    /// A Boolean value that indicates whether XML allows a character.
+    /// Returns whether XML allows a character.
     package static func isAllowed(_ character: Unicode.Scalar) -> Bool {
         switch character.value {
         case 0x9, 0xa, 0xd, 0x20...0xd7ff, 0xe000...0xfffd, 0x10000...0x10ffff: true

@@ -29,7 +29,7 @@ package struct XMLTokenScanner: Sendable {
 
     package init() {}
 
-    /// Returns the token at the start of `bytes` and the index of its end; `nil` until the whole token has arrived.
+    /// Returns the token at the start of `bytes` and the index of its end, or `nil` until the whole token has arrived.
     /// - Parameter bytes: The bytes of the last call, and those that have arrived since.
     /// - Throws: ``XMLFault`` for bytes that begin no token of the accepted subset of XML.
     package mutating func scan(_ bytes: ArraySlice<UInt8>) throws(XMLFault) -> (XMLToken, end: Int)? {
@@ -98,9 +98,9 @@ package struct XMLTokenScanner: Sendable {
 package struct XMLFault: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case notUTF8, notWellFormed
-        /// The document has an XML construct that is not allowed, such as a document type.
+        /// A construct of XML that is not allowed, such as a document type.
         case restricted
-        /// The document exceeds a limit, such as the maximum number of attributes.
+        /// A document that exceeds a limit, such as the maximum number of attributes.
         case exceedsLimit
     }
 
