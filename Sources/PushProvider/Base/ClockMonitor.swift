@@ -6,12 +6,11 @@ import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Watches the wall clock and the steady clock (see ``ClockStateMachine``). It stores marks, from which the steady
-/// clock continues after a restart. When the wall clock was set, it wakes every service that sleeps until a certain
-/// time.
+/// Watches the wall and the steady clock (see ``ClockStateMachine``). It stores marks, from which the steady clock
+/// continues after a restart. It wakes all sleeping services after the wall clock was set.
 package final class ClockMonitor: Service {
     private static let interval: Duration = .seconds(10)
-    /// The number of observations, one every 10 seconds, for each clock mark that is stored: one mark a minute.
+    /// The number of observations, one every 10 seconds, after which a clock mark is stored: once a minute.
     private static let observationsPerMark = 6
 
     private let store: any AppStore & ClockStore & DispatchStore & ScheduleStore
@@ -20,8 +19,7 @@ package final class ClockMonitor: Service {
     private let wakes: [WakeSignal]
     private let logger: Logger
 
-    /// Creates a monitor. `wakes` are the signals of all sleeping services, which it sends after a step of the wall
-    /// clock.
+    /// Creates a monitor. After a step of the wall clock it sends `wakes`, the signals of all sleeping services.
     package init(
         store: any AppStore & ClockStore & DispatchStore & ScheduleStore,
         stateMachine: ClockStateMachine,
@@ -57,7 +55,7 @@ package final class ClockMonitor: Service {
     }
 
     /// Observes the clocks once. At the start and after a step of the wall clock, it also corrects stored times and
-    /// wakes all services.
+    /// wakes services.
     /// - Parameters:
     ///   - isStart: `true` at the start of the process, when stored times may come from a clock that was wrong.
     ///   - marks: `true` to store a mark, and `false` to store one only at the start or after a step.

@@ -54,15 +54,14 @@ package struct ClockStateMachine: Hashable, Sendable {
 
     /// The result of comparing the clocks with their last observation.
     package struct Observation: Hashable, Sendable {
-        /// The time by which the wall clock was set since the last observation, negative if it was set back, or `nil`
-        /// if it was not set.
+        /// The time by which the wall clock was set since the last observation, negative if back, or `nil` if it was
+        /// not set.
         package var step: Duration?
         /// The mark to store, from which the steady clock continues after a restart.
         package var mark: ClockMark
     }
 
-    /// Compares the clocks with their last observation, and returns the wall clock's step, if any, and the mark to
-    /// store.
+    /// Compares the clocks with their last observation. Returns the wall clock's step, if any, and the mark to store.
     package mutating func observe(_ clocks: ClockReading) -> Observation {
         let elapsed = clocks.steady.since(self.last.steady)
         let step = clocks.wall.since(self.last.wall) - elapsed

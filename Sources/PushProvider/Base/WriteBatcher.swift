@@ -2,7 +2,7 @@ import Synchronization
 
 /// Writes items in batches.
 ///
-/// An item is written immediately if no other write is in progress. Items that arrive during a write share the next
+/// An item is written immediately if no other write is in progress. Items that arrive meanwhile share the next
 /// transaction.
 final class WriteBatcher<Item: Sendable, Outcome: Sendable>: Sendable {
     private struct Waiting {

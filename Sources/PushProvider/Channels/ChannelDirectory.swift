@@ -80,8 +80,7 @@ package struct ChannelDirectory: Sendable {
 
     /// Returns a channel. If the provider does not know it, the channel is read from the push service and stored.
     /// - Parameter environment: The environment of the channel, or `nil` to look for it among stored channels only.
-    /// - Throws: The errors of ``create(_:_:storage:name:)``; `no_such_channel` for one that was deleted or is not
-    ///   found.
+    /// - Throws: The errors of ``create(_:_:storage:name:)``; `no_such_channel` if it was deleted or is not found.
     package func channel(
         _ id: ChannelID,
         of app: AppRecord,
@@ -107,8 +106,8 @@ package struct ChannelDirectory: Sendable {
 
     /// Deletes a channel at the push service and in the store, also if the push service no longer has it.
     /// - Parameter environment: The environment of the channel, or `nil` for that of the stored channel.
-    /// - Throws: The errors of ``create(_:_:storage:name:)``; `no_such_channel` if it is not stored and `environment`
-    ///   is `nil`.
+    /// - Throws: The errors of ``create(_:_:storage:name:)``; `no_such_channel` if it is not stored and no
+    ///   `environment` is given.
     package func delete(_ id: ChannelID, of app: AppRecord, _ environment: PushEnvironment?) async throws {
         let known = try await self.store.channel(id, app: app.id, environment: environment)
         guard let environment = environment ?? known?.environment else { throw ChannelFailure.unknown }

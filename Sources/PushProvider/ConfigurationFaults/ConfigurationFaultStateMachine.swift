@@ -17,8 +17,8 @@ struct ConfigurationFaultStateMachine {
         /// The time for which connections must have failed to pause an environment, for failures after which a further
         /// attempt may succeed.
         var patience: Duration = .seconds(10)
-        /// The minimum time between two counted proofs that a provider token is too old. A renewed token may not be in
-        /// use yet.
+        /// The minimum time between two proofs that a provider token is too old, as a renewed one may not be in use
+        /// yet.
         var tokenSpacing: Duration = .seconds(3)
         /// The back-off between probes of a paused environment.
         var probes = Backoff(base: .seconds(5), maximum: .seconds(60))
@@ -45,7 +45,7 @@ struct ConfigurationFaultStateMachine {
         /// The time of the pause, or of the latest proof if the environment is not paused.
         var since: Timestamp
         var isPaused: Bool
-        /// The time of the next probe by the steady clock, or `nil` if the environment is not paused, or is being
+        /// The time of the next probe by the steady clock, or `nil` if the environment is not paused or is being
         /// probed.
         var nextProbeAt: Timestamp?
     }
@@ -225,8 +225,7 @@ struct ConfigurationFaultStateMachine {
         return taken
     }
 
-    /// Makes the probes of all environments with a fault at the address of `fault` due immediately, because that fault
-    /// has ended.
+    /// Makes the probes of all environments with a fault at the address of `fault` due, because that fault has ended.
     mutating func reached(_ fault: ConfigurationFault, now: Timestamp) {
         guard fault.cause.isOfAddress else { return }
         for (target, state) in self.states {

@@ -65,8 +65,7 @@ package final class ConfigurationFaultTracker: Sendable {
 
     // MARK: Proofs
 
-    /// Voids the proofs of an environment's faults after a page of which some pushes were accepted and none met a
-    /// fault.
+    /// Voids the proofs of an environment's faults after a page with accepted pushes and without faults.
     func accepted(_ target: AppEnvironment) {
         let now = self.time.steady
         let next = self.stateMachine.withLock { stateMachine in

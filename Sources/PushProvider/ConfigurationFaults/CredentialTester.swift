@@ -21,8 +21,7 @@ package struct CredentialTester: Sendable {
     }
 
     /// Tests the stored credential of an environment.
-    /// - Parameter measures: `true` to time a second push if the first one proves the credential, and `false` to send
-    ///   one only.
+    /// - Parameter measures: `true` to time a second push if the first one proves the credential.
     /// - Throws: The error of a store that cannot be read.
     package func testStored(_ target: AppEnvironment, measures: Bool = false) async throws -> CredentialTestResult {
         let endpoint = self.source.endpoint(of: target.environment)
@@ -36,8 +35,7 @@ package struct CredentialTester: Sendable {
         }
     }
 
-    /// Tests a credential that is not stored. If it cannot be used, ``CredentialTestResult/fault`` of the result says
-    /// why.
+    /// Tests a credential that is not stored. If it is unusable, ``CredentialTestResult/fault`` says why.
     package func test(
         _ record: CredentialRecord,
         over transport: PushTransport = .http2,
@@ -106,11 +104,9 @@ package struct CredentialTestResult: Hashable, Sendable {
     /// The host name or IP address of the push service.
     package var host: String
     package var port: Int
-    /// A Boolean value that indicates whether a connection was opened, or `nil` if the test ended before that was
-    /// known.
+    /// A Boolean value that indicates whether a connection was opened, or `nil` if the test ended earlier.
     package var isReached: Bool?
-    /// A Boolean value that indicates whether the TLS handshake succeeded, or `nil` if the test ended before that was
-    /// known.
+    /// A Boolean value that indicates whether the TLS handshake succeeded, or `nil` if the test ended earlier.
     package var isTrusted: Bool?
     package var isCredentialAccepted: Bool?
     package var isTopicAllowed: Bool?
@@ -126,14 +122,12 @@ package struct CredentialTestResult: Hashable, Sendable {
     /// A Boolean value that indicates whether the test proves that pushes can be sent with the credential.
     package var isProven: Bool { self.isTopicAllowed == true }
 
-    /// Creates the result of a test that sent no push because of `fault` or, if `fault` is `nil`, because no test push
-    /// could be encoded.
+    /// Creates the result of a test that sent no push because of `fault`, or because none could be encoded (`nil`).
     init(_ endpoint: PushServiceEndpoint, fault: ConfigurationFault?, expires: Timestamp? = nil) {
         (self.host, self.port, self.fault) = (endpoint.host, endpoint.port, fault)
         (self.reason, self.expires) = (fault?.detail, expires)
     }
 
-    /// Creates the result from the outcome of the test push.
     init(_ endpoint: PushServiceEndpoint, _ outcome: Outcome, expires: Timestamp?) {
         self.init(endpoint, fault: ConfigurationFault(outcome, at: endpoint), expires: expires)
         switch outcome {

@@ -3,7 +3,7 @@ package import ProviderModel
 package import PushSender
 import Synchronization
 
-/// A cache of the certificates that were opened lately, and of the errors of those that could not be opened.
+/// A cache of the certificates that were opened recently, and of the errors of those that could not be opened.
 ///
 /// Opening a certificate may take a second, because a key is derived from its passphrase. Every list of an app's
 /// credentials, every check of expirations and every sender would open the same certificate again.

@@ -19,8 +19,7 @@ package final class ProviderTokenCache: Sendable {
         (self.store, self.time, self.logger) = (store, time, logger)
     }
 
-    /// Makes a signing key take its provider tokens from this cache, and returns the credential. A certificate is
-    /// returned unchanged.
+    /// Returns the credential. A signing key now takes its provider tokens from this cache; a certificate is unchanged.
     package func keep(_ credential: PushCredential) -> PushCredential {
         guard case .token(var key) = credential else { return credential }
         key.tokens = self.token(key)

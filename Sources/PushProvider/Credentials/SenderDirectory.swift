@@ -9,7 +9,6 @@ import Synchronization
 package final class SenderDirectory: Sendable {
     private typealias Key = AppEnvironment
 
-    /// A credential that was read, or the reason why there is none.
     private enum Entry {
         case usable(PushCredential, epoch: Int64)
         /// A stored credential that cannot be used because of this fault.
@@ -148,7 +147,6 @@ struct AppSenders: Sendable {
     var usable: [PushEnvironment: any NotificationSender] = [:]
     /// The push services to which the senders connect.
     var endpoints: [PushEnvironment: PushServiceEndpoint] = [:]
-    /// The faults of environments whose credential cannot be used.
     var faults: [PushEnvironment: ConfigurationFault] = [:]
     /// The epochs of the credentials: the numbers of their changes (``StoredCredential/epoch``).
     var epochs: [PushEnvironment: Int64] = [:]

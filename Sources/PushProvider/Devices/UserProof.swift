@@ -13,13 +13,12 @@ package struct UserProof: Hashable, Sendable {
     package static let maximumLength = InstallationRequest.maximumProof
     /// The maximum time until a proof expires. A proof that is valid for longer is rejected.
     package static let maximumLifetime: Duration = .seconds(3600)
-    /// The difference between the clocks of the back end and of the provider that is tolerated.
+    /// The tolerated difference between the clocks of the back end and of the provider.
     private static let clockSkew: Duration = .seconds(60)
 
     package let user: String
 
-    /// Verifies a proof, and reads its user. The proof must be signed with one of `secrets`, and name `installation` or
-    /// no installation.
+    /// Verifies a proof, and reads its user. It must be signed with one of `secrets`, and name `installation` or none.
     /// - Throws: ``RequestError`` that describes the fault of the proof.
     package init(
         _ text: String,

@@ -56,8 +56,7 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// A stream that finishes when the results of the claim's pushes in flight are on disk, or immediately if there are
-    /// none.
+    /// A stream that finishes when the results of all the claim's pushes in flight, if any, are on disk.
     var landing: AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         let isOver = self.state.withLock { state in
@@ -109,8 +108,8 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// Records that a batch, given by its index, was handed to its sender, and takes back those of its pushes that were
-    /// recalled meanwhile.
+    /// Records that the batch at an index was handed to its sender, and takes back its pushes that were recalled
+    /// meanwhile.
     func began(_ batch: Int, _ call: any PushCall) {
         self.state.withLock { state in
             state.calls.append((batch, call))

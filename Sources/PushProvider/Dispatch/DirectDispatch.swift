@@ -11,14 +11,12 @@ import Synchronization
 /// transaction that accepts it. It keeps the place until a slot of the lane is free. Slots and places are divided
 /// between apps and environments. If there is no free place, the notification is accepted unclaimed, like all others.
 package final class DirectDispatch: Sendable {
-    /// The maximum number of tokens of a notification that is dispatched directly. One with more tokens is found in the
-    /// store.
+    /// The maximum number of tokens of a notification that is dispatched directly. One with more waits in the store.
     static let maximumTokens = 8
 
     /// A reserved place in the queue of a target (an app and an environment).
     struct Place: Sendable {
         fileprivate let target: DispatchTarget
-        /// The state of the notification's claim, to which stops are applied.
         let memory: ActiveClaim
     }
 
@@ -31,8 +29,7 @@ package final class DirectDispatch: Sendable {
     struct Work: Sendable {
         let shard: ClaimedShard
         let memory: ActiveClaim
-        /// The time by the steady clock after which the page of the notification is read from the store again before it
-        /// is sent.
+        /// The time by the steady clock after which the notification's page is read again before it is sent.
         let freshUntil: Timestamp
         let slot: LaneSlots.Slot
     }
@@ -54,8 +51,8 @@ package final class DirectDispatch: Sendable {
         /// The targets whose notifications wait for a slot, each once, in the order of their turns.
         var turns = FIFO<DispatchTarget>()
         var places = 0
-        /// The targets for which a notification may wait in the store. Later notifications to such a target wait in the
-        /// store too.
+        /// The targets for which a notification may wait in the store. Later notifications to such a target wait there
+        /// too.
         var waiting: Set<DispatchTarget> = []
     }
 
@@ -76,8 +73,7 @@ package final class DirectDispatch: Sendable {
 
     // MARK: Acceptance
 
-    /// Reserves a place for a notification that will be accepted, or returns `nil` if the dispatcher must find it in
-    /// the store.
+    /// Reserves a place for a notification that will be accepted, or returns `nil` if it must wait in the store.
     func place(for notification: NotificationRecord) -> Place? {
         guard notification.lane == .urgent, notification.delivery == nil, notification.pace == nil,
             case .tokens(let tokens) = notification.audience, tokens.count <= Self.maximumTokens
@@ -130,8 +126,8 @@ package final class DirectDispatch: Sendable {
         await self.release(left)
     }
 
-    /// Releases notifications that this process will not send. If the release cannot be written, the next start of the
-    /// process releases them.
+    /// Releases notifications that this process will not send. If that cannot be written, the next start of the process
+    /// does so.
     private func release(_ left: [Waiting]) async {
         defer { for waiting in left { self.ledger.leases.end(waiting.shard.claim.fence, waiting.memory) } }
         guard !left.isEmpty else { return }
@@ -146,8 +142,7 @@ package final class DirectDispatch: Sendable {
     /// - Returns: The pushes in flight that could not be taken back.
     package func apply(_ stop: StopScope) -> PushesInFlight { self.ledger.leases.apply(stop) }
 
-    /// Takes back the pushes that an erasure affects: all of the app, or those to the user's tokens that are known so
-    /// far.
+    /// Takes back the pushes that an erasure affects: all of the app, or those to the user's known tokens.
     /// - Returns: The pushes in flight that could not be taken back.
     package func takeBack(_ erasure: ErasureRecord, in store: any ErasureStore) async throws -> PushesInFlight {
         guard erasure.user != nil else { return self.apply(.app(erasure.app)) }
@@ -172,8 +167,7 @@ package final class DirectDispatch: Sendable {
 
 extension DirectDispatch.State {
     /// Queues a notification, and starts it if no other notification of its target is waiting.
-    /// - Returns: `true` if it was queued, and `false` if the queues were closed after the notification reserved its
-    ///   place.
+    /// - Returns: `true` if it was queued, and `false` if the queues were closed meanwhile.
     fileprivate mutating func add(_ waiting: DirectDispatch.Waiting, of target: DispatchTarget) -> Bool {
         guard let isFirst = self.queues[target]?.waiting.isEmpty else { return false }
         self.queues[target]?.waiting.append(waiting)

@@ -7,8 +7,8 @@ import ServiceLifecycle
 
 /// Sends accepted notifications.
 ///
-/// It claims shards, sends them page by page, writes each page's results in one transaction, and sends retries when
-/// they are due. Each lane has its own slots, connections and retries.
+/// It claims shards (parts of notifications), sends them page by page, writes each page's results in one transaction,
+/// and sends retries when they are due. Each lane has its own slots, connections and retries.
 package struct Dispatcher: Service {
     let store: any AppStore & DispatchStore & UserStore & WebhookStore
     let pages: PageSender
@@ -84,7 +84,7 @@ package struct Dispatcher: Service {
         }
     }
 
-    /// Works until graceful shutdown, which lets the pages in flight finish.
+    /// Sends notifications until graceful shutdown, which lets the pages in flight finish.
     package func run() async throws {
         let interrupted = try await self.store.recover(now: self.time.steady)
         try await self.store.settleWaiting(at: self.time.reading)
@@ -269,8 +269,8 @@ extension Dispatcher {
         }
     }
 
-    /// Frees the slot of an urgent notification. The lane is woken only if work may be waiting, because each wake-up
-    /// queries the store.
+    /// Frees the slot of an urgent notification. The lane is woken only if work may wait, as each wake-up queries the
+    /// store.
     private func releaseUrgent(_ slot: LaneSlots.Slot?, leavesWork: Bool) {
         let isWanted = slot?.release() ?? true
         self.direct.fill()

@@ -18,7 +18,6 @@ final class HeldLeases: Sendable {
         /// The highest fencing number that was known when each request in flight began, keyed by request number.
         var claiming: [Int: Int64] = [:]
         var lastClaim = 0
-        /// The states of the claims under the held leases, keyed by their identity.
         var claims: [ObjectIdentifier: ActiveClaim] = [:]
         /// The stops that were applied while requests for claims were in flight, each with the number of the last
         /// request before it. They also apply to the claims that these requests return.

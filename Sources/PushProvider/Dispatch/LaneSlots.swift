@@ -46,8 +46,7 @@ final class LaneSlots: Sendable {
 
     func hasFree(_ kind: Kind) -> Bool { self.allocators.withLock { $0[kind]?.hasFree ?? false } }
 
-    /// Takes a slot for a service, or returns `nil` if no slot is free for it, or it has at least its equal share of
-    /// the slots.
+    /// Takes a slot for a service, or returns `nil` if none is free for it, or it has its equal share of the slots.
     func reserve(_ kind: Kind, _ service: DispatchTarget) -> Slot? {
         let ticket = self.allocators.withLock { $0[kind]?.reserve(service) }
         return ticket.map { Slot(kind: kind, ticket: $0, slots: self) }
@@ -78,8 +77,7 @@ final class LaneSlots: Sendable {
             self.slots.allocators.withLock { $0[self.kind]?.pageStarted(self.ticket, now: now) }
         }
 
-        /// Ends the page in this slot. Returns `true` if another page may be sent in the slot, and `false` if the slot
-        /// must be released.
+        /// Ends the page in this slot, and returns whether another page may be sent in it. If not, it must be released.
         func pageEnded(_ report: AdaptiveRateLimiter.Report) -> Bool {
             let now = self.slots.time.steady
             return self.slots.allocators.withLock {
@@ -102,8 +100,7 @@ extension DispatchLimits {
         .init(slots: self.walkers, perService: self.walkers, late: self.latePages, deadline: self.pageDeadline)
     }
 
-    /// The slots for urgent notifications. One service uses at most a quarter of them. A reserve is kept for services
-    /// with few slots.
+    /// The slots for urgent notifications: at most a quarter for one service, and a reserve for services with few.
     fileprivate var urgent: SlotAllocator.Settings {
         .init(
             slots: self.urgentSlots,

@@ -12,7 +12,6 @@ final class LedgerWriter: Sendable {
         case page(PageResult)
     }
 
-    /// The result of writing one item, or the error because of which the item was not written.
     fileprivate enum Outcome: Sendable {
         case request(Result<AcceptanceResult, any Error>)
         case page(Result<CommitResult, any Error>)

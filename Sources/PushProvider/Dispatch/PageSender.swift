@@ -6,7 +6,6 @@ import PushTypes
 
 /// Sends pages: renders the payloads, sends the pushes and evaluates their outcomes. The caller commits the result.
 struct PageSender: Sendable {
-    /// The result of a page for the ledger, and a report about the push service.
     struct Sent: Sendable {
         var result: PageResult
         var report: AdaptiveRateLimiter.Report
@@ -28,8 +27,7 @@ struct PageSender: Sendable {
     /// Reads the data that all pages of a notification share.
     /// - Parameters:
     ///   - zone: The time zone of the shard's devices, or `nil` for retries.
-    ///   - needsSenders: `true` to find the senders, and `false` if only final states are written, which need no
-    ///     credential.
+    ///   - needsSenders: `false` if only final states are written, which need no credential.
     func prepare(
         _ record: NotificationRecord,
         number: Int64,

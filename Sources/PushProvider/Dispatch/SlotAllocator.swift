@@ -11,7 +11,6 @@ import PushTypes
 /// to the regular ones. Its service starts no regular page until one of its pages gets its responses in time.
 struct SlotAllocator: Sendable {
     struct Settings: Hashable, Sendable {
-        /// The number of regular slots.
         var slots: Int
         /// The maximum number of regular slots of one service.
         var perService: Int
@@ -76,7 +75,7 @@ struct SlotAllocator: Sendable {
 
     /// Offers free slots.
     /// - Parameter isShared: `true` to offer each service at most its equal share of the slots, and one reserve slot in
-    ///   turn; `false` to offer all slots that others leave free.
+    ///   turn, and `false` to offer all slots that others leave free.
     func offer(isShared: Bool) -> Offer {
         let regular = self.regular
         let inReserve = regular >= self.settings.slots
@@ -114,8 +113,7 @@ struct SlotAllocator: Sendable {
 
     var hasFree: Bool { self.regular < self.settings.slots + self.settings.reserve }
 
-    /// Takes a slot for a service, or returns `nil` if no slot is free for it, or it has at least its equal share of
-    /// the slots.
+    /// Takes a slot for a service, or returns `nil` if none is free for it, or it has its equal share of the slots.
     mutating func reserve(_ service: DispatchTarget) -> Ticket? {
         let inReserve = self.regular >= self.settings.slots
         guard self.hasFree, !inReserve || !self.servedInReserve.contains(service) else { return nil }

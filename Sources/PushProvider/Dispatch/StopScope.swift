@@ -8,7 +8,7 @@ package import PushTypes
 package enum StopScope: Hashable, Sendable {
     case notification(UUID)
     case app(Int64)
-    /// All pushes to an Apple environment whose credential was removed; browsers have credentials of their own.
+    /// All pushes to an Apple environment whose credential was removed. Browsers have credentials of their own.
     case environment(AppEnvironment)
     /// The pushes to changed devices whose recipients were read before the change.
     case devices(Set<Int64>, app: Int64)

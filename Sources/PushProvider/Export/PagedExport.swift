@@ -15,8 +15,7 @@ package struct PagedExport<Position: Sendable>: AsyncSequence, Sendable {
     /// Returns the text of the page at a position (`nil` for the first page), and the position of the next page (`nil`
     /// after the last one).
     private let page: @Sendable (Position?) async throws -> (text: [UInt8], next: Position?)
-    /// The caller to which the queries are charged, kept because the body is written after the request's task has
-    /// ended.
+    /// The caller to which the queries are charged, kept because the file is written after the request's task.
     private let caller = QueryCaller.current?.exporting
 
     /// Creates a file. `header` is its header row with the line end, or `nil` for none. `page` returns the text of the

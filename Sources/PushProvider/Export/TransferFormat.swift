@@ -12,8 +12,7 @@ package enum TransferFormat: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Creates the format that a `content-type` names. Its parameters are ignored. The result is `nil` for any other
-    /// type.
+    /// Creates the format that a `content-type` names, whatever its parameters. The result is `nil` for any other type.
     package init?(contentType: String) {
         let type = contentType.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
         switch type {

@@ -18,7 +18,6 @@ package struct GatewayEvent: Hashable, Sendable {
     package var apnsID: String?
 }
 
-/// A page of the event list of a gateway.
 struct GatewayEventPage {
     var events: [GatewayEvent]
     /// The number of entries of the page, including those that could not be parsed.
@@ -36,9 +35,9 @@ package struct GatewayEventsFailure: Error, Hashable, CustomStringConvertible {
 package struct GatewayEventClient: Sendable {
     /// The maximum duration of a request including its response, after which it fails. Default 2 s.
     package var deadline: Duration = .seconds(2)
-    /// The maximum length of a response, in bytes; a longer one is an error.
+    /// The maximum length of a response, in bytes. A longer one is an error.
     private static let maximumLength = 1024 * 1024
-    /// The maximum number of events of one push that are read; further ones are left out.
+    /// The maximum number of events of one push that are read. Further ones are left out.
     private static let maximumEvents = 200
     /// The maximum length of an event's name or text, in characters. Longer ones are truncated.
     private static let maximumText = 200
@@ -122,8 +121,7 @@ package struct GatewayEventClient: Sendable {
         )
     }
 
-    /// The HTTP client for all requests. It keeps idle connections for later requests. Each request has its own
-    /// deadline.
+    /// The HTTP client for all requests. It keeps idle connections. Each request has its own deadline.
     private static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.httpVersion = .http1Only

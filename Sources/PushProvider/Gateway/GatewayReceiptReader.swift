@@ -50,8 +50,8 @@ package struct GatewayReceiptReader: Service {
 
     /// Reads a page of events, and writes receipts for the deliveries of this provider's pushes.
     /// - Returns: `true` if there may be more events, and `false` otherwise.
-    /// - Throws: ``GatewayEventsFailure``, ``BudgetRefusal`` or ``StoreError``. In this case, the next call reads the
-    ///   page again.
+    /// - Throws: ``GatewayEventsFailure``, ``BudgetRefusal`` or ``StoreError``. The next call then reads the page
+    ///   again.
     func readPage() async throws -> Bool {
         let cursor = try await self.store.gatewayCursor(self.gateway.url) ?? GatewayCursor(position: 0)
         let position = max(0, cursor.position)

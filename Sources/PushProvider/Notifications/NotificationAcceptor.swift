@@ -173,8 +173,7 @@ extension RequestError {
         )
     }
 
-    /// Returns the error for an audience without recipients if no device has a token of the kind that the push
-    /// requires.
+    /// Returns the error for an audience without recipients if no device has a token of the required kind.
     fileprivate static func noTokenOfKind(_ kind: DeviceTokenKind) -> RequestError {
         RequestError(.conflict, code: "no_token_of_kind", message: Self.lack(of: kind), path: "pushType")
     }
@@ -186,8 +185,7 @@ extension RequestError {
 }
 
 extension DeviceStore where Self: AppStore {
-    /// Returns the kind of tokens that a notification requires if no device has such a token, or `nil` if a device has
-    /// one.
+    /// Returns the kind of tokens that a notification requires if no device has such a token, or `nil` if one has.
     ///
     /// For an app without devices it returns `nil` if the kind is alert.
     fileprivate func missingKind(for content: NotificationContent, app: Int64) async throws -> DeviceTokenKind? {

@@ -10,28 +10,27 @@ package import PushTypes
 package struct NotificationForecast: Hashable, Sendable {
     /// The reason why nothing is sent now.
     package enum Cause: String, CaseIterable, Hashable, Sendable {
-        /// Sending waits for the start of the notification.
+        /// A wait for the start of the notification.
         case start
-        /// Sending waits for the local time in the next time zone.
+        /// A wait for the local time in the next time zone.
         case localTime
-        /// Sending waits for the send window to open.
+        /// A wait for the send window to open.
         case window
-        /// Sending waits for the end of the pause between two waves.
+        /// A wait for the end of the pause between two waves.
         case wave
-        /// The next wave waits until open downloads or their bytes per second decrease, or until the download figures
-        /// are known.
+        /// A wait until open downloads or their bytes per second decrease, or until their figures are known.
         case downloads, bandwidth, figures
-        /// Sending is delayed because the push service requested it, or did not respond.
+        /// A delay that the push service requested, or that follows because it did not respond.
         case pushService
-        /// Sending waits for a retry, because no other recipients remain.
+        /// A wait for a retry, because no other recipients remain.
         case retry
-        /// Sending waits because a configuration fault pauses an environment of the notification.
+        /// A wait because a configuration fault pauses an environment of the notification.
         case environment
     }
 
     /// The maximum wait that still counts as sending now, so that no next time is shown.
     private static let moment: Duration = .seconds(1)
-    /// The maximum time into the future for which an end is estimated; a later end is unknown.
+    /// The maximum time into the future for which an end is estimated. A later end is unknown.
     private static let horizon: Duration = .seconds(366 * 86_400)
 
     /// The next time at which pushes are sent, or `nil` if they are sent now, none are left, or the time is not known.
@@ -163,8 +162,7 @@ extension NotificationForecast {
         self.secondsLeft = self.finishesAt.map { Int(($0.since(self.now) / .seconds(1)).rounded(.up)) }
     }
 
-    /// Returns the time at which the send window will have been open for `needed`, or `nil` if it is beyond the
-    /// horizon.
+    /// Returns the time at which the send window will have been open for `needed`, or `nil` if it exceeds the horizon.
     private func end(of needed: Duration, from start: Timestamp) -> Timestamp? {
         guard let window = self.notification.delivery?.window else { return start.advanced(by: needed) }
         let zone = self.zone
@@ -228,8 +226,7 @@ extension NotificationForecast {
 package struct ConsentForecast: Hashable, Sendable {
     package var counts: [SkipReason: Int] = [:]
 
-    /// Counts the recipients in `groups`. `start` returns the time at which sending to a time zone starts, or `nil` to
-    /// leave its devices out.
+    /// Counts the recipients in `groups`. `start` returns the start in a time zone, or `nil` to leave its devices out.
     package init(_ groups: [ConsentGroup], start: (TimeZone?) -> Timestamp?) {
         var starts: [String?: Timestamp?] = [:]
         var decisions: [Timestamp: ConsentDecision] = [:]

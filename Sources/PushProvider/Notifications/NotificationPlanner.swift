@@ -44,7 +44,7 @@ struct NotificationPlanner: Sendable {
 
     /// Returns the plan of a notification for a caller that can try again later.
     /// - Parameter budget: The maximum processor time of one query.
-    /// - Throws: ``StoreError/queryTooExpensive(budget:)``; `BudgetRefusal` while other queries have to run first.
+    /// - Throws: ``StoreError/queryTooExpensive(budget:)``, or `BudgetRefusal` while other queries have to run first.
     func plan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan {
         if let plan = Self.planWithoutQueries(notification) { return plan }
         return try await self.store.counting(app: notification.app, within: budget) {
@@ -106,8 +106,7 @@ struct NotificationPlanner: Sendable {
 }
 
 extension Audience {
-    /// A Boolean value that indicates whether the audience consists of named tokens or a channel, which is not split by
-    /// time zones.
+    /// A Boolean value that indicates whether the audience is not split by time zones: named tokens or a channel.
     fileprivate var hasNoZones: Bool { if case .devices = self { false } else { true } }
 }
 

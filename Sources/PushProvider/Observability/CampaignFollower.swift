@@ -15,7 +15,7 @@ struct CampaignFollower {
         var steps: [Step]
     }
 
-    /// The maximum number of campaigns that are followed at the same time; further ones are not followed.
+    /// The maximum number of campaigns that are followed at the same time. Further ones are not followed.
     static let maximumCount = 1000
 
     private struct Known {

@@ -12,8 +12,7 @@ package struct AddressPolicy: Hashable, Sendable {
     /// Returns whether requests may be sent to this address.
     package func allows(_ address: IPAddress) -> Bool { self.allowsPrivate || Self.isPublic(address) }
 
-    /// Returns one of the allowed addresses of a host name, a different one for each attempt, or `nil` if none is
-    /// allowed.
+    /// Returns an allowed address of a host name, a different one for each attempt, or `nil` if none is allowed.
     package func choice(of addresses: [IPAddress], attempt: Int) -> IPAddress? {
         let allowed = addresses.filter(self.allows)
         return allowed.isEmpty ? nil : allowed[Int(attempt.magnitude % UInt(allowed.count))]

@@ -84,7 +84,7 @@ package struct PinnedClient: Sendable {
         self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    /// Closes the connection. Must be called after the last request.
+    /// Closes the connection. It must be called after the last request.
     package func close() async { try? await self.client.shutdown() }
 
     /// Sends a request to this client's host.

@@ -33,7 +33,7 @@ package struct RestrictedHTTPClient: Sendable {
         /// The body of the response, or empty data if the caller did not request the body.
         package var body: Data
 
-        /// Returns the delay before another request that the server demands in `retry-after`, or `nil` if it demands
+        /// Returns the delay before another request that the server's `retry-after` demands, or `nil` if it demands
         /// none.
         package func retryAfter(now: Timestamp) -> Duration? {
             RetryAfter.read(self.headers.first(name: "retry-after"), now: now)

@@ -15,7 +15,6 @@ import Synchronization
 package final class SystemResolver: NameResolver {
     package typealias LookUp = @Sendable (String) throws -> [IPAddress]
 
-    /// The callers that wait for each name, the look-ups in progress, and the settings' names that were found before.
     private struct State {
         var callers: [String: [Int: EventLoopPromise<[IPAddress]>]] = [:]
         var lastID = 0

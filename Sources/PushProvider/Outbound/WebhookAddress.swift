@@ -3,7 +3,7 @@ package import PushSupport
 
 /// The URL of a webhook or another server, parsed by strict rules, so that other parsers find the same host in it.
 package struct WebhookAddress: Hashable, Sendable {
-    /// The maximum length of a URL, in bytes; a longer one is rejected.
+    /// The maximum length of a URL, in bytes. A longer one is rejected.
     package static let maximumLength = Member.maximumURL
 
     package let isSecure: Bool
@@ -76,8 +76,7 @@ package struct WebhookAddress: Hashable, Sendable {
     /// The command-line option that allows private addresses, for error messages.
     static let hint = "--allow-private-webhooks"
 
-    /// Splits an authority into the host, in brackets if it is IPv6, and the port, which is `nil` if the authority has
-    /// none.
+    /// Splits an authority into the host, in brackets if it is IPv6, and the port, which is `nil` if it is absent.
     private static func split(_ authority: Substring) throws(RequestError) -> (host: Substring, port: Int?) {
         let colon = authority.lastIndex(of: ":")
         guard let colon, authority.last != "]" else { return (authority, nil) }

@@ -11,8 +11,7 @@ package final class PasswordHasher: Sendable {
     enum Verdict: Hashable {
         case wrong
         case right
-        /// The verdict that the password is right, but its hash has outdated parameters. `renewed` has to be stored
-        /// instead.
+        /// The verdict that the password is right, but its hash is outdated. `renewed` has to be stored instead.
         case outdated(renewed: String)
     }
 
@@ -94,7 +93,6 @@ package final class PasswordHasher: Sendable {
         return try await body(Place(hasher: self, threads: caller.isKnown ? self.threads : self.strangersThreads))
     }
 
-    /// A permit with which a request may hash passwords.
     struct Place: Sendable {
         fileprivate let hasher: PasswordHasher
         fileprivate let threads: NIOThreadPool

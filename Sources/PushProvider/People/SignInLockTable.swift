@@ -36,8 +36,8 @@ final class SignInLockTable: Sendable {
         }
     }
 
-    /// Records that an attempt has succeeded. For a user, all failures are forgotten; for a network, only this attempt
-    /// is no longer counted.
+    /// Records that an attempt has succeeded. A user's failures are all forgotten. For a network, only this attempt is
+    /// no longer counted.
     func succeeded(_ subject: Subject) {
         self.locks.withLock { locks in
             guard case .network = subject else { return locks[subject] = nil }

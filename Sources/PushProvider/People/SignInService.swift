@@ -18,8 +18,7 @@ package struct SignInService: Sendable {
     private let log: RateLimitedLog
     private let audit: @Sendable (String, APICaller) async -> Void
 
-    /// Creates the service. `audit` writes an audit entry with an action and a caller; equal ones within a minute are
-    /// merged.
+    /// Creates the service. `audit` writes an audit entry, and merges equal ones within a minute.
     package init(
         store: any PersonStore & SessionStore,
         keys: APIKeys,
@@ -141,8 +140,8 @@ extension SignInService {
         path: "password"
     )
 
-    /// Returns the caller to which hashing for a sign-in is charged. It depends on the network only, so that it reveals
-    /// nothing about names.
+    /// Returns the caller to which hashing for a sign-in is charged. It depends on the network only, to reveal nothing
+    /// about names.
     private func caller(at network: SignInNetwork) async throws -> PasswordHasher.Caller {
         try await self.store.isKnownNetwork(network.bytes)
             ? .known(.network(network.bytes)) : .stranger(.network(network.site))

@@ -28,8 +28,8 @@ struct AttributeScanner {
         for index in self.values.indices { self.values[index] = nil }
     }
 
-    /// Sets ``values`` to the positions in the text. It stops when every name was found. Of members with the same name,
-    /// the first is used.
+    /// Sets ``values`` to the positions in the text. It stops when every name was found. The first of several members
+    /// with one name is used.
     mutating func scan(_ text: Span<UInt8>) throws(Damage) {
         self.reset()
         self.position = 0

@@ -18,8 +18,7 @@ package struct ContentPreview: Hashable, Sendable {
 
     /// Renders a preview.
     /// - Parameters:
-    ///   - profile: The profile of the device, or `nil` for the default variant, with variables at their defaults or
-    ///     empty.
+    ///   - profile: The profile of the device, or `nil` for the default variant with default or empty variables.
     ///   - badge: The badge count that the device would show.
     ///   - key: The key of the device, for encrypted content, or `nil` to use an example key.
     /// - Throws: ``RenderFailure`` if sending to this device would fail.

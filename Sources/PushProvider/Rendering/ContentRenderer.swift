@@ -14,8 +14,7 @@ package struct ContentRenderer: Sendable {
 
     /// The fields of a recipient's profile that ``render(for:badge:)`` reads.
     package let needs: RecipientProfileFields
-    /// The change of the badge count that precedes ``render(for:badge:)``, or `nil` if the content has no badge
-    /// counter.
+    /// The change of the badge count before ``render(for:badge:)``, or `nil` if the content has no badge counter.
     package let badge: BadgeChange?
     /// The payload for all devices, or `nil` if it depends on the device.
     package let fixed: Data?
@@ -27,15 +26,13 @@ package struct ContentRenderer: Sendable {
     private var variantsByLocale: [String: Int] = [:]
     private var scanner: AttributeScanner
 
-    /// The compiled payload for the devices of one locale.
     private struct Variant: Sendable {
         /// The locale (``LocaleTag/name``), or `nil` for all locales that have no localization.
         var locale: String?
         var payload: CompiledPayload
     }
 
-    /// Creates a renderer. `notification` is the id for the member `martlet`, or `nil` before the notification is
-    /// accepted.
+    /// Creates a renderer. `notification` is the id for the member `martlet`, or `nil` before acceptance.
     /// - Throws: ``RenderFailure/damagedContent``.
     package init(_ content: NotificationContent, notification: UUID? = nil) throws(RenderFailure) {
         self.limit = content.maximumPayloadSize
@@ -82,8 +79,7 @@ package struct ContentRenderer: Sendable {
     }
 
     /// Returns the payload for one device.
-    /// - Parameter badge: The badge count to show, which includes this notification, or `nil` to leave the badge
-    ///   unchanged.
+    /// - Parameter badge: The badge count to show, this notification included, or `nil` to leave it unchanged.
     package mutating func render(for profile: RecipientProfile, badge: Int?) throws(RenderFailure) -> [UInt8] {
         if let fixed = self.fixed { return Array(fixed) }
         let payload = self.variants[self.variantIndex(for: profile.locale)].payload

@@ -37,8 +37,7 @@ package final class ErasureService: Service {
         init(_ erasure: ErasureRecord) { (self.erasure, self.request) = (erasure.id, erasure.request) }
     }
 
-    /// Creates the service. `direct` takes back pushes in memory, and `wake` is signalled when there is something to
-    /// erase.
+    /// Creates the service. `direct` takes back pushes in memory, and `wake` signals that there is something to erase.
     package init(
         store: any ErasureStore,
         direct: DirectDispatch,

@@ -166,8 +166,8 @@ package struct ScheduleRunner: Service {
         }
     }
 
-    /// Performs the due runs of a schedule. A run's notification has a fixed id, so that a crash between the two writes
-    /// sends nothing twice.
+    /// Performs the due runs of a schedule. A run's notification has a fixed id, so that a crash between two writes
+    /// repeats nothing.
     private func run(_ schedule: ScheduleRecord) async throws {
         guard let planned = schedule.nextRunAt else { return }
         guard let next = self.firstRun(of: schedule, planned) else {

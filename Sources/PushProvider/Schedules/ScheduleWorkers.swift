@@ -6,7 +6,7 @@ import Synchronization
 /// The work of an app runs in one task, so that an app whose audiences take long to count delays only its own runs.
 /// Apps take turns: after its turn, an app waits until every other app with due work has had one.
 final class ScheduleWorkers: Sendable {
-    /// The maximum number of apps whose work is in progress at the same time; the others wait for their turn.
+    /// The maximum number of apps whose work is in progress at the same time. The others wait for their turn.
     static let maximum = 8
 
     private struct State {
@@ -24,8 +24,7 @@ final class ScheduleWorkers: Sendable {
     var isFull: Bool { self.state.withLock { $0.isFull } }
 
     /// Starts the turn of an app.
-    /// - Returns: `true` if it was started, and `false` if the app's work is already in progress, or that of too many
-    ///   other apps.
+    /// - Returns: `true` if it was started, and `false` if the app's work, or that of too many others, is in progress.
     func start(_ app: Int64) -> Bool { self.state.withLock { !$0.isFull && $0.running.insert(app).inserted } }
 
     /// Ends the turn of an app.

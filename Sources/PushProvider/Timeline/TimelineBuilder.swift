@@ -4,7 +4,6 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Builds timelines from stored facts.
 enum TimelineBuilder {
     static func timeline(of facts: DeliveryFacts) -> Timeline {
         let (notification, history) = (facts.notification, facts.history)
@@ -326,16 +325,13 @@ enum GatewayFacts: Hashable, Sendable {
     /// The result if no gateway is configured.
     case off
     case events([GatewayEvent])
-    /// The failure of a gateway that did not respond in time, or whose response contains no events. The associated
-    /// value describes it.
+    /// The failure of a gateway that did not respond in time, or sent no events. The associated value describes it.
     case failed(String)
 }
 
-/// The facts from which the timeline of a notification is built.
 struct NotificationFacts: Sendable {
     var notification: NotificationRecord
     var app: Topic?
     var history: NotificationHistory
-    /// The numbers of receipts of the notification.
     var receipts: [ReceiptCount] = []
 }

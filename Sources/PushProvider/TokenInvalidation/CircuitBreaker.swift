@@ -35,8 +35,8 @@ package struct CircuitBreaker: Hashable, Sendable {
     private var established, others: RecentResponses
     /// The reason why the breaker is open, or `nil` while it is closed. Only an operator closes it.
     private(set) var openReason: String?
-    /// A Boolean value that indicates whether only established tokens are deactivated, because too many others are
-    /// reported bad or dead.
+    /// A Boolean value that indicates whether only established tokens are deactivated, because too many others were
+    /// rejected.
     private(set) var areOthersHeld = false
 
     init(limits: Limits = Limits(), openReason: String? = nil) {
@@ -44,8 +44,7 @@ package struct CircuitBreaker: Hashable, Sendable {
         (self.established, self.others) = (RecentResponses(), RecentResponses())
     }
 
-    /// Counts responses before their tokens are changed, and opens the breaker if too many tokens are reported bad or
-    /// dead.
+    /// Counts responses before their tokens are changed, and opens the breaker if too many tokens were rejected.
     ///
     /// Tokens that are not established open it only while no push was accepted, because they are the only evidence
     /// then. Later they are only kept from deactivation.

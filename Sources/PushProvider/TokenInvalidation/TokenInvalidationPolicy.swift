@@ -15,8 +15,8 @@ package final class TokenInvalidationPolicy: Sendable {
         /// The epoch of the credential to which the evidence applies.
         let epoch: Int64
         var breaker: CircuitBreaker
-        /// A Boolean value that indicates whether a push was ever accepted with this credential, even before the last
-        /// start of the process.
+        /// A Boolean value that indicates whether a push was ever accepted with this credential, even by an earlier
+        /// process.
         var isProvenEver = false
         /// The topics of accepted pushes, which prove that environment, topic and credential match.
         var provenTopics: Set<Topic> = []
@@ -27,8 +27,8 @@ package final class TokenInvalidationPolicy: Sendable {
     struct Evaluation: Sendable {
         /// A Boolean value that indicates whether the circuit breaker is open, so that no token is deactivated.
         var isBreakerOpen: Bool
-        /// A Boolean value that indicates whether only established tokens are deactivated, because too many others are
-        /// reported bad or dead.
+        /// A Boolean value that indicates whether only established tokens are deactivated, because too many others were
+        /// rejected.
         var areOthersHeld: Bool
         /// The reason why this page opened the breaker, or `nil` if it did not.
         var opened: String?
@@ -73,8 +73,7 @@ package final class TokenInvalidationPolicy: Sendable {
         return first
     }
 
-    /// Returns whether a push to an unregistered token was ever accepted. The result is `false` if the store cannot be
-    /// read.
+    /// Returns whether a push to an unregistered token was ever accepted, and `false` if the store cannot be read.
     func hasReached(_ token: DeviceToken, app: Int64, environment: PushEnvironment) async -> Bool {
         let key = Key(app: app, environment: environment)
         if self.states.withLock({ $0[key]?.reached.contains(token) ?? false }) { return true }

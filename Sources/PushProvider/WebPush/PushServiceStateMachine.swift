@@ -1,8 +1,8 @@
 import PushSupport
 import PushTypes
 
-/// Decides whether messages are sent to one push service of browsers. None is sent during a delay that the push service
-/// has requested. After several consecutive failures, none is sent for a while, and then one at a time until one gets a
+/// Decides whether messages are sent to one push service of browsers. None is sent during a delay that the service
+/// requested. After several consecutive failures, none is sent for a while, then one at a time until one gets a
 /// response.
 struct PushServiceStateMachine: Hashable, Sendable {
     struct Limits: Hashable, Sendable {
@@ -12,7 +12,7 @@ struct PushServiceStateMachine: Hashable, Sendable {
         var pause: Duration = .seconds(5)
         /// The maximum duration of a pause. Default 5 min.
         var longestPause: Duration = .seconds(300)
-        /// The maximum `retry-after` delay that is obeyed; a longer one is shortened to it. Default 15 min.
+        /// The maximum `retry-after` delay that is obeyed. A longer one is shortened to it. Default 15 min.
         var longestRetryAfter: Duration = .seconds(900)
 
         init() {}

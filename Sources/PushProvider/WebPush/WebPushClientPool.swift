@@ -48,7 +48,7 @@ final class WebPushClientPool: Sendable {
         (self.addresses, self.resolver, self.limits, self.time) = (addresses, resolver, limits, time)
     }
 
-    /// Calls `body` with the client for an origin, or with `nil` if the limits allow no further client or the pool is
+    /// Calls `body` with the client for an origin, or with `nil` if the limits allow no further one or the pool is
     /// closed.
     /// - Parameter url: The URL of a message, whose host is resolved.
     func with<Value: Sendable>(
@@ -64,8 +64,7 @@ final class WebPushClientPool: Sendable {
         return value
     }
 
-    /// Returns the client for an origin, retained for one use, or `nil` if none is allowed, and the unused clients to
-    /// close.
+    /// Returns the client for an origin, retained for one use (`nil` if none is allowed), and the clients to close.
     private func take(_ key: Key, url: String) -> (WebPushClient?, retired: [WebPushClient]) {
         let now = self.time.steady
         return self.state.withLock { state in
@@ -114,7 +113,6 @@ final class PushServiceGate: Sendable {
     private let turns: CountingSemaphore
     private let machine = Mutex(PushServiceStateMachine())
 
-    /// Creates a gate for at most `inFlight` messages in flight.
     init(inFlight: Int) { self.turns = CountingSemaphore(count: max(1, inFlight)) }
 
     /// Runs `body` as soon as fewer messages than the maximum are in flight.

@@ -17,8 +17,7 @@ package struct WebhookLimits: Sendable {
     package var postsPerRun = 16
     /// The maximum time for which the delivery sleeps without a signal. Default 5 s.
     package var sleep: Duration = .seconds(5)
-    /// The time for which events are collected after a signal, so that each request contains more of them. Default 200
-    /// ms.
+    /// The time for which events are collected after a signal, so that each request has more of them. Default 200 ms.
     package var gathering: Duration = .milliseconds(200)
 
     package init() {}
@@ -103,8 +102,7 @@ package final class WebhookDelivery: Service {
         /// The webhooks that became due during their run, which is followed by another run.
         private var again: [UUID: Due] = [:]
 
-        /// Returns `true` if a run to the webhook may begin now, and `false` if one is in progress, which another run
-        /// follows.
+        /// Returns whether a run to the webhook may begin now. If one is in progress, another run follows it.
         mutating func begin(_ due: Due) -> Bool {
             guard !self.begun.insert(due.id).inserted else { return true }
             self.again[due.id] = due
@@ -225,8 +223,7 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Cancels the request in flight to a webhook that was changed, as it has the old URL and signature. It is
-    /// repeated.
+    /// Cancels and repeats the request in flight to a webhook that was changed, as it has the old URL and signature.
     package func interrupt(_ id: UUID) async {
         guard let run = self.runs.withLock({ $0[id] }) else { return }
         run.cancel()

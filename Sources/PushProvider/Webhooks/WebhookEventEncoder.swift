@@ -10,7 +10,7 @@ import PushTypes
 /// Every event has an `id` by which a receiver recognizes a repetition, a `type`, and the time `at` in milliseconds.
 /// Events contain whole tokens, because receivers use them to clean up their own tables.
 struct WebhookEventEncoder {
-    /// The maximum number of events in a block; the dispatcher's pages are limited to as many recipients.
+    /// The maximum number of events in a block. The dispatcher's pages are limited to as many recipients.
     static let maximumCount = 4096
 
     private(set) var count = 0

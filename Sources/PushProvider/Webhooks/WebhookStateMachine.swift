@@ -4,8 +4,7 @@ import PushTypes
 
 /// The failure of a request that the receiver of a webhook did not accept.
 enum WebhookFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A response with a status other than 2xx. `retryAfter` is the delay that the receiver requested, or `nil` if
-    /// none.
+    /// A response with a status other than 2xx. `retryAfter` is the delay that the receiver requested, if any.
     case status(Int, retryAfter: Duration?)
     /// A request without a response, or without a connection.
     case noResponse(reason: String)
@@ -31,7 +30,7 @@ enum WebhookFailure: Error, Hashable, Sendable, CustomStringConvertible {
 package struct WebhookPolicy: Hashable, Sendable {
     /// The back-off after a failed request. Default up to 1 s after the first failure, doubling to 15 min.
     package var backoff = Backoff(base: .seconds(1), maximum: .seconds(15 * 60))
-    /// The maximum `retry-after` delay that is obeyed; a longer one is shortened to it. Default 1 h.
+    /// The maximum `retry-after` delay that is obeyed. A longer one is shortened to it. Default 1 h.
     package var maximumRetryAfter: Duration = .seconds(3600)
     /// The time without an accepted request after which a webhook is disabled, if ``leastFailures`` is reached as well.
     /// Default 3 days.

@@ -21,7 +21,6 @@ struct CSVColumns: Equatable {
     }
 
     static let lists: Set<String> = ["tags", "capabilities"]
-    /// The columns whose cells are JSON objects.
     private static let objects: Set<String> = ["preferences", "encryptionKey"]
 
     private let columns: [Column]

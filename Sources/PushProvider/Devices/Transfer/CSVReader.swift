@@ -11,7 +11,6 @@ struct CSVReader {
         var content: Content
     }
 
-    /// The cells of a row, or the fault for which it cannot be read.
     enum Content: Equatable {
         case cells([String])
         case fault(Fault)
@@ -33,7 +32,7 @@ struct CSVReader {
         case quoted
         /// The state after a quotation mark in a quoted cell, which closes the cell or is the first of a doubled mark.
         case quote
-        /// Skipping the rest of a line after a fault.
+        /// The state in which the rest of a line is skipped after a fault.
         case skipping(Fault)
     }
 

@@ -10,8 +10,7 @@ struct ElementReader {
     struct Element: Equatable {
         /// The line on which the object begins, from 1.
         var line: Int
-        /// The bytes of the object, or `nil` if it is longer than ``TransferLimits/maximumRecord``, or if it is not an
-        /// object.
+        /// The bytes of the object, or `nil` if it is no object or exceeds ``TransferLimits/maximumRecord``.
         var bytes: [UInt8]?
         var isGarbage = false
     }
@@ -21,7 +20,7 @@ struct ElementReader {
     private static let wrapper = Array(#"{"results":["#.utf8)
 
     private var bytes: [UInt8] = []
-    /// The nesting depth of objects and arrays; 0 between two objects.
+    /// The nesting depth of objects and arrays, which is 0 between two objects.
     private var depth = 0
     private var isInText = false
     private var isEscaped = false

@@ -27,8 +27,8 @@ package struct ImportSource: Hashable, Sendable {
         }
     }
 
-    /// Creates the source from a request's `content-type`, or returns `nil` for an unsupported type. JSON is supported
-    /// only with a `list`.
+    /// Creates the source from a request's `content-type`, or returns `nil` for an unsupported type. JSON needs a
+    /// `list`.
     package init?(contentType: String, list: ForeignDeviceList?) {
         if let format = TransferFormat(contentType: contentType) {
             self.init(format)
@@ -47,8 +47,7 @@ package struct ImportSource: Hashable, Sendable {
 
 /// The values that are used for devices of another server's list, which does not contain them.
 package struct ImportDefaults: Hashable, Sendable {
-    /// The app into which the list is imported. Records of another app are rejected. `nil` accepts the records of all
-    /// apps.
+    /// The app into which the list is imported. Records of another app are rejected. `nil` accepts all.
     package var bundleID: Topic?
     /// The environment of records that do not name one. Default production.
     package var environment: PushEnvironment

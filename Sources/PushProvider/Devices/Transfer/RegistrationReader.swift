@@ -18,14 +18,12 @@ struct RegistrationReader {
         }
     }
 
-    /// The reader that splits the file into records, by the syntax of the file.
     private enum Source {
         case lines(LineReader)
         case rows(CSVReader, Header?)
         case elements(ElementReader)
     }
 
-    /// The header row of a CSV file, in Martlet's own form or that of another server's list.
     private enum Header {
         case own(CSVColumns)
         case foreign(ForeignColumns)

@@ -7,6 +7,6 @@ package enum TransferLimits {
     package static let maximumColumns = 128
     /// The maximum number of registrations in one transaction, and of devices in one page of an export.
     package static let batch = 1000
-    /// The maximum number of errors in a report; further errors are only counted.
+    /// The maximum number of errors in a report. Further errors are only counted.
     package static let maximumRefusals = 1000
 }

@@ -32,8 +32,8 @@ struct DeliveryDecision: Hashable, Sendable {
     ///   - sentAt: The time of this attempt, from which a token counts as invalid after a 410 without a timestamp.
     ///   - expires: The time after which no further attempt is made.
     ///   - mayHaveArrived: `true` if the response to an earlier attempt was lost.
-    ///   - repeatsUnknown: `true` to repeat a push that may have arrived (at least once), and `false` not to repeat it
-    ///     (at most once).
+    ///   - repeatsUnknown: `true` to repeat a push that may have arrived (at least once), and `false` not to (at most
+    ///     once).
     static func make(
         _ outcome: Outcome,
         attempts: Int,

@@ -4,15 +4,14 @@ import PushTypes
 
 /// The results of one page, counted for ``DispatchMetrics``.
 struct DeliveryTally: Hashable, Sendable {
-    /// The result for a recipient: its final state, or a retry.
     enum Result: String, Hashable, Sendable {
         case accepted, rejected, failed, skipped, unknown
         /// The result of a recipient for which another attempt is scheduled.
         case retried
     }
 
-    /// The reason for a result, which becomes the value of the metric's label `reason`. The number of possible values
-    /// is limited.
+    /// The reason for a result, which becomes the label `reason` of the metric. The number of possible values is
+    /// limited.
     enum Reason: Hashable, Sendable {
         case none
         /// The documented reason in the push service's response.
@@ -25,8 +24,7 @@ struct DeliveryTally: Hashable, Sendable {
         case ended(EndingCause)
         /// The preference of the recipient that excludes the notification.
         case skipped(SkipReason)
-        /// The reason of a push that could not be created: the notification had expired, there was no credential, or
-        /// rendering failed.
+        /// The cause for which no push was created: an expired notification, no credential, or failed rendering.
         case unsendable
 
         init(_ outcome: Outcome) {

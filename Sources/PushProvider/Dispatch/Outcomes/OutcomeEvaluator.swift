@@ -249,7 +249,6 @@ struct OutcomeEvaluator {
 
     private mutating func add(_ request: EnvironmentPauseRequest) { self.result.environmentPauses.append(request) }
 
-    /// Pauses the notification, because its topic is rejected.
     private mutating func pauseNotification(_ fault: ConfigurationFault) {
         let topic = self.notification.record.content.topic
         self.result.pauses = "\(fault.description); this notification's topic is \(topic)"
@@ -384,8 +383,8 @@ extension OutcomeEvaluator {
         _ = await self.record(fault, count: 1, isRefuted: false, in: environment)
     }
 
-    /// Holds recipients back if their configuration fault is proven. Until then they are retried as usual, and attempts
-    /// with a response count.
+    /// Holds recipients back if their configuration fault is proven. Until then they are retried, and attempts with a
+    /// response count.
     private mutating func apply(_ faulty: FaultyRecipients, of batch: PageDraft.PushBatch, accepted: Int) async {
         guard let (fault, count) = faulty.commonest else { return }
         let isHeld: Bool
@@ -456,7 +455,6 @@ extension OutcomeEvaluator {
     }
 }
 
-/// The recipients of a page whose outcomes prove configuration faults.
 private struct FaultyRecipients {
     private(set) var all: [(recipient: Recipient, outcome: Outcome, trip: PushTrip?)] = []
     /// The number of outcomes that prove each fault.

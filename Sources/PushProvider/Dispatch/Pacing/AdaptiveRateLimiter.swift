@@ -14,7 +14,7 @@ struct AdaptiveRateLimiter: Sendable {
         var minimumPage = 20
         /// The back-off of pages under strain: the maximum delay after the first such page, doubling to 60 s.
         var backoff = Backoff(base: .milliseconds(500), maximum: .seconds(60))
-        /// The maximum `retry-after` delay that is obeyed; a longer one is shortened to it. Default 15 min (reference
+        /// The maximum `retry-after` delay that is obeyed. A longer one is shortened to it. Default 15 min (reference
         /// 1.10).
         var longestRetryAfter: Duration = .seconds(15 * 60)
         /// The minimum number of recipients over which strain (signs of overload) is evaluated. Reports are added up
@@ -25,8 +25,7 @@ struct AdaptiveRateLimiter: Sendable {
     /// The numbers of recipients of one page by kind of outcome.
     struct Report: Hashable, Sendable {
         var accepted = 0
-        /// The number of recipients whose push was rejected for other reasons than overload, which do not indicate
-        /// strain.
+        /// The number of pushes that were rejected for reasons that do not indicate strain.
         var rejected = 0
         /// The number of responses with status 429.
         var throttled = 0
@@ -58,12 +57,10 @@ struct AdaptiveRateLimiter: Sendable {
     }
 
     private let settings: Settings
-    /// The number of recipients of the next page.
     private(set) var pageSize: Int
     /// The number of evaluations with strain, minus those without strain that followed. It determines the back-off.
     private(set) var level = 0
-    /// The sum of the reports since the last evaluation. The next one takes place once the sum covers enough
-    /// recipients.
+    /// The sum of the reports since the last evaluation. The next one takes place once it covers enough recipients.
     private var pending = Report()
 
     init(settings: Settings = Settings()) {

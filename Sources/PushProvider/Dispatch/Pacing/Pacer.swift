@@ -1,15 +1,14 @@
 import ProviderModel
 import PushTypes
 
-/// Decides how many recipients may be sent to now at a given pace, and when to decide again.
+/// Decides to how many recipients pushes may be sent now at a given pace, and when to decide again.
 ///
 /// A rate is a token bucket whose capacity is the recipients of one second. It starts empty, so that a restart sends
 /// nothing extra. The caller stores the progress of a wave, ``wave``, with each page, so that a restart continues the
 /// same wave. If the clock is set back, the delay is at most one interval.
 struct Pacer: Sendable {
-    /// The number of recipients that may be sent to, and the time of the next decision.
     struct Allowance: Hashable, Sendable {
-        /// The number of recipients that may be sent to now, which is 0 or more.
+        /// The number of recipients to which pushes may be sent now, which is 0 or more.
         var count: Int
         /// The time at which to decide again if ``count`` is 0, and the current time otherwise.
         var next: Timestamp
@@ -37,7 +36,7 @@ struct Pacer: Sendable {
         self.refilledAt = now
     }
 
-    /// Returns how many recipients may be sent to now. It charges nothing; ``send(_:now:)`` does.
+    /// Returns to how many recipients pushes may be sent now. They are charged by ``send(_:now:)``.
     mutating func allowance(now: Timestamp) -> Allowance {
         switch self.settings {
         case .rate(let rate):
@@ -49,7 +48,7 @@ struct Pacer: Sendable {
         }
     }
 
-    /// Charges recipients that are sent to, at most as many as ``allowance(now:)`` returned.
+    /// Charges recipients to which pushes are sent, at most as many as ``allowance(now:)`` returned.
     mutating func send(_ count: Int, now: Timestamp) {
         let count = max(0, min(count, Self.enough))
         switch self.settings {
@@ -63,7 +62,7 @@ struct Pacer: Sendable {
         }
     }
 
-    /// Refunds recipients that were charged but not sent to. The bucket never exceeds the recipients of one second.
+    /// Refunds recipients that were charged, but got no push. The bucket never exceeds the recipients of one second.
     mutating func release(_ count: Int, now: Timestamp) {
         guard case .rate(let rate) = self.settings else { return }
         self.refill(rate, now: now)
@@ -88,7 +87,7 @@ struct Pacer: Sendable {
         return Allowance(count: 0, next: now.advanced(by: .milliseconds(max(1, wait))))
     }
 
-    /// Resets the progress once the wave's interval has elapsed. The next wave begins when a push is sent to its first
+    /// Resets the progress once the wave's interval has elapsed. The next wave begins with the push to its first
     /// recipient.
     private mutating func beginWaveIfDue(interval: Int, now: Timestamp) {
         guard let start = self.wave.startedAt else { return self.wave.sent = 0 }

@@ -4,8 +4,8 @@ import PushStore
 import PushTypes
 import Synchronization
 
-/// Decides how many recipients of a notification may be sent to now. It considers the notification's pace, the rate of
-/// the app, and the strain of the push service.
+/// Decides to how many recipients of a notification pushes may be sent now. It considers the notification's pace, the
+/// rate of the app, and the strain of the push service.
 ///
 /// There is one controller for the whole provider. All times are of the steady clock.
 final class PacingController: Sendable {

@@ -17,8 +17,7 @@ struct ConsentDecision {
     init(at now: Timestamp) { self.now = now }
 
     /// Returns the reason why a recipient is skipped, or `nil` if it is not skipped.
-    /// - Parameter isSent: `true` if a push would be sent to the recipient now. Quiet hours are checked only in this
-    ///   case.
+    /// - Parameter isSent: `true` if a push would be sent to the recipient now. Only then are quiet hours checked.
     mutating func reason(_ consent: RecipientConsent, timeZone: String?, isSent: Bool = true) -> SkipReason? {
         if let reason = consent.skips { return reason }
         guard isSent, let hours = consent.quietHours, hours.contains(self.time(in: timeZone)) else { return nil }
@@ -38,7 +37,7 @@ struct ConsentDecision {
 extension PageWork {
     /// Skips the recipients whose preferences exclude the notification.
     ///
-    /// Quiet hours are checked only for recipients that are sent to now, not for those that have expired or whose
+    /// Quiet hours are checked only for recipients that get a push now, not for those that have expired or whose
     /// environment is paused.
     mutating func skipUnwanted(_ notification: PreparedNotification, at clocks: ClockReading) {
         guard self.recipients.contains(where: { $0.consent != nil }) else { return }

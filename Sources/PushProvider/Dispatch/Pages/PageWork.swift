@@ -24,7 +24,6 @@ struct PageWork: Sendable {
         self.postponed = page.held.map(RetryResult.held)
     }
 
-    /// Creates the work on due retries.
     init(_ claim: RetryClaim, of notification: PreparedNotification, at clocks: ClockReading) {
         self.readAt = claim.readAt
         let delivery = claim.notification.delivery
@@ -40,8 +39,7 @@ struct PageWork: Sendable {
         self.skipUnwanted(notification, at: clocks)
     }
 
-    /// Adds a recipient to which a push may be sent from `start` by the wall clock. If `start` is later than now, the
-    /// recipient is postponed.
+    /// Adds a recipient to which a push may be sent from `start` by the wall clock. A later start postpones it.
     mutating func add(_ recipient: Recipient, at start: Timestamp, _ clocks: ClockReading) {
         if start > clocks.wall {
             self.postponed.append(RetryResult(recipient, dueAt: clocks.steady(atWall: start)))

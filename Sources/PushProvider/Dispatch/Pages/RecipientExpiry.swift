@@ -6,16 +6,15 @@ import PushTypes
 
 /// The expirations of the recipients of one claim.
 ///
-/// An `expiresIn` counts from a recipient's start: the acceptance, or the first moment at which its time zone may be
-/// sent to. All recipients in a time zone's shard expire together. Those of retries and of the last shard expire
+/// An `expiresIn` counts from a recipient's start: the acceptance, or the first moment at which pushes may be sent to
+/// its time zone. All recipients in a time zone's shard expire together. Those of retries and of the last shard expire
 /// individually.
 struct RecipientExpiry: Sendable {
     /// The expiration of all recipients, or `nil` if it depends on each recipient's time zone.
     let common: Expiration?
     let record: NotificationRecord
 
-    /// Creates the expirations. `zone` is that of the shard's devices, or `nil` for retries, whose devices may be in
-    /// any zone.
+    /// Creates the expirations. `zone` is that of the shard's devices, or `nil` for retries, which may have any zone.
     init(_ record: NotificationRecord, in zone: ShardPlan.Zone?) {
         self.record = record
         self.common =

@@ -17,8 +17,7 @@ package enum EntitlementDecision: Hashable, Sendable {
     case refused(reason: String, message: String)
     /// The result if no decision can be made now. The client should retry after `retryAfter`.
     case unavailable(message: String, retryAfter: Duration)
-    /// The result if too many requests or checks are in progress. It says nothing about the account or the publisher's
-    /// server.
+    /// The result if too many requests or checks are in progress, which says nothing about account or server.
     case tooMany(BudgetRefusal)
 }
 

@@ -15,8 +15,7 @@ package struct FileFolder: Sendable {
     private let receiving = ReceivedParts()
     private let freeBytes: @Sendable (_ path: String) -> Int?
 
-    /// Creates a folder. `freeBytes` returns the free bytes of the disk beyond the reserve, or `nil` if they are not
-    /// known.
+    /// Creates a folder. `freeBytes` returns the free bytes of the disk beyond the reserve, or `nil` if unknown.
     package init(path: String, freeBytes: @escaping @Sendable (_ path: String) -> Int? = FileFolder.room(at:)) {
         (self.path, self.freeBytes) = (path, freeBytes)
     }
@@ -51,8 +50,7 @@ package struct FileFolder: Sendable {
         return try await body()
     }
 
-    /// Returns the number of free bytes beyond the reserve, which is negative if the reserve is in use, or `nil` if the
-    /// number is not known.
+    /// Returns the number of free bytes beyond the reserve, negative if that is in use, or `nil` if it is not known.
     package func room() -> Int? { self.freeBytes(self.path) }
 
     package static func room(at path: String) -> Int? {

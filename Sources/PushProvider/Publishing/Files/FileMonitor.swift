@@ -64,11 +64,9 @@ package final class FileMonitor: Service {
     }
 }
 
-/// The files that are known to be missing.
 struct LostFiles {
     private(set) var files: Set<UsedFile> = []
-    /// The number of times that a file was recorded as missing, by which ``FileMonitor/missing()`` detects later
-    /// records.
+    /// The number of records of a missing file, by which ``FileMonitor/missing()`` detects later ones.
     private(set) var notes = 0
     /// The files recorded since the last check of all files began. The check may have seen them before they were lost.
     private var noted: Set<UsedFile> = []
@@ -93,7 +91,7 @@ struct LostFiles {
 
 /// Describes the missing files that issues use, in a sentence.
 package enum MissingFilesText {
-    /// The maximum number of files that are listed by name; the others are only counted.
+    /// The maximum number of files that are listed by name. The others are only counted.
     private static let maximumNamed = 5
 
     package static let remedy = """

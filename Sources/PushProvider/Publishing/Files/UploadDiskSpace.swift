@@ -150,8 +150,7 @@ struct UploadReservation: Sendable {
         if self.permits.count > 1 { self.permits.removeFirst(self.permits.count - 1) }
     }
 
-    /// Counts the bytes before a position as written to disk. They are still charged to the reserved space, because no
-    /// row counts them.
+    /// Counts the bytes before a position as written to disk. They stay charged to the space, as no row counts them.
     mutating func keep(upTo position: Int) {
         self.room.keep(position - self.position, app: self.app)
         self.kept += position - self.position

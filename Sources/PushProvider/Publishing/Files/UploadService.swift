@@ -19,7 +19,7 @@ package final class UploadService: Sendable {
     private let maximum: Int
     /// The maximum total size of an app's files and incomplete uploads, in bytes, or `nil` for no limit.
     private let quota: Int?
-    /// The maximum number of an app's files and incomplete uploads; further uploads are refused.
+    /// The maximum number of an app's files and incomplete uploads. Further uploads are refused.
     private let maximumFiles: Int
     /// The budget of uploads that are begun or received at the same time.
     private let places: Budget
@@ -275,8 +275,7 @@ extension UploadService {
         return hash.count
     }
 
-    /// Completes the upload if its part has all bytes and the announced hash. An incomplete upload is returned
-    /// unchanged.
+    /// Completes the upload if its part has all bytes and the announced hash. An incomplete one is returned unchanged.
     /// - Throws: ``UploadFailure/wrongHash`` for another hash. The upload then starts from the beginning.
     private func finish(
         _ part: OpenPart,
@@ -306,8 +305,7 @@ extension UploadService {
         return changed
     }
 
-    /// Adds the file of an upload to its app and returns it, or returns `nil` if the file or the upload no longer
-    /// exists.
+    /// Adds the file of an upload to its app and returns it, or returns `nil` if file or upload no longer exists.
     /// - Parameter placing: `true` to rename the part to the file first, and `false` if the app already has the file.
     private func complete(_ upload: UploadRecord, placing: Bool) async throws -> FileRecord? {
         let folder = self.folder

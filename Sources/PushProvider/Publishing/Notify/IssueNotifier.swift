@@ -5,8 +5,7 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Notifies devices of a published issue, with one notification for all its renditions, its files for different screen
-/// sizes (reference 10.1).
+/// Notifies devices of a published issue, with one notification for its files of all screen sizes (reference 10.1).
 ///
 /// There is one notification per issue. Concurrent requests, and a request that is repeated after a crash, create only
 /// one, because the idempotency key stays the same until the issue has another notification.
@@ -49,8 +48,7 @@ package struct IssueNotifier: Sendable {
 
     /// Accepts the notification of an issue, or returns the notification of an earlier call.
     /// - Parameters:
-    ///   - again: `true` to create another notification if the earlier one has ended, and `false` to return the earlier
-    ///     one.
+    ///   - again: `true` to create another notification if the earlier one has ended, `false` to return that.
     ///   - repetition: The caller's idempotency key of a call with `again`, or `nil` to create another one each time.
     ///   - changes: Changes to the publication's waves for this notification.
     ///   - messageID: The message id of the push, or `nil` for the current time in milliseconds.
@@ -85,7 +83,6 @@ package struct IssueNotifier: Sendable {
         return try await self.accept(issue, app, key, idempotency, messageID, changes)
     }
 
-    /// Returns the idempotency key of an issue's next notification.
     private static func idempotency(of issue: IssueRecord) -> Idempotency {
         // The space in the key keeps it apart from callers' keys, which have none.
         Idempotency(
@@ -224,8 +221,7 @@ package struct IssueNotifier: Sendable {
         )
     }
 
-    /// Returns the audience: the devices with Newsstand, limited to those of a publisher's account unless `account` is
-    /// `nil`.
+    /// Returns the audience: the devices with Newsstand, limited to those of a publisher's `account` if not `nil`.
     package static func audience(account: String?) -> AudienceExpression {
         let newsstand = AudienceExpression.attribute(name: DeviceRequest.newsstandAttribute, .equal, .bool(true))
         guard let account else { return newsstand }

@@ -10,8 +10,7 @@ import Synchronization
 
 /// Reads the feedback services of all apps with a certificate, each once an hour, and deactivates the listed devices.
 ///
-/// For each app and environment, one list is read at a time. The time of the next reading is stored, so that it
-/// survives a restart.
+/// For each app and environment, one list is read at a time. The time of the next reading survives a restart.
 package final class FeedbackService: Service {
     /// Returns a stream of the tuples in a feedback service's list, which finishes at the end of the list.
     package typealias Source =
@@ -21,7 +20,7 @@ package final class FeedbackService: Service {
 
     /// The maximum number of tuples that are applied in one transaction.
     private static let batch = 500
-    /// The maximum number of lists that are read at the same time; the others wait.
+    /// The maximum number of lists that are read at the same time. The others wait.
     private static let concurrency = 4
     /// The maximum time between two checks for lists that are due.
     private static let sleep: Duration = .seconds(60)
@@ -272,7 +271,6 @@ private struct FeedbackMetrics: Sendable {
         }
     }
 
-    /// Returns the counter with these labels. It is not cached, because readings are hourly.
     private func counter(_ label: String, _ dimensions: [(String, String)]) -> Counter {
         Counter(label: label, dimensions: dimensions, factory: self.factory)
     }

@@ -47,7 +47,6 @@ final class DirectEntitlement: Sendable {
         let isOwn: Bool
     }
 
-    /// A check: the server, the account, and the client to which its request is charged.
     private struct Check {
         let server: EntitlementServerRecord
         let account: EntitlementCache.Account
@@ -248,7 +247,7 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// The maximum number of products from one response that are cached in addition to those in the request; further
+    /// The maximum number of products from one response that are cached in addition to those in the request. Further
     /// ones are not cached.
     private static let maximumKept = 500
 

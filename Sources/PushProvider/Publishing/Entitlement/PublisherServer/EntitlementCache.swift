@@ -9,7 +9,7 @@ import PushTypes
 /// loses its own verdicts, and not those of other apps.
 struct EntitlementCache: Sendable {
     struct Limits: Hashable, Sendable {
-        /// The maximum number of verdicts of all apps together; beyond it, the app with the most loses its oldest ones.
+        /// The maximum number of verdicts of all apps together. Beyond it, the app with the most loses its oldest ones.
         var count: Int
         /// The time for which a grant is used without another request to the server.
         var grant: Duration
@@ -65,8 +65,7 @@ struct EntitlementCache: Sendable {
 
         var count: Int { self.generations.reduce(0) { $0 + $1.count } }
 
-        /// Returns a verdict, or `nil` if there is none. `isYoung` is `true` if the verdict is in the youngest
-        /// generation.
+        /// Returns a verdict, or `nil` if there is none. `isYoung` is `true` if it is in the youngest generation.
         func entry(_ key: Key) -> (entry: Entry, isYoung: Bool)? {
             for (index, generation) in self.generations.enumerated().reversed() {
                 if let entry = generation[key] { return (entry, index == self.generations.count - 1) }

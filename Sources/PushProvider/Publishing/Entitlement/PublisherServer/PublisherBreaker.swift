@@ -12,12 +12,11 @@ package struct PublisherBreaker: Hashable, Sendable {
     package struct Limits: Hashable, Sendable {
         /// The number of consecutive failures that opens the breaker. Default 5.
         package var failures = 5
-        /// The minimum number of client sites among these failures, unless the server did not respond at all. Default
-        /// 3.
+        /// The minimum number of client sites among these failures, unless the server did not respond. Default 3.
         package var sites = 3
         /// The first time for which the breaker stays open. It doubles with each failed probe. Default 10 s.
         package var pause: Duration = .seconds(10)
-        /// The maximum time for which the breaker stays open before a probe; it stops doubling there. Default 5 min.
+        /// The maximum time for which the breaker stays open before a probe. It stops doubling there. Default 5 min.
         package var longestPause: Duration = .seconds(300)
 
         package init() {}
@@ -45,8 +44,7 @@ package struct PublisherBreaker: Hashable, Sendable {
 
     private let limits: Limits
     private var breaker: ProbingBreaker
-    /// The numbers of consecutive failures while the breaker is closed: of all, and of the latest ones without a
-    /// response.
+    /// The numbers of consecutive failures while the breaker is closed: of all, and of the latest without response.
     private var failures = 0, silences = 0
     /// The sites of the consecutive failures that had a response.
     private var sites: Set<Site?> = []
@@ -66,8 +64,7 @@ package struct PublisherBreaker: Hashable, Sendable {
     /// Closes the breaker after a response, even to a request that was sent before the breaker opened.
     mutating func succeeded() { self = PublisherBreaker(limits: self.limits) }
 
-    /// Records that an admitted request was not sent, which says nothing about the server. The next request may be
-    /// sent.
+    /// Records that an admitted request was not sent, which says nothing about the server. The next one may be sent.
     mutating func notAsked(at now: Timestamp) { self.breaker.notTried(at: now) }
 
     /// Records a failure, which may open the breaker, or prolong its pause.

@@ -14,7 +14,6 @@ protocol PublisherServer: Sendable {
     ) async throws(PublisherFailure) -> PublisherResponse
 }
 
-/// An HTTP client for publishers' servers.
 struct PublisherClient: PublisherServer {
     let client: RestrictedHTTPClient
     let time: any TimeSource
@@ -111,7 +110,7 @@ extension PublisherFailure {
 
 /// One request to a publisher's server and its response, without token and secret, for testing the settings.
 package struct PublisherExchange: Hashable, Sendable {
-    /// The maximum number of characters of a response body that are shown; the rest is left out.
+    /// The maximum number of characters of a response body that are shown. The rest is left out.
     static let maximumShown = 4096
 
     package var method: String

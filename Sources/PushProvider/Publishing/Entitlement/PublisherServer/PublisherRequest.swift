@@ -66,8 +66,7 @@ struct PublisherRequest: Hashable, Sendable {
         return Data(json.bytes)
     }
 
-    /// Returns `/base/entitlements?authToken=…&appId=…` for `/base` or `/base/`. A query in the base URL stays in
-    /// front.
+    /// Returns `/base/entitlements?authToken=…&appId=…` for `/base` or `/base/`. The base URL's query stays in front.
     private func target(below base: String) -> String {
         let parts = base.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts.first.map { $0.hasSuffix("/") ? $0.dropLast() : $0 } ?? ""

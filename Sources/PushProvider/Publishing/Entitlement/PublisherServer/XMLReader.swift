@@ -13,12 +13,12 @@ struct XMLReader {
         case text(String)
     }
 
-    /// The maximum length of a document, in bytes; a longer one is an `XMLFault`.
+    /// The maximum length of a document, in bytes. A longer one is an `XMLFault`.
     static let maximumLength = 64 * 1024
     static let maximumDepth = 16
-    /// The maximum number of attributes of an element; more are an `XMLFault`.
+    /// The maximum number of attributes of an element. More are an `XMLFault`.
     static let maximumAttributes = 16
-    /// The maximum length of the name of an element or attribute, in bytes; a longer one is an `XMLFault`.
+    /// The maximum length of the name of an element or attribute, in bytes. A longer one is an `XMLFault`.
     static let maximumName = 100
 
     private let bytes: [UInt8]

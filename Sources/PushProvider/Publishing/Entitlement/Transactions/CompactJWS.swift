@@ -5,7 +5,7 @@ import PushTypes
 /// A JWS in compact form (RFC 7515 section 7.1) from StoreKit 2, signed with ES256, whose header contains the signer's
 /// certificates (`x5c`). Its payload must not be trusted before signature and certificates are verified.
 struct CompactJWS: Hashable, Sendable {
-    /// The maximum length of a JWS, in bytes; a longer one is ``TransactionFault/tooLong``.
+    /// The maximum length of a JWS, in bytes. A longer one is ``TransactionFault/tooLong``.
     static let maximumLength = 16 * 1024
     /// The number of certificates in the chain: the signer's, Apple's intermediate certificate and Apple's root.
     static let certificateCount = 3

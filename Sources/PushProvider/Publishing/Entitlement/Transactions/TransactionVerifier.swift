@@ -4,7 +4,7 @@ import PushTypes
 
 /// Verifies transactions of the App Store offline.
 struct TransactionVerifier: Sendable {
-    /// The maximum time by which a transaction's signing time may be ahead of the provider's clock; a later one is
+    /// The maximum time by which a transaction's signing time may be ahead of the provider's clock. A later one is
     /// refused.
     static let clockSkew: Duration = .seconds(300)
 
