@@ -21,8 +21,8 @@ package struct LogLineLimiter<Key: Hashable & Sendable>: Sendable {
 
     /// Counts a line of the kind `key`, and decides whether it is written.
     ///
-    /// - Returns: The number of lines that were omitted since the last one that was written, or `nil` if this line must
-    ///   be omitted too.
+    /// - Returns: The number of lines that were omitted since the last written one, or `nil` if this one must be
+    ///   omitted too.
     package mutating func note(_ key: Key, now: NIODeadline) -> Int? {
         var line = self.lines[key] ?? Line(start: now)
         if now >= line.start + .minutes(1) { (line.start, line.written) = (now, 0) }
@@ -37,7 +37,7 @@ package struct LogLineLimiter<Key: Hashable & Sendable>: Sendable {
         return line.omitted
     }
 
-    /// Returns the number of omitted lines of each kind in past minutes, and resets it. Must be called periodically.
+    /// Returns the number of omitted lines of each kind in past minutes, and resets it. It must be called periodically.
     package mutating func takeOmitted(now: NIODeadline) -> [(key: Key, count: Int)] {
         let over = self.lines.filter { now >= $0.value.start + .minutes(1) }
         for key in over.keys { self.lines[key] = nil }

@@ -12,8 +12,7 @@ package final class OneShotValue<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// The value. Reading it waits until the value is set, even if the task is cancelled, and throws the error that was
-    /// set.
+    /// The value. Reading it waits until it is set, even if the task is cancelled, and throws an error that was set.
     package var value: Value { get async throws { try await self.wait { _ in } } }
 
     /// Waits until the value is set or the task is cancelled, and returns the value.

@@ -13,8 +13,7 @@ package final class OpenFile: Sendable {
         package let number: CInt
 
         package var description: String { String(cString: strerror(self.number)) }
-        /// A Boolean value that indicates whether the disk or the process's quota is full, or the file would become too
-        /// large.
+        /// A Boolean value that indicates whether the disk or a quota is full, or the file would become too large.
         package var isFull: Bool { [ENOSPC, EDQUOT, EFBIG].contains(self.number) }
 
         /// The error of the last system call on this thread.

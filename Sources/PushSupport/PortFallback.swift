@@ -13,8 +13,7 @@ package struct PortFallback: Hashable, Sendable {
         case returned
     }
 
-    /// The delay before an attempt on the first port while the fallback port is in use: 1 min, doubled with each
-    /// failure.
+    /// The delay before an attempt on the first port while the fallback port is in use: 1 min, doubled per failure.
     package static let returnDelay = Backoff(base: .seconds(60), maximum: .seconds(30 * 60))
 
     package let first: Int
@@ -25,7 +24,6 @@ package struct PortFallback: Hashable, Sendable {
     package private(set) var returnTime: Timestamp?
 
     private let delay: Backoff
-    /// The port on which the service was last reached.
     private var reached: Int
     /// The ports that have failed since the service was last reached.
     private var failedPorts: Set<Int> = []
@@ -38,12 +36,10 @@ package struct PortFallback: Hashable, Sendable {
         (self.port, self.reached) = (first, first)
     }
 
-    /// A Boolean value that indicates whether both ports have failed since the service was last reached, so that the
-    /// port is not the cause.
+    /// A Boolean value that indicates whether both ports have failed since the service was last reached.
     package var allFailed: Bool { self.failedPorts.count == 2 }
 
-    /// Records an attempt that opened no connection, possibly because of the port. The next attempt uses the other
-    /// port.
+    /// Records an attempt that opened no connection, possibly because of the port. The next one uses the other port.
     package mutating func failed(_ port: Int, now: Timestamp) {
         self.failedPorts.insert(port)
         if self.port == port { self.port = port == self.first ? self.second : self.first }

@@ -32,15 +32,15 @@ package struct APICaller: Hashable, Sendable {
         (self.scopes, self.apps, self.rate, self.session) = (scopes, apps, rate, session)
     }
 
-    /// The budget account to which the caller's requests are charged. A caller that is limited to one app is charged as
-    /// a caller of that app.
+    /// The budget account to which the caller's requests are charged. A caller that is limited to one app is charged
+    /// within that app.
     package var account: BudgetCaller { self.account(of: self.onlyApp) }
 
     /// The app to which the caller is limited, if it is exactly one, or `nil` otherwise.
     package var onlyApp: Topic? { self.apps?.count == 1 ? self.apps?.first : nil }
 
-    /// Returns the budget account to which the caller's requests for an app are charged. For requests of no single app,
-    /// `app` is `nil`.
+    /// Returns the budget account to which requests of the caller are charged. `app` is `nil` for requests of no single
+    /// app.
     package func account(of app: Topic?) -> BudgetCaller { BudgetCaller(app: app, .principal(self.id)) }
 
     /// Returns whether the caller may act on an app.

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Limits the use of one resource that callers compete for.
 ///
-/// A request is granted, queued or refused by the rules of ``BudgetStateMachine``. The amounts in use and the refusals
-/// are counted by app.
+/// A request is granted, queued or refused by the rules of ``BudgetStateMachine``. Usage and refusals are counted by
+/// app.
 package final class Budget: Sendable {
     /// The usage of one app, for the metrics.
     package struct Usage: Hashable, Sendable {
@@ -41,8 +41,7 @@ package final class Budget: Sendable {
         var hasEnded = false
     }
 
-    /// The size, in bytes, up to which a body is charged to no budget. The connection limit bounds the number of such
-    /// bodies.
+    /// The size, in bytes, up to which a body is charged to no budget. The connection limit bounds their number.
     package static let uncountedBodyLength = 64 * 1024
 
     package let resource: BudgetedResource
@@ -96,8 +95,7 @@ package final class Budget: Sendable {
         if case .refused(let level, let delay) = decision { throw BudgetRefusal(self, level, caller, delay) }
     }
 
-    /// Returns the unused part of an amount to a rate. A negative amount is taken in addition, even if it puts the rate
-    /// into debt.
+    /// Returns the unused part of an amount to a rate. A negative amount is taken instead, and may put it into debt.
     package func giveBack(_ amount: Int, for caller: BudgetCaller) {
         let now = self.clock()
         self.state.withLock { $0.machine.giveBack(Double(amount), of: caller, now: now) }
@@ -242,8 +240,7 @@ package final class Budget: Sendable {
 
     package var hasEnded: Bool { self.state.withLock { $0.hasEnded } }
 
-    /// Creates and counts a refusal at a level, because of a bound that the owner of the resource sets in addition to
-    /// the limits.
+    /// Creates and counts a refusal at a level, because of a bound that the resource's owner sets besides the limits.
     package func refuse(_ level: BudgetLevel, _ caller: BudgetCaller) -> BudgetRefusal {
         self.state.withLock { Self.count(level, caller, in: &$0) }
         return BudgetRefusal(self, level, caller, nil)

@@ -18,8 +18,8 @@ struct BudgetBuckets: Sendable {
     private var searched = Self.minimumSearched
 
     /// Takes an amount at each level that has a rate, or at none.
-    /// - Returns: The lowest level that lacks the amount, and the time until it is available, or `nil` if the amount
-    ///   was taken.
+    /// - Returns: The lowest level that lacks the amount, and the time until that is available, or `nil` if it was
+    ///   taken.
     mutating func take(
         _ amount: Double,
         _ caller: BudgetCaller,

@@ -95,16 +95,15 @@ package struct BudgetLimits: Hashable, Sendable {
     /// queue one even if the whole queue is full. A caller without a waiting request may queue one even if its app's
     /// queue is full, until the app has twice its maximum.
     package var waiting: Levels<Int>?
-    /// The maximum time for which a request waits for an amount, or for which a debt lasts. A request that would exceed
-    /// it is refused.
+    /// The maximum time for which a request waits for an amount, or for which a debt lasts. One that would last longer
+    /// is refused.
     package var patience: Duration
 
     package init(_ bounds: Levels<BudgetBound>, waiting: Levels<Int>? = nil, patience: Duration = .zero) {
         (self.bounds, self.waiting, self.patience) = (bounds, waiting, patience)
     }
 
-    /// A Boolean value that indicates whether amounts are in use until they are released, which is not so if all bounds
-    /// are rates.
+    /// A Boolean value that indicates whether amounts are in use until they are released, as opposed to rates.
     package var holds: Bool {
         BudgetLevel.allCases.contains { level in
             switch self.bounds[level] {

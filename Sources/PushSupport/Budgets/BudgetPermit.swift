@@ -3,7 +3,6 @@ import Synchronization
 /// An amount that was taken from a budget. It is released once: by ``end()``, or when the permit is deallocated.
 package final class BudgetPermit: Sendable {
     private struct State {
-        /// The amount that the permit has not released yet.
         var held: Int
         var caller: BudgetCaller
     }

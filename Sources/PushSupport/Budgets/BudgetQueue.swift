@@ -15,7 +15,6 @@ struct BudgetQueue: Sendable {
 
     private(set) var count = 0
     private var apps: [Topic?: FairQueue<BudgetCaller, Request>] = [:]
-    /// The apps with waiting requests, in the order of their turns.
     private var order = CircularBuffer<Topic?>()
 
     var countByApp: [Topic?: Int] { self.apps.mapValues(\.count) }
@@ -56,8 +55,7 @@ struct BudgetQueue: Sendable {
         return request
     }
 
-    /// Returns the next request that may be granted, or `nil` if there is none. The apps and their callers have their
-    /// turns.
+    /// Returns the next request, in the order of turns, that may be granted, or `nil` if there is none.
     /// - Parameter fullLevel: Returns the level at which a request has no room, or `nil` if the request can be granted.
     func next(_ fullLevel: (Request, BudgetCaller) -> BudgetLevel?) -> Turn? {
         for app in self.order {

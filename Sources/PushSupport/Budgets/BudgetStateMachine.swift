@@ -48,8 +48,7 @@ package struct BudgetStateMachine: Sendable {
     }
 
     /// Requests an amount.
-    /// - Parameter ticket: The number of a request that may wait, or `nil` for one that is refused if it cannot be
-    ///   granted now.
+    /// - Parameter ticket: The number of a request that may wait, or `nil` for one that is refused instead.
     package mutating func request(
         _ amount: Int,
         for caller: BudgetCaller,
@@ -88,10 +87,9 @@ package struct BudgetStateMachine: Sendable {
     /// Sets the maximum amount of a resource whose size changes, such as a disk.
     package mutating func resize(to room: Int) { self.limits.bounds.whole = .held(max(0, room)) }
 
-    /// Takes an amount of a rate, even if it puts the rate into debt, provided the debt can be paid within the limits'
-    /// patience.
-    /// - Returns: The time after which the debt is paid, or the level that refused the amount. In the latter case
-    ///   nothing is taken.
+    /// Takes an amount of a rate, which may put it into debt if that can be paid within the limits' patience.
+    /// - Returns: The time after which the debt is paid, or the level that refused the amount, so that nothing was
+    ///   taken.
     package mutating func owe(
         _ amount: Double,
         for caller: BudgetCaller,
@@ -112,8 +110,7 @@ package struct BudgetStateMachine: Sendable {
         package let delay: Duration
     }
 
-    /// Returns the unused part of an amount to a rate. A negative amount is taken in addition, even if it puts the rate
-    /// into debt.
+    /// Returns the unused part of an amount to a rate. A negative amount is taken instead, and may put it into debt.
     package mutating func giveBack(_ amount: Double, of caller: BudgetCaller, now: ContinuousClock.Instant) {
         self.buckets.giveBack(amount, caller, self.limits.bounds, now: now)
     }
@@ -126,8 +123,7 @@ package struct BudgetStateMachine: Sendable {
     }
 
     /// Moves an amount in use to the account of another caller. The total in use does not change.
-    /// - Returns: The level of the other account that has no room (`nil` if the amount was moved), and the requests
-    ///   that are granted now.
+    /// - Returns: The level without room for the amount (`nil` if it was moved), and the requests that are granted now.
     package mutating func move(
         _ amount: Int,
         from caller: BudgetCaller,
@@ -145,8 +141,8 @@ package struct BudgetStateMachine: Sendable {
     }
 
     /// Removes a waiting request.
-    /// - Returns: The level at which the request had no room, and the requests that are granted now, or `nil` if it did
-    ///   not wait.
+    /// - Returns: The level at which it had no room, and the requests that are granted now, or `nil` if it did not
+    ///   wait.
     package mutating func abandon(_ ticket: Ticket, of caller: BudgetCaller) -> (full: BudgetLevel, granted: [Ticket])?
     {
         guard let request = self.queue.remove(ticket, of: caller) else { return nil }
@@ -180,8 +176,8 @@ package struct BudgetStateMachine: Sendable {
         }
     }
 
-    /// Returns whether granting a request would overtake a waiting request that is its caller's own or that lacks room
-    /// at the level `whole`.
+    /// Returns whether a request would overtake a waiting one of the same caller, or one that lacks room at the level
+    /// `whole`.
     private func isOvertaking(_ caller: BudgetCaller) -> Bool {
         guard self.queue.count > 0 else { return false }
         return self.queue.count(of: caller) > 0

@@ -71,8 +71,7 @@ package struct BudgetedResourceRow: Sendable {
     package var remedy = "try again in a few seconds"
     /// The time after which a refused caller may retry. For a rate, the rate determines this time instead.
     package var delay: Duration = .seconds(1)
-    /// The consequence of a refusal, as the table describes it, or `nil` if the refusal is an error response to a
-    /// request.
+    /// The consequence of a refusal, as the table describes it, or `nil` if a refusal is an error response.
     package var outcome: String?
 
     /// Creates a row without bounds, which the other methods add.

@@ -12,8 +12,7 @@ package struct CertificateDetails: Sendable {
     package let topics: [CertificateTopic]?
     /// The environments for which the certificate is issued, or both environments if it names none.
     package let environments: Set<PushEnvironment>
-    /// A Boolean value that indicates whether the certificate names its environments. If not, ``environments`` contains
-    /// both.
+    /// A Boolean value that indicates whether the certificate names ``environments``. If not, they are both.
     package let namesEnvironments: Bool
 
     /// Parses a certificate in DER, or returns `nil` for other bytes.

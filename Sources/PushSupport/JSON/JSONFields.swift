@@ -118,8 +118,7 @@ package struct JSONFields: Sendable {
         return members
     }
 
-    /// Returns the fields of a member that is an object, in which only the `known` members are allowed, or `nil` if it
-    /// is absent.
+    /// Returns the fields of an object member, in which only `known` members are allowed, or `nil` if it is absent.
     package func fields(_ name: String, known: Set<String>) throws(RequestError) -> JSONFields? {
         guard let members = try self.object(name) else { return nil }
         return try JSONFields(members: members, path: self.pathOf(name), known: known)

@@ -169,8 +169,7 @@ package struct Schema: Sendable {
         self.adding(others.map { ["if": Self.given($0), "then": Self.given(name)] })
     }
 
-    /// Returns this object's schema, with the rule that the member `name` is required if the member `other` has a
-    /// certain value.
+    /// Returns this object's schema, with the rule that the member `name` is required if the member `other` is `value`.
     package func requiring(_ name: String, where other: String, is value: JSONValue) -> Schema {
         self.adding([["if": Self.given(other, .object(["const": value])), "then": Self.given(name)]])
     }

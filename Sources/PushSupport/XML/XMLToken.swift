@@ -14,7 +14,7 @@ package enum XMLToken: Hashable {
 package struct XMLTokenScanner: Sendable {
     /// The number of bytes of the current token that were scanned.
     private var scanned = 0
-    /// The quotation mark that closes the attribute value being scanned; `nil` outside of a value.
+    /// The quotation mark that closes the attribute value being scanned, or `nil` outside of a value.
     private var quote: UInt8?
 
     /// The number of bytes at the start of a token that identify it, including the whole name of a tag.
@@ -59,7 +59,6 @@ package struct XMLTokenScanner: Sendable {
         }
     }
 
-    /// Searches for the end of a token that has a fixed start and a fixed end.
     private mutating func special(
         _ bytes: ArraySlice<UInt8>,
         _ token: XMLToken,
