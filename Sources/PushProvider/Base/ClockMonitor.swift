@@ -54,8 +54,7 @@ package final class ClockMonitor: Service {
         }
     }
 
-    /// Observes the clocks once. At the start and after a step of the wall clock, it also corrects stored times and
-    /// wakes services.
+    /// Observes the clocks once. At the start and after a step of the wall clock, it also corrects stored times.
     /// - Parameters:
     ///   - isStart: `true` at the start of the process, when stored times may come from a clock that was wrong.
     ///   - marks: `true` to store a mark, and `false` to store one only at the start or after a step.

@@ -2,8 +2,7 @@ import Synchronization
 
 /// Writes items in batches.
 ///
-/// An item is written immediately if no other write is in progress. Items that arrive meanwhile share the next
-/// transaction.
+/// An item is written immediately if no other write is in progress. Items that arrive meanwhile share the next write.
 final class WriteBatcher<Item: Sendable, Outcome: Sendable>: Sendable {
     private struct Waiting {
         let item: Item

@@ -4,8 +4,7 @@ import PushTypes
 
 /// Translates the push service's errors about channels into errors of the API.
 enum ChannelFailure {
-    /// The delay that the API's error names in `Retry-After` if the push service was busy without naming a delay, or
-    /// could not be reached.
+    /// The `Retry-After` of the API's error if the push service was busy and named no delay, or was not reached.
     private static let delay: Duration = .seconds(30)
 
     /// The error for a channel that is not stored, if the request names no environment in which to look for it.

@@ -17,8 +17,8 @@ extension ConfigurationFault {
         }
     }
 
-    /// Creates the fault that a failure to send proves. The result is `nil` if neither the connection nor the
-    /// credential caused the failure.
+    /// Creates the fault that a failure to send proves. The result is `nil` if neither connection nor credential is the
+    /// cause.
     init?(_ failure: Outcome.Failure, at endpoint: PushServiceEndpoint) {
         if let reason = failure.reason, let cause = Rejection(status: reason.status, reasonText: reason.text).faultCause
         {

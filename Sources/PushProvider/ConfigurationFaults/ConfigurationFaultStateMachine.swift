@@ -17,8 +17,7 @@ struct ConfigurationFaultStateMachine {
         /// The time for which connections must have failed to pause an environment, for failures after which a further
         /// attempt may succeed.
         var patience: Duration = .seconds(10)
-        /// The minimum time between two proofs that a provider token is too old, as a renewed one may not be in use
-        /// yet.
+        /// The minimum time between two proofs of a too old provider token. A renewed one may not be in use yet.
         var tokenSpacing: Duration = .seconds(3)
         /// The back-off between probes of a paused environment.
         var probes = Backoff(base: .seconds(5), maximum: .seconds(60))
@@ -45,8 +44,7 @@ struct ConfigurationFaultStateMachine {
         /// The time of the pause, or of the latest proof if the environment is not paused.
         var since: Timestamp
         var isPaused: Bool
-        /// The time of the next probe by the steady clock, or `nil` if the environment is not paused or is being
-        /// probed.
+        /// The time of the next probe by the steady clock, or `nil` if there is no pause or a probe is in progress.
         var nextProbeAt: Timestamp?
     }
 
@@ -155,8 +153,7 @@ struct ConfigurationFaultStateMachine {
     /// Voids the proofs after accepted pushes or an opened connection.
     ///
     /// A paused environment is not resumed but probed immediately: the pushes may have been accepted before the fault.
-    /// - Parameter isConnection: `true` for an opened connection, which voids proofs of connection faults only, and
-    ///   `false` for accepted pushes.
+    /// - Parameter isConnection: `true` for an opened connection, which voids proofs of connection faults only.
     mutating func refute(_ target: AppEnvironment, isConnection: Bool, now: Timestamp) {
         guard var state = self.states[target] else { return }
         guard !isConnection || (state.pause?.fault ?? state.fault)?.cause.isOfConnection != false else { return }

@@ -8,8 +8,7 @@ package import PushTypes
 
 /// Tests a credential against the push service without a device, with a push to a token that does not exist.
 ///
-/// The push service checks credential and topic before the token (reference 1.12). Its rejection of the token proves
-/// both.
+/// The push service checks credential and topic before the token (reference 1.12). A rejected token proves both.
 package struct CredentialTester: Sendable {
     private let store: any AppStore
     private let directory: SenderDirectory
@@ -140,8 +139,8 @@ package struct CredentialTestResult: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the test proves that a fault has ended: by a working credential, or for a connection fault by a
-    /// response of the push service.
+    /// Returns whether the test proves that a fault has ended: by a working credential or, for a connection fault, by a
+    /// response.
     func ends(_ fault: ConfigurationFault) -> Bool {
         if self.isProven { return true }
         guard fault.cause.isOfConnection, self.isTrusted == true else { return false }

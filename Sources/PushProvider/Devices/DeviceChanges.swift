@@ -35,8 +35,7 @@ package struct DeviceChanges: Sendable {
     /// Adds or refreshes the device of an installation that registers itself.
     /// - Parameter isProven: `true` if the caller has proven that the installation is its own, and `false` to accept
     ///   only a token that the installation already has.
-    /// - Returns: The result, and the pushes in flight as ``Registered/underWay``, or `nil` if the token was not
-    ///   accepted.
+    /// - Returns: The result, and the pushes in flight as ``Registered/underWay``, or `nil` if the token is refused.
     package func registerOwn(
         _ registration: DeviceRegistration,
         isProven: Bool,

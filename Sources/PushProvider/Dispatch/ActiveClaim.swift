@@ -41,8 +41,8 @@ final class ActiveClaim: Sendable {
     }
 
     /// Applies a stop to the claim.
-    /// - Returns: The number of pushes in flight to which the stop applies. They could not be taken back, and their
-    ///   results are not on disk.
+    /// - Returns: The number of pushes in flight to which the stop applies. They were not taken back, and their results
+    ///   are not on disk.
     func apply(_ stop: StopScope) -> Int {
         guard self.mayBeConcerned(by: stop) else { return 0 }
         return self.state.withLock { state in
@@ -108,8 +108,7 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// Records that the batch at an index was handed to its sender, and takes back its pushes that were recalled
-    /// meanwhile.
+    /// Records that the batch at an index was handed to its sender, and takes back pushes that were recalled meanwhile.
     func began(_ batch: Int, _ call: any PushCall) {
         self.state.withLock { state in
             state.calls.append((batch, call))

@@ -51,8 +51,7 @@ package final class DirectDispatch: Sendable {
         /// The targets whose notifications wait for a slot, each once, in the order of their turns.
         var turns = FIFO<DispatchTarget>()
         var places = 0
-        /// The targets for which a notification may wait in the store. Later notifications to such a target wait there
-        /// too.
+        /// The targets for which a notification may wait in the store. Later notifications to such a target wait there.
         var waiting: Set<DispatchTarget> = []
     }
 
@@ -126,8 +125,7 @@ package final class DirectDispatch: Sendable {
         await self.release(left)
     }
 
-    /// Releases notifications that this process will not send. If that cannot be written, the next start of the process
-    /// does so.
+    /// Releases notifications that this process will not send. If that fails, the next start of the process does so.
     private func release(_ left: [Waiting]) async {
         defer { for waiting in left { self.ledger.leases.end(waiting.shard.claim.fence, waiting.memory) } }
         guard !left.isEmpty else { return }

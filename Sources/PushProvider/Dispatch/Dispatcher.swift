@@ -269,8 +269,7 @@ extension Dispatcher {
         }
     }
 
-    /// Frees the slot of an urgent notification. The lane is woken only if work may wait, as each wake-up queries the
-    /// store.
+    /// Frees the slot of an urgent notification. Wakes the lane only if work may wait, as that queries the store.
     private func releaseUrgent(_ slot: LaneSlots.Slot?, leavesWork: Bool) {
         let isWanted = slot?.release() ?? true
         self.direct.fill()

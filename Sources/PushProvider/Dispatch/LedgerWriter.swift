@@ -21,8 +21,7 @@ final class LedgerWriter: Sendable {
     let leases: HeldLeases
     private let batcher: WriteBatcher<Item, Outcome>
 
-    /// Creates a writer. `lease` is the time after which the lease of a claimed notification expires unless it is
-    /// renewed.
+    /// Creates a writer. `lease` is the time after which the lease of a claimed notification expires unless renewed.
     init(store: any DispatchStore, lease: Duration, time: any TimeSource) {
         let leases = HeldLeases()
         self.leases = leases

@@ -3,8 +3,7 @@ package import ProviderModel
 import PushStore
 package import PushTypes
 
-/// The pushes to which a stop applies: a change in the store because of which they must not be sent
-/// (docs/decisions/0051).
+/// The pushes to which a stop applies: a change because of which they must not be sent (docs/decisions/0051).
 package enum StopScope: Hashable, Sendable {
     case notification(UUID)
     case app(Int64)

@@ -193,8 +193,7 @@ extension DeviceStore where Self: AppStore {
         let found = try await self.countingQuickly(app: app, within: .seconds(1)) {
             try await self.tokenKinds(app: app)
         }
-        // The kinds could not be read in time. The notification has no recipients, so that no more time is spent on the
-        // error.
+        // The kinds could not be read in time. As there are no recipients, no more time is spent on the error.
         guard let kinds = found else { return nil }
         return kinds.contains(kind) || kind == .alert && kinds.isEmpty ? nil : kind
     }

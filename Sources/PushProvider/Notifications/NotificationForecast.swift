@@ -20,7 +20,7 @@ package struct NotificationForecast: Hashable, Sendable {
         case wave
         /// A wait until open downloads or their bytes per second decrease, or until their figures are known.
         case downloads, bandwidth, figures
-        /// A delay that the push service requested, or that follows because it did not respond.
+        /// A delay that the push service requested, or that follows from its lack of a response.
         case pushService
         /// A wait for a retry, because no other recipients remain.
         case retry

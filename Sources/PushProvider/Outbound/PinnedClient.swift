@@ -44,7 +44,7 @@ package struct PinnedClient: Sendable {
     ///   - speaksHTTP2: `true` to use HTTP/2 if the server supports it, for concurrent requests over one connection.
     ///     Default `false`.
     ///   - deadline: The maximum time for resolving the name, and again for connecting.
-    /// - Throws: ``PinnedClientFailure``.
+    /// - Throws: ``PinnedClientFailure`` if the URL is not allowed, or the name has no allowed address.
     package init(
         _ url: String,
         app: Int64,
@@ -89,7 +89,7 @@ package struct PinnedClient: Sendable {
 
     /// Sends a request to this client's host.
     /// - Parameter deadline: The maximum time until the response head arrives.
-    /// - Throws: ``PinnedClientFailure``.
+    /// - Throws: ``PinnedClientFailure`` if there is no response within the deadline.
     package func execute(
         _ request: HTTPClientRequest,
         deadline: Duration

@@ -33,8 +33,7 @@ package struct RestrictedHTTPClient: Sendable {
         /// The body of the response, or empty data if the caller did not request the body.
         package var body: Data
 
-        /// Returns the delay before another request that the server's `retry-after` demands, or `nil` if it demands
-        /// none.
+        /// Returns the delay before another request that the server's `retry-after` demands, or `nil` if it has none.
         package func retryAfter(now: Timestamp) -> Duration? {
             RetryAfter.read(self.headers.first(name: "retry-after"), now: now)
         }
@@ -63,7 +62,7 @@ package struct RestrictedHTTPClient: Sendable {
 
     /// Sends a request to the host of a URL.
     /// - Parameter request: Returns the request for the checked address. Its URL must have the host of this address.
-    /// - Throws: ``PinnedClientFailure``.
+    /// - Throws: ``PinnedClientFailure`` if there is no response, or its body is too long.
     func response(
         from url: String,
         app: Int64,

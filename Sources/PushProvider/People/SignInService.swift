@@ -140,8 +140,7 @@ extension SignInService {
         path: "password"
     )
 
-    /// Returns the caller to which hashing for a sign-in is charged. It depends on the network only, to reveal nothing
-    /// about names.
+    /// Returns the caller to which hashing is charged. It depends on the network only, to reveal nothing about names.
     private func caller(at network: SignInNetwork) async throws -> PasswordHasher.Caller {
         try await self.store.isKnownNetwork(network.bytes)
             ? .known(.network(network.bytes)) : .stranger(.network(network.site))

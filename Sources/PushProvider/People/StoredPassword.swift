@@ -23,8 +23,8 @@ package struct StoredPassword {
         /// equivalent choices in OWASP's *Password Storage Cheat Sheet*.
         package static let standard = Parameters(logarithm: 15, blockSize: 8, parallelism: 3)
 
-        /// A Boolean value that indicates whether the parameters are in a plausible range, so that a corrupt string
-        /// cannot exhaust memory.
+        /// A Boolean value that indicates whether the parameters are plausible, so that a corrupt string cannot exhaust
+        /// memory.
         fileprivate var isSensible: Bool {
             (1...20).contains(self.logarithm) && (1...32).contains(self.blockSize)
                 && (1...16).contains(self.parallelism) && self.memory <= 128 * 1024 * 1024

@@ -33,7 +33,7 @@ package struct ContentRenderer: Sendable {
     }
 
     /// Creates a renderer. `notification` is the id for the member `martlet`, or `nil` before acceptance.
-    /// - Throws: ``RenderFailure/damagedContent``.
+    /// - Throws: ``RenderFailure/damagedContent`` if the stored content cannot be decoded.
     package init(_ content: NotificationContent, notification: UUID? = nil) throws(RenderFailure) {
         self.limit = content.maximumPayloadSize
         let marker = PayloadMarker(content, notification: notification ?? PayloadMarker.sampleID)

@@ -126,8 +126,7 @@ package struct ScheduleRunner: Service {
     }
 
     /// Performs the work of one app. A notification or schedule that fails does not block the others.
-    /// - Parameter end: The end of the app's turn, or `nil` for no limit. The first notification or schedule is always
-    ///   processed.
+    /// - Parameter end: The end of the app's turn, or `nil` for no limit. The first item is always processed.
     private func perform(_ work: DueWork, until end: ContinuousClock.Instant? = nil) async -> WorkResult {
         var result = WorkResult()
         var isFirst = true
@@ -166,8 +165,7 @@ package struct ScheduleRunner: Service {
         }
     }
 
-    /// Performs the due runs of a schedule. A run's notification has a fixed id, so that a crash between two writes
-    /// repeats nothing.
+    /// Performs the due runs of a schedule. A run's notification has a fixed id, so that a crash repeats nothing.
     private func run(_ schedule: ScheduleRecord) async throws {
         guard let planned = schedule.nextRunAt else { return }
         guard let next = self.firstRun(of: schedule, planned) else {

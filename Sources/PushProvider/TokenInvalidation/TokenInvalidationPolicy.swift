@@ -15,8 +15,7 @@ package final class TokenInvalidationPolicy: Sendable {
         /// The epoch of the credential to which the evidence applies.
         let epoch: Int64
         var breaker: CircuitBreaker
-        /// A Boolean value that indicates whether a push was ever accepted with this credential, even by an earlier
-        /// process.
+        /// A Boolean value that indicates whether a push was ever accepted with this credential, in any process.
         var isProvenEver = false
         /// The topics of accepted pushes, which prove that environment, topic and credential match.
         var provenTopics: Set<Topic> = []
@@ -27,7 +26,7 @@ package final class TokenInvalidationPolicy: Sendable {
     struct Evaluation: Sendable {
         /// A Boolean value that indicates whether the circuit breaker is open, so that no token is deactivated.
         var isBreakerOpen: Bool
-        /// A Boolean value that indicates whether only established tokens are deactivated, because too many others were
+        /// A Boolean value that indicates whether only established tokens are deactivated, as too many others were
         /// rejected.
         var areOthersHeld: Bool
         /// The reason why this page opened the breaker, or `nil` if it did not.

@@ -48,8 +48,7 @@ final class WebPushClientPool: Sendable {
         (self.addresses, self.resolver, self.limits, self.time) = (addresses, resolver, limits, time)
     }
 
-    /// Calls `body` with the client for an origin, or with `nil` if the limits allow no further one or the pool is
-    /// closed.
+    /// Calls `body` with the client for an origin, or with `nil` if the limits allow none or the pool is closed.
     /// - Parameter url: The URL of a message, whose host is resolved.
     func with<Value: Sendable>(
         _ origin: WebOrigin,

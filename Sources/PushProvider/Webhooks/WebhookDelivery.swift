@@ -10,8 +10,7 @@ import Synchronization
 
 /// The limits on requests to webhooks.
 package struct WebhookLimits: Sendable {
-    /// The maximum time for resolving the name of the host, and again from then to the status of the response. Default
-    /// 10 s.
+    /// The maximum time for resolving the name of the host, and then until the status of the response. Default 10 s.
     package var deadline: Duration = .seconds(10)
     /// The maximum number of requests in one run to a webhook, after which other webhooks have their turn. Default 16.
     package var postsPerRun = 16
@@ -145,8 +144,7 @@ package final class WebhookDelivery: Service {
                     }
                 }
             } while isAwake
-            // The requests in flight finish. Webhooks that wait for their turn are left to the next start of the
-            // process.
+            // The requests in flight finish. Webhooks that wait for their turn are left to the next process.
             self.places.end()
             self.retries.end()
         }
@@ -398,7 +396,8 @@ extension WebhookDelivery {
 
 /// The metrics of webhook delivery.
 ///
-/// `martlet_webhook_posts` counts requests by `outcome`, `martlet_webhook_disabled` counts webhooks that were disabled.
+/// `martlet_webhook_posts` counts requests by `outcome`, and `martlet_webhook_disabled` counts webhooks that were
+/// disabled.
 private struct WebhookMetrics: Sendable {
     private let accepted: Counter
     private let failed: Counter

@@ -3,8 +3,7 @@ import PushSupport
 
 /// Converts between the text of CSV cells and values.
 enum CSVCell {
-    /// Returns the items of a list that `|` separates, without empty ones. In an item, `\|` is a bar and `\\` a
-    /// backslash.
+    /// Returns the non-empty items of a list that `|` separates. In an item, `\|` is a bar and `\\` a backslash.
     static func list(_ text: String) -> [String] {
         guard text.utf8.contains(UInt8(ascii: "\\")) else { return text.split(separator: "|").map(String.init) }
         var (parts, part, isEscaped) = ([String](), "", false)

@@ -27,7 +27,7 @@ package struct ImportSource: Hashable, Sendable {
         }
     }
 
-    /// Creates the source from a request's `content-type`, or returns `nil` for an unsupported type. JSON needs a
+    /// Creates the source from a request's `content-type`, or returns `nil` for an unsupported one. JSON needs a
     /// `list`.
     package init?(contentType: String, list: ForeignDeviceList?) {
         if let format = TransferFormat(contentType: contentType) {

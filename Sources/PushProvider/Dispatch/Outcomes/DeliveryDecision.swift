@@ -8,7 +8,7 @@ import PushTypes
 struct DeliveryDecision: Hashable, Sendable {
     enum Next: Hashable, Sendable {
         case final(DeliveryRecord.State, reason: String?)
-        /// Another attempt.
+        /// The decision to make another attempt.
         /// - Parameters:
         ///   - at: The time of the attempt, by the steady clock.
         ///   - attempts: The number of attempts so far that count towards the maximum.
@@ -32,7 +32,7 @@ struct DeliveryDecision: Hashable, Sendable {
     ///   - sentAt: The time of this attempt, from which a token counts as invalid after a 410 without a timestamp.
     ///   - expires: The time after which no further attempt is made.
     ///   - mayHaveArrived: `true` if the response to an earlier attempt was lost.
-    ///   - repeatsUnknown: `true` to repeat a push that may have arrived (at least once), and `false` not to (at most
+    ///   - repeatsUnknown: `true` to repeat a push that may have arrived (at least once), `false` not to (at most
     ///     once).
     static func make(
         _ outcome: Outcome,

@@ -10,8 +10,7 @@ struct DeliveryTally: Hashable, Sendable {
         case retried
     }
 
-    /// The reason for a result, which becomes the label `reason` of the metric. The number of possible values is
-    /// limited.
+    /// The reason for a result, which becomes the label `reason` of the metric and has few possible values.
     enum Reason: Hashable, Sendable {
         case none
         /// The documented reason in the push service's response.

@@ -383,8 +383,8 @@ extension OutcomeEvaluator {
         _ = await self.record(fault, count: 1, isRefuted: false, in: environment)
     }
 
-    /// Holds recipients back if their configuration fault is proven. Until then they are retried, and attempts with a
-    /// response count.
+    /// Holds recipients back if their configuration fault is proven. Until then they are retried, and their attempts
+    /// count if there was a response.
     private mutating func apply(_ faulty: FaultyRecipients, of batch: PageDraft.PushBatch, accepted: Int) async {
         guard let (fault, count) = faulty.commonest else { return }
         let isHeld: Bool

@@ -65,7 +65,7 @@ struct ResultWriter: Sendable {
         return results.map { _ in .stopped }
     }
 
-    /// Counts the commits that were refused for a lost lease, and wakes webhook delivery if `results` may have added
+    /// Counts the commits that were refused for a lost lease. Wakes webhook delivery if `results` may have added
     /// events.
     func note(_ results: [PageResult], _ commits: [CommitResult]) {
         self.countLost(commits)

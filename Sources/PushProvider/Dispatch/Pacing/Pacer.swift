@@ -79,16 +79,15 @@ struct Pacer: Sendable {
     }
 
     private func allowance(ofRate rate: Int, now: Timestamp) -> Allowance {
-        // Credit is given out a tenth of a second's worth at a time, so that a page, which is a transaction, is not a
-        // single recipient.
+        // Credit is given out a tenth of a second's worth at a time, so that a page (a transaction) has many
+        // recipients.
         let grain = Int64(max(1, rate / 10)) * 1000
         guard self.credit < grain else { return Allowance(count: Int(self.credit / 1000), next: now) }
         let wait = (grain - self.credit + Int64(rate) - 1) / Int64(max(1, rate))
         return Allowance(count: 0, next: now.advanced(by: .milliseconds(max(1, wait))))
     }
 
-    /// Resets the progress once the wave's interval has elapsed. The next wave begins with the push to its first
-    /// recipient.
+    /// Resets the progress once the wave's interval has elapsed. The next wave begins with its first push.
     private mutating func beginWaveIfDue(interval: Int, now: Timestamp) {
         guard let start = self.wave.startedAt else { return self.wave.sent = 0 }
         if now >= start.advanced(by: .seconds(interval)) {

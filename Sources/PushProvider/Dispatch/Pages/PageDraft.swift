@@ -20,8 +20,7 @@ struct PageDraft {
     private(set) var failures: [(recipient: Recipient, reason: String)] = []
     /// The retries of recipients that a configuration fault holds back.
     private(set) var held: [RetryResult] = []
-    /// The recipients for which the attempt in the other environment is given up, because nothing can be sent there
-    /// now.
+    /// The recipients whose attempt in the other environment is given up, because nothing can be sent there now.
     private(set) var abandoned: [Recipient] = []
     /// The faults of environments that are not paused yet, which will pause them.
     private(set) var faults: [PushEnvironment: ConfigurationFault] = [:]

@@ -15,7 +15,8 @@ package struct FileFolder: Sendable {
     private let receiving = ReceivedParts()
     private let freeBytes: @Sendable (_ path: String) -> Int?
 
-    /// Creates a folder. `freeBytes` returns the free bytes of the disk beyond the reserve, or `nil` if unknown.
+    /// Creates a folder. `freeBytes` returns the free bytes of the disk beyond the reserve, or `nil` if they are
+    /// unknown.
     package init(path: String, freeBytes: @escaping @Sendable (_ path: String) -> Int? = FileFolder.room(at:)) {
         (self.path, self.freeBytes) = (path, freeBytes)
     }
@@ -89,7 +90,7 @@ package struct FileFolder: Sendable {
     }
 
     /// Returns the first bytes of a file, from which the format of an image can be recognized.
-    /// - Throws: ``OpenFile/Failure``.
+    /// - Throws: ``OpenFile/Failure`` if the file cannot be read.
     package func beginning(of hash: ContentHash) throws -> [UInt8] {
         let file = try OpenFile(reading: self.path(of: hash))
         var bytes = [UInt8](repeating: 0, count: ImageFormat.recognizedLength)

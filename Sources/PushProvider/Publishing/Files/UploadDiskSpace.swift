@@ -10,8 +10,7 @@ final class UploadDiskSpace: Sendable {
     private struct State {
         /// The number of bytes already written to disk that are still charged to the reserved space, by app.
         var kept: [Int64: Int] = [:]
-        /// The number of bytes that uploads have written so far, by which a free space that was read earlier is
-        /// corrected.
+        /// The number of bytes that uploads have written so far, which corrects a free space that was read earlier.
         var landed = 0
     }
 
@@ -34,14 +33,14 @@ final class UploadDiskSpace: Sendable {
         for caller: BudgetCaller
     ) async throws -> (amount: Int, permit: BudgetPermit?) {
         try await self.take(for: caller) { left in
-            // One app gets at most two thirds of the space. If half of the free space does not suffice, the disk counts
-            // as full.
+            // One app gets at most two thirds of the space. The disk counts as full if half of the free space is too
+            // little.
             needed <= left / 2 ? max(needed, min(wanted, left / 4)) : nil
         } ?? (wanted, nil)
     }
 
     /// Checks that there is space now for a file that will arrive in a single request, without reserving it.
-    /// - Throws: ``UploadFailure/full(_:)``, ``RetryLaterError``.
+    /// - Throws: ``UploadFailure/full(_:)``; ``RetryLaterError`` if only the app has reserved too much for now.
     func check(_ size: Int, for caller: BudgetCaller) async throws {
         try await self.take(for: caller) { left in size <= left ? size : nil }?.permit?.end()
     }
@@ -132,7 +131,7 @@ struct UploadReservation: Sendable {
 
     /// Reserves space for the bytes up to a position, and for some that follow.
     /// - Parameter most: The maximum number of bytes to reserve.
-    /// - Throws: ``UploadFailure/full(_:)``, ``RetryLaterError``.
+    /// - Throws: ``UploadFailure/full(_:)``; ``RetryLaterError`` if only the app has reserved too much for now.
     mutating func extend(to position: Int, most: Int = .max) async throws {
         guard !self.includes(position) else { return }
         let needed = position - self.end
@@ -150,7 +149,7 @@ struct UploadReservation: Sendable {
         if self.permits.count > 1 { self.permits.removeFirst(self.permits.count - 1) }
     }
 
-    /// Counts the bytes before a position as written to disk. They stay charged to the space, as no row counts them.
+    /// Counts the bytes before a position as written to disk. They stay reserved, as no row counts them.
     mutating func keep(upTo position: Int) {
         self.room.keep(position - self.position, app: self.app)
         self.kept += position - self.position

@@ -65,7 +65,7 @@ final class UploadHashCache: Sendable {
     /// Returns the hash of the first `count` bytes of a part, all of which the upload's row counts.
     ///
     /// If the computation is interrupted, the hash of the bytes so far is cached.
-    /// - Throws: `BudgetRefusal`, `CancellationError`, ``OpenFile/Failure``.
+    /// - Throws: `BudgetRefusal`, `CancellationError`, or ``OpenFile/Failure`` if the part cannot be read.
     func hash(
         of file: OpenFile,
         upTo count: Int,
@@ -100,7 +100,7 @@ struct IncrementalHash: Sendable {
     /// Returns the hash extended by the next bytes of a file, up to the position `end`.
     ///
     /// It blocks its thread.
-    /// - Throws: ``OpenFile/Failure``.
+    /// - Throws: ``OpenFile/Failure`` if the file cannot be read.
     func adding(_ file: OpenFile, upTo end: Int) throws -> IncrementalHash {
         var next = self
         var buffer = ByteBufferAllocator().buffer(capacity: Self.piece)

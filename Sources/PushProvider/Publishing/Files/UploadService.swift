@@ -79,7 +79,7 @@ package final class UploadService: Sendable {
     }
 
     /// Checks that the disk has space for this many bytes now.
-    /// - Throws: ``UploadFailure/full(_:)``.
+    /// - Throws: ``UploadFailure/full(_:)`` if it has not.
     private func checkRoom(for size: Int) async throws {
         let folder = self.folder
         guard let room = try await FileFolder.blocking({ folder.room() }), room < size else { return }
@@ -102,7 +102,7 @@ package final class UploadService: Sendable {
     }
 
     /// Checks, while bytes arrive, that the disk's reserve for the database is not in use.
-    /// - Throws: ``UploadFailure/full(_:)``.
+    /// - Throws: ``UploadFailure/full(_:)`` if it is.
     private func checkReserve() async throws {
         let folder = self.folder
         guard let room = try await FileFolder.blocking({ folder.room() }), room < 0 else { return }
@@ -246,8 +246,7 @@ extension UploadService {
             }
             part.counted = try await self.count(part, of: upload)
         } catch {
-            // The bytes that have arrived are counted, even if the request was cancelled, so that they need not be sent
-            // again.
+            // The arrived bytes are counted, even if the request was cancelled, so that they need not be sent again.
             _ = try? await Task { [part] in try await self.count(part, of: upload) }.value
             throw error
         }
@@ -359,8 +358,7 @@ extension UploadService {
             var room = UploadReservation(self.room, app: file.app, for: caller, size: file.announcedSize)
             defer { room.releaseAll() }
             if let size = file.announcedSize, size > 0 {
-                // A file for which there is no room now is refused before it is sent. Space is reserved only when bytes
-                // arrive.
+                // A file without room now is refused before it is sent. Space is reserved only when bytes arrive.
                 try await self.checkQuota(for: size, app: file.app)
                 try await self.room.check(size, for: caller)
             }

@@ -253,7 +253,8 @@ private enum FeedbackFault: Error, CustomStringConvertible {
 
 /// The metrics of feedback services.
 ///
-/// `martlet_feedback_runs` counts readings by `outcome`, `martlet_feedback_tokens` counts listed tokens by `result`.
+/// `martlet_feedback_runs` counts readings by `outcome`, and `martlet_feedback_tokens` counts listed tokens by
+/// `result`.
 private struct FeedbackMetrics: Sendable {
     private let factory: any MetricsFactory
 

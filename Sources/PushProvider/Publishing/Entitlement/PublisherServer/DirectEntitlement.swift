@@ -247,8 +247,7 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// The maximum number of products from one response that are cached in addition to those in the request. Further
-    /// ones are not cached.
+    /// The maximum number of products in a response that are cached beyond those of the request. The rest is not.
     private static let maximumKept = 500
 
     /// Returns the verdict about a product in a response, or `nil` if the product was not in the request.

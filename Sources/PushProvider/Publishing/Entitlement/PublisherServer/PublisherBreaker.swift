@@ -5,8 +5,7 @@ import PushTypes
 /// failures, none is sent for a while, and then one at a time until one gets a response.
 ///
 /// Failures that the content of a request can cause count only if they come from several sites, so that a client with
-/// invented tokens, on which the server fails, harms only itself. If there is no response at all, the site does not
-/// matter.
+/// invented tokens, on which the server fails, harms only itself. Without any response, the site does not matter.
 package struct PublisherBreaker: Hashable, Sendable {
     /// The thresholds at which the breaker opens, and its pauses.
     package struct Limits: Hashable, Sendable {

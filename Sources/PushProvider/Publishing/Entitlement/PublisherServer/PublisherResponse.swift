@@ -100,7 +100,7 @@ extension PublisherResponse {
 /// ```
 extension PublisherResponse {
     /// Parses a document. Unknown elements are skipped.
-    /// - Throws: ``PublisherFailure``.
+    /// - Throws: ``PublisherFailure`` for a document of another form, or a status that says nothing about the account.
     private static func answer(inXML body: [UInt8]) throws(PublisherFailure) -> PublisherResponse {
         do {
             return try self.read(body)

@@ -26,8 +26,7 @@ struct CompactJWS: Hashable, Sendable {
         guard parts.count == 3 else { throw .malformed("it does not have the three parts of a JWS") }
         let header = try Self.members(parts[0], of: "header")
         guard header["alg"] == .string("ES256") else { throw .malformed("it is not signed with ES256") }
-        // The parameters that a header declares critical must be understood (RFC 7515 section 4.1.11). None is
-        // supported here.
+        // Parameters that a header declares critical must be understood (RFC 7515 section 4.1.11). None is supported.
         guard header["crit"] == nil else { throw .malformed("its header has a critical extension") }
         self.certificates = try Self.certificates(header["x5c"])
         self.payload = try Self.members(parts[1], of: "payload")

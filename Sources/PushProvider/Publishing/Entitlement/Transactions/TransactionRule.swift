@@ -32,8 +32,8 @@ struct TransactionRule: Hashable, Sendable {
         }
     }
 
-    /// A Boolean value that indicates whether sandbox purchases entitle to every product, not only to development
-    /// builds.
+    /// A Boolean value that indicates whether purchases in the sandbox entitle to every product, and not only to those
+    /// for development builds.
     var allowsSandbox: Bool
     /// The account in the request, to which a purchase that was made for an account must belong. It is `nil` if it is
     /// absent or not a UUID, and then is not compared.

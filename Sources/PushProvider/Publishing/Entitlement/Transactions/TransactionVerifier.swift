@@ -4,8 +4,7 @@ import PushTypes
 
 /// Verifies transactions of the App Store offline.
 struct TransactionVerifier: Sendable {
-    /// The maximum time by which a transaction's signing time may be ahead of the provider's clock. A later one is
-    /// refused.
+    /// The maximum time by which a transaction's signing time may be ahead of the provider's clock to be accepted.
     static let clockSkew: Duration = .seconds(300)
 
     private let chain: AppStoreChain?
@@ -18,7 +17,7 @@ struct TransactionVerifier: Sendable {
 
     /// Verifies the certificates, the signature, the app and the form of a transaction, and returns its contents.
     /// - Parameter wrong: The budget of wrong secrets, in which forged certificates are charged to the client.
-    /// - Throws: ``TransactionFault``.
+    /// - Throws: ``TransactionFault`` if the transaction is not accepted as proof.
     func verify(
         _ text: String,
         app: Topic,
