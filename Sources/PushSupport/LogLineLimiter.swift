@@ -21,8 +21,7 @@ package struct LogLineLimiter<Key: Hashable & Sendable>: Sendable {
 
     /// Counts a line of the kind `key`, and decides whether it is written.
     ///
-    /// - Returns: The number of lines that were omitted since the last written one, or `nil` if this one must be
-    ///   omitted too.
+    /// - Returns: The number of lines omitted since the last written one, or `nil` if this one must be omitted too.
     package mutating func note(_ key: Key, now: NIODeadline) -> Int? {
         var line = self.lines[key] ?? Line(start: now)
         if now >= line.start + .minutes(1) { (line.start, line.written) = (now, 0) }

@@ -23,14 +23,14 @@ package final class OpenFile: Sendable {
     private let descriptor: CInt
 
     /// Opens an existing file.
-    /// - Throws: ``Failure``.
+    /// - Throws: ``Failure`` if the file cannot be opened.
     package init(reading path: String) throws(Failure) {
         self.descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard self.descriptor >= 0 else { throw .last }
     }
 
     /// Opens a file for reading and writing. A file that does not exist is created, readable only by its owner.
-    /// - Throws: ``Failure``.
+    /// - Throws: ``Failure`` if the file cannot be opened or created.
     package init(writing path: String) throws(Failure) {
         self.descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard self.descriptor >= 0 else { throw .last }
@@ -40,7 +40,7 @@ package final class OpenFile: Sendable {
 
     /// Reads at most as many bytes as fit into the buffer.
     /// - Returns: The number of bytes, or 0 at the end of the file.
-    /// - Throws: ``Failure``.
+    /// - Throws: ``Failure`` if the file cannot be read.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(Failure) -> Int {
         while true {
             let count = pread(self.descriptor, buffer.baseAddress, buffer.count, off_t(offset))
@@ -62,19 +62,19 @@ package final class OpenFile: Sendable {
     }
 
     /// Shortens the file to a length, or extends it with zeros.
-    /// - Throws: ``Failure``.
+    /// - Throws: ``Failure`` if the length cannot be changed.
     package func truncate(to length: Int) throws(Failure) {
         guard systemTruncate(self.descriptor, off_t(length)) == 0 else { throw .last }
     }
 
     /// Writes the cached contents of the file to disk.
-    /// - Throws: ``Failure``.
+    /// - Throws: ``Failure`` if the contents may not be on disk.
     package func sync() throws(Failure) {
         guard fsync(self.descriptor) == 0 else { throw .last }
     }
 
     /// Returns the length of the file in bytes.
-    /// - Throws: ``Failure``.
+    /// - Throws: ``Failure`` if the length cannot be determined.
     package func length() throws(Failure) -> Int {
         var status = stat()
         guard fstat(self.descriptor, &status) == 0 else { throw .last }

@@ -33,13 +33,13 @@ package struct APICaller: Hashable, Sendable {
     }
 
     /// The budget account to which the caller's requests are charged. A caller that is limited to one app is charged
-    /// within that app.
+    /// there.
     package var account: BudgetCaller { self.account(of: self.onlyApp) }
 
     /// The app to which the caller is limited, if it is exactly one, or `nil` otherwise.
     package var onlyApp: Topic? { self.apps?.count == 1 ? self.apps?.first : nil }
 
-    /// Returns the budget account to which requests of the caller are charged. `app` is `nil` for requests of no single
+    /// Returns the budget account to which the caller's requests are charged. `app` is `nil` for those of no single
     /// app.
     package func account(of app: Topic?) -> BudgetCaller { BudgetCaller(app: app, .principal(self.id)) }
 

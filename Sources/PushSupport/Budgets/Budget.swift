@@ -3,7 +3,7 @@ import Synchronization
 
 /// Limits the use of one resource that callers compete for.
 ///
-/// A request is granted, queued or refused by the rules of ``BudgetStateMachine``. Usage and refusals are counted by
+/// A request is granted, queued or refused by the rules of ``BudgetStateMachine``. Usage and refusals are counted per
 /// app.
 package final class Budget: Sendable {
     /// The usage of one app, for the metrics.
@@ -95,7 +95,7 @@ package final class Budget: Sendable {
         if case .refused(let level, let delay) = decision { throw BudgetRefusal(self, level, caller, delay) }
     }
 
-    /// Returns the unused part of an amount to a rate. A negative amount is taken instead, and may put it into debt.
+    /// Returns the unused part of an amount to a rate. A negative amount is taken, even if that causes a debt.
     package func giveBack(_ amount: Int, for caller: BudgetCaller) {
         let now = self.clock()
         self.state.withLock { $0.machine.giveBack(Double(amount), of: caller, now: now) }
@@ -139,8 +139,9 @@ package final class Budget: Sendable {
         return BudgetPermit(self, amount, caller)
     }
 
-    /// Takes an amount again that the caller released to let others have their turns. It waits without a time limit.
-    /// - Throws: ``BudgetEnded``, `CancellationError`.
+    /// Takes again an amount that the caller has released to let others have their turns. It waits without a time
+    /// limit.
+    /// - Throws: ``BudgetEnded`` if the budget has ended, and `CancellationError`.
     func retake(_ amount: Int, for caller: BudgetCaller) async throws {
         try await self.enter(caller, patience: nil) { machine, ticket in
             machine.retake(amount, for: caller, ticket: ticket) ? .granted : .queued

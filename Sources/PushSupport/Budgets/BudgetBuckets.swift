@@ -18,8 +18,7 @@ struct BudgetBuckets: Sendable {
     private var searched = Self.minimumSearched
 
     /// Takes an amount at each level that has a rate, or at none.
-    /// - Returns: The lowest level that lacks the amount, and the time until that is available, or `nil` if it was
-    ///   taken.
+    /// - Returns: The lowest level that lacks the amount, and the time until it has it, or `nil` if it was taken.
     mutating func take(
         _ amount: Double,
         _ caller: BudgetCaller,
@@ -40,8 +39,7 @@ struct BudgetBuckets: Sendable {
         return nil
     }
 
-    /// Returns the lowest level whose rate is exhausted, and the time until it is replenished, or `nil` if there is
-    /// none.
+    /// Returns the lowest level whose rate is exhausted, and the time until it is replenished, or `nil` for none.
     func refusal(
         _ caller: BudgetCaller,
         _ bounds: BudgetLimits.Levels<BudgetBound>,

@@ -95,8 +95,7 @@ package struct BudgetLimits: Hashable, Sendable {
     /// queue one even if the whole queue is full. A caller without a waiting request may queue one even if its app's
     /// queue is full, until the app has twice its maximum.
     package var waiting: Levels<Int>?
-    /// The maximum time for which a request waits for an amount, or for which a debt lasts. One that would last longer
-    /// is refused.
+    /// The maximum time for which a request waits for an amount, or for which a debt lasts. A longer one is refused.
     package var patience: Duration
 
     package init(_ bounds: Levels<BudgetBound>, waiting: Levels<Int>? = nil, patience: Duration = .zero) {

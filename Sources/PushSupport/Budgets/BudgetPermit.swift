@@ -50,7 +50,7 @@ package final class BudgetPermit: Sendable {
 
     /// Moves the amount to the account of another caller. The total in use does not change, so only the bounds of the
     /// app and the caller can refuse it.
-    /// - Throws: ``BudgetRefusal`` if they do. The amount then stays on the first account.
+    /// - Throws: ``BudgetRefusal`` if they refuse it. The amount then stays on the first account.
     package func move(to caller: BudgetCaller) throws(BudgetRefusal) {
         try self.state.withLock { state throws(BudgetRefusal) in
             if state.held > 0 { try self.budget.move(state.held, from: state.caller, to: caller) }

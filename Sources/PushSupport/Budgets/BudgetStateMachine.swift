@@ -72,8 +72,8 @@ package struct BudgetStateMachine: Sendable {
         return .granted
     }
 
-    /// Takes an amount again that the caller released to let others have their turns. The request waits behind theirs,
-    /// even if the queue is full.
+    /// Takes again an amount that the caller has released to let others have their turns. The request waits behind
+    /// theirs, even if the queue is full.
     /// - Returns: `true` if the amount was granted immediately, and `false` if the request waits.
     package mutating func retake(_ amount: Int, for caller: BudgetCaller, ticket: Ticket) -> Bool {
         guard self.fullLevel(amount, caller) != nil || self.isOvertaking(caller) else {
@@ -87,8 +87,8 @@ package struct BudgetStateMachine: Sendable {
     /// Sets the maximum amount of a resource whose size changes, such as a disk.
     package mutating func resize(to room: Int) { self.limits.bounds.whole = .held(max(0, room)) }
 
-    /// Takes an amount of a rate, which may put it into debt if that can be paid within the limits' patience.
-    /// - Returns: The time after which the debt is paid, or the level that refused the amount, so that nothing was
+    /// Takes an amount of a rate, even if that causes a debt, provided the limits' patience suffices to pay the debt.
+    /// - Returns: The time after which the debt is paid, or the level that refused the amount, of which nothing was
     ///   taken.
     package mutating func owe(
         _ amount: Double,
@@ -110,7 +110,7 @@ package struct BudgetStateMachine: Sendable {
         package let delay: Duration
     }
 
-    /// Returns the unused part of an amount to a rate. A negative amount is taken instead, and may put it into debt.
+    /// Returns the unused part of an amount to a rate. A negative amount is taken, even if that causes a debt.
     package mutating func giveBack(_ amount: Double, of caller: BudgetCaller, now: ContinuousClock.Instant) {
         self.buckets.giveBack(amount, caller, self.limits.bounds, now: now)
     }
@@ -141,8 +141,8 @@ package struct BudgetStateMachine: Sendable {
     }
 
     /// Removes a waiting request.
-    /// - Returns: The level at which it had no room, and the requests that are granted now, or `nil` if it did not
-    ///   wait.
+    /// - Returns: The level at which it had no room, and the requests that are granted now, or `nil` if it was not
+    ///   waiting.
     package mutating func abandon(_ ticket: Ticket, of caller: BudgetCaller) -> (full: BudgetLevel, granted: [Ticket])?
     {
         guard let request = self.queue.remove(ticket, of: caller) else { return nil }

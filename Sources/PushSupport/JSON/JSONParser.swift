@@ -252,8 +252,7 @@ extension JSONParser {
         }
     }
 
-    /// Reads a scalar from the `u` of an escape to its last digit. A scalar above U+FFFF has two escapes, none valid
-    /// alone.
+    /// Reads a scalar from the `u` of an escape to its last digit. A scalar above U+FFFF consists of two escapes.
     private mutating func scalar() throws(RequestError) -> Unicode.Scalar {
         let unit = try self.unit()
         guard unit & 0xfc00 == 0xd800 else {

@@ -223,7 +223,7 @@ package enum Member {
 
     /// Creates a member that is an integer.
     /// - Parameter schema: The schema of an integer with further rules, which the caller has to check, or `nil` for no
-    ///   others.
+    ///   further rules.
     package static func integer(
         _ name: String,
         _ range: ClosedRange<Int64>,

@@ -38,8 +38,8 @@ package struct FairQueue<Owner: Hashable, Element> {
         return element
     }
 
-    /// Removes and returns an owner's first element that meets a condition, or returns `nil` if none does. The turn of
-    /// the owner does not end.
+    /// Removes and returns an owner's first element that meets a condition, or returns `nil` if none does. It does not
+    /// end the turn of the owner.
     package mutating func removeFirst(of owner: Owner, where condition: (Element) -> Bool) -> Element? {
         // In place: a lane that is bound to a name would be copied.
         guard let index = self.lanes[owner]?.firstIndex(where: condition),

@@ -24,8 +24,7 @@ package struct ProbingBreaker: Hashable, Sendable {
     /// A Boolean value that indicates whether the breaker allows no attempt, or only a probe.
     package var isOpen: Bool { self.state != .closed }
 
-    /// The end of the current pause, which may have passed, or `nil` if the breaker is closed or a probe is in
-    /// progress.
+    /// The end of the current pause, which may have passed, or `nil` if the breaker is closed or a probe is running.
     package var pausedUntil: Timestamp? { if case .open(let until, _) = self.state { until } else { nil } }
 
     /// Decides whether an attempt is allowed. An allowed attempt must end with ``succeeded()``, ``failed(at:)`` or
@@ -49,8 +48,7 @@ package struct ProbingBreaker: Hashable, Sendable {
     /// Closes the breaker after a success, even if the attempt began before the breaker opened.
     package mutating func succeeded() { self.state = .closed }
 
-    /// Records a failure. A failed probe doubles the pause. An attempt that began before the breaker opened has no
-    /// effect.
+    /// Records a failure. A failed probe doubles the pause. An attempt from before the breaker opened has no effect.
     package mutating func failed(at now: Timestamp) {
         if case .probing(let pause) = self.state { self.open(for: min(pause * 2, self.longestPause), at: now) }
     }

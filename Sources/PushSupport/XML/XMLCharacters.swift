@@ -17,8 +17,8 @@ package enum XMLCharacters {
 
     /// Decodes characters in UTF-8.
     ///
-    /// Line ends become U+000A, and white space in an attribute becomes spaces (XML 1.0 §2.11, §3.3.3). A CDATA section
-    /// has no references.
+    /// Line ends become U+000A, and white space in an attribute becomes spaces (XML 1.0 §2.11, §3.3.3). CDATA has no
+    /// references.
     package static func decode(_ bytes: ArraySlice<UInt8>, _ place: Place) throws(XMLFault) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw XMLFault(.notUTF8, "it is not UTF-8")

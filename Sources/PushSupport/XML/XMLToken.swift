@@ -40,8 +40,8 @@ package struct XMLTokenScanner: Sendable {
 
     /// Adjusts the scanner after the caller has dropped bytes of the incomplete token.
     ///
-    /// The dropped bytes must have been scanned, and must be neither among the first ``beginning`` nor among the last
-    /// ``ending`` bytes.
+    /// The dropped bytes must have been scanned, and must not be among the first ``beginning`` or the last ``ending``
+    /// bytes.
     package mutating func forget(_ count: Int) { self.scanned -= count }
 
     private mutating func find(_ bytes: ArraySlice<UInt8>) throws(XMLFault) -> (XMLToken, end: Int)? {
