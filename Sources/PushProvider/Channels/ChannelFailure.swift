@@ -34,8 +34,8 @@ enum ChannelFailure {
         return rejection.reason == .channelNotRegistered || rejection.status == 404
     }
 
-    /// Returns the API's error for an error of the push service: a `RetryLaterError` if a later attempt may succeed,
-    /// and a `RequestError` otherwise.
+    /// Returns the API's error for an error of the push service: a `RetryLaterError` if a retry may succeed, or a
+    /// `RequestError`.
     static func error(for error: ChannelServiceError) -> any Error {
         switch error {
         case .rejected(let rejection): self.error(for: rejection)

@@ -37,7 +37,6 @@ struct ConfigurationFaultStateMachine {
         case paused(EnvironmentPause, isNew: Bool)
     }
 
-    /// The state of an environment with a fault, for the API.
     struct Status: Hashable, Sendable {
         var fault: ConfigurationFault
         var proofs: Int

@@ -145,7 +145,6 @@ package final class SenderDirectory: Sendable {
 /// The senders of an app's environments, or the faults because of which an environment has none.
 struct AppSenders: Sendable {
     var usable: [PushEnvironment: any NotificationSender] = [:]
-    /// The push services to which the senders connect.
     var endpoints: [PushEnvironment: PushServiceEndpoint] = [:]
     var faults: [PushEnvironment: ConfigurationFault] = [:]
     /// The epochs of the credentials: the numbers of their changes (``StoredCredential/epoch``).

@@ -115,7 +115,6 @@ extension LedgerBatch {
 extension LedgerBatchResult {
     fileprivate var fences: [Int64] { self.requests.compactMap { try? $0.get().claimed?.claim.fence } }
 
-    /// Returns the claim states (``ActiveClaim``) of the requests that were claimed.
     fileprivate func memory(of items: [LedgerWriter.Item]) -> [ActiveClaim] {
         var memories: [ActiveClaim?] = []
         for case .request(_, let memory) in items { memories.append(memory) }

@@ -176,8 +176,8 @@ struct PageSender: Sendable {
     /// Records in the ledger, before pushes with the guarantee at most once are sent, that they are being sent.
     ///
     /// Recipients whose pushes could not be created are recorded too, so that the second commit gives each its final
-    /// state and reports it to webhooks. Skipped and ended recipients get their final state already now, so that it is
-    /// not unknown after a crash.
+    /// state and reports it to webhooks. Skipped and ended recipients get their final state now, so that it is not
+    /// unknown after a crash.
     /// - Returns: The state of the notification after the commit, and the recipients that no other page has begun.
     private func begin(
         _ draft: PageDraft,

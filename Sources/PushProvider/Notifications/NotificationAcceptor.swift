@@ -56,6 +56,7 @@ package struct NotificationAcceptor: Sendable {
     /// - Parameters:
     ///   - id: The id of the notification. A run of a schedule always uses the same id.
     ///   - key: The API key of the request, or that of the schedule.
+    ///   - idempotency: The key by which a repetition of the request is recognized and accepted only once.
     ///   - run: The run of a schedule that creates the notification, or `nil` for a request.
     ///   - acceptance: The arrival of the request, for its timeline.
     ///   - check: Called with the number of recipients (`nil` if it is unknown). It throws to refuse the notification.

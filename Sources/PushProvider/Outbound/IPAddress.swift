@@ -33,7 +33,6 @@ package struct IPAddress: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the first `length` bits are those of `prefix`.
     func hasPrefix(_ prefix: IPAddress, length: Int) -> Bool {
         guard self.bytes.count == prefix.bytes.count else { return false }
         for (index, (byte, wanted)) in zip(self.bytes, prefix.bytes).enumerated() {

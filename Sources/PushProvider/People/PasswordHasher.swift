@@ -15,7 +15,6 @@ package final class PasswordHasher: Sendable {
         case outdated(renewed: String)
     }
 
-    /// The client or user on whose behalf a password is hashed.
     struct Caller {
         let identity: BudgetCaller.Identity
         /// A Boolean value that indicates whether a user has signed in from this network before, or is signed in now.

@@ -237,7 +237,7 @@ extension SignInService {
     /// - Parameters:
     ///   - name: The name of the first admin. It is ignored for a link of a user who has a name.
     ///   - old: The earlier session of the browser, which is ended.
-    /// - Throws: ``RequestError`` for a link that is unknown, was redeemed or has expired, and for a name or a password
+    /// - Throws: ``RequestError`` for a link that is unknown, was redeemed or has expired, and for a name or password
     ///   that breaks a rule.
     package func redeem(
         link: String,

@@ -12,7 +12,6 @@ struct CompiledPayload {
 
     /// JSON that is the same for every device, or a value that is inserted for each device.
     enum Segment {
-        /// JSON text that is the same for every device.
         case literal([UInt8])
         /// The value of a variable inside a JSON string. `fallback` is its escaped default, or `nil` if it has none.
         case variable(name: String, source: Source, fallback: [UInt8]?)

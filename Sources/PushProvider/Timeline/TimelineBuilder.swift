@@ -320,7 +320,6 @@ struct DeliveryFacts: Sendable {
     var pause: EnvironmentStatus?
 }
 
-/// The events that the gateway has recorded about a push.
 enum GatewayFacts: Hashable, Sendable {
     /// The result if no gateway is configured.
     case off

@@ -37,7 +37,6 @@ struct PushServiceStateMachine: Hashable, Sendable {
 
     private let limits: Limits
     private var breaker: ProbingBreaker
-    /// The number of consecutive failures while the breaker is closed.
     private var failures = 0
     /// The end of a pause that the push service has requested, or of a breaker's pause during which a response arrived.
     /// No probe is required after it.

@@ -15,7 +15,6 @@ final class WebPushClientPool: Sendable {
         var services: [Key: WebPushClient] = [:]
         var isClosed = false
 
-        /// Returns whether the limits allow another client for an app.
         func hasRoom(for app: Int64, _ limits: WebPushLimits) -> Bool {
             self.services.count < limits.services
                 && self.services.keys.count { $0.app == app } < limits.servicesOfApp
@@ -126,7 +125,6 @@ final class PushServiceGate: Sendable {
     func isPaused(at now: Timestamp) -> Bool { self.machine.withLock { $0.isPaused(at: now) } }
 }
 
-/// A client of one push service for one app.
 final class WebPushClient: Sendable {
     private struct State {
         var users = 0

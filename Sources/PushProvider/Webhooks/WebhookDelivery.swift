@@ -150,7 +150,6 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Waits for the webhook's turn, and then performs its run.
     private func takeTurn(_ due: Due) async -> RunEnd {
         let budget = due.isFailing ? self.retries : self.places
         let caller = BudgetCaller(app: due.app, .name(due.id.uuidString))
@@ -329,8 +328,7 @@ package final class WebhookDelivery: Service {
         self.logger.debug("post not accepted", metadata: ["webhook": "\(webhook.id)", "reason": "\(failure)"])
     }
 
-    /// Returns the last block of a failed request that has to be repeated, or `nil` if there is none, or a replay has
-    /// moved the cursor past it.
+    /// Returns the last block of a failed request to repeat, or `nil` if there is none, or a replay has skipped it.
     private func failedEnd(_ webhook: WebhookRecord) -> Int64? {
         self.failedThrough.withLock { $0[webhook.id] }.flatMap { $0 > webhook.cursor ? $0 : nil }
     }

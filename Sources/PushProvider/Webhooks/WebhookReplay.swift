@@ -26,7 +26,7 @@ package struct WebhookReplay: Sendable {
     }
 
     /// Moves the webhook's cursor back or forward, and makes the webhook due immediately. A request in flight no longer
-    /// does.
+    /// moves the cursor.
     /// - Returns: The changed record, or `nil` if there is no such webhook.
     package func start(_ id: UUID, from start: Start) async throws -> WebhookRecord? {
         guard let webhook = try await self.store.webhook(id) else { return nil }

@@ -2,7 +2,7 @@ import NIOCore
 
 /// Splits the bytes of a CSV file (RFC 4180) into rows. The bytes may arrive in buffers of any size.
 ///
-/// Quoted cells may contain commas, line breaks and doubled quotation marks. Rows end with CR LF, LF or CR. At most one
+/// Quoted cells may contain commas, line breaks and doubled quotation marks. Rows end with CR LF, LF or CR. Only one
 /// row is kept in memory.
 struct CSVReader {
     struct Row: Equatable {

@@ -3,8 +3,7 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// The consequence of one push outcome for its recipient: a final state or another attempt, and possibly a change of
-/// the token.
+/// The consequence of a push outcome: a final state or another attempt, and possibly a change of the token.
 struct DeliveryDecision: Hashable, Sendable {
     enum Next: Hashable, Sendable {
         case final(DeliveryRecord.State, reason: String?)

@@ -21,7 +21,7 @@ struct DeliveryTally: Hashable, Sendable {
         case connection
         /// The cause for which a recipient got its final state without an attempt, or without a further attempt.
         case ended(EndingCause)
-        /// The preference of the recipient that excludes the notification.
+        /// The reason why the recipient's preferences exclude the notification.
         case skipped(SkipReason)
         /// The cause for which no push was created: an expired notification, no credential, or failed rendering.
         case unsendable

@@ -349,7 +349,6 @@ extension OutcomeEvaluator {
         self.result.removed.append(self.notification.reported(delivery, of: retry.recipient))
     }
 
-    /// Adds the failure of a recipient for which no push could be sent.
     mutating func fail(_ recipient: Recipient, reason: String) {
         self.finish(recipient, recipient.failure, reason: reason, attempts: recipient.attempts)
         self.report.rejected += 1

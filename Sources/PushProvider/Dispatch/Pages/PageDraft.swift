@@ -20,7 +20,7 @@ struct PageDraft {
     private(set) var failures: [(recipient: Recipient, reason: String)] = []
     /// The retries of recipients that a configuration fault holds back.
     private(set) var held: [RetryResult] = []
-    /// The recipients whose attempt in the other environment is given up, because nothing can be sent there now.
+    /// The recipients whose attempt in the other environment is given up, as nothing can be sent there now.
     private(set) var abandoned: [Recipient] = []
     /// The faults of environments that are not paused yet, which will pause them.
     private(set) var faults: [PushEnvironment: ConfigurationFault] = [:]
@@ -165,7 +165,6 @@ struct PageDraft {
 }
 
 extension PreparedNotification {
-    /// Returns the push for a recipient, or the broadcast for a channel.
     fileprivate func push(_ notification: PushNotification, to recipient: Recipient) -> Push {
         guard let channel else { return Push(notification, to: recipient.token) }
         // A channel without storage allows only the expiration 0, whatever time is left for retries (reference 4.2).

@@ -112,7 +112,6 @@ package struct FileFolder: Sendable {
         Self.names(in: self.uploads).compactMap(UUID.init(uuidString:)).filter { !self.receiving.contains($0) }
     }
 
-    /// Returns the hashes of stored files that begin with `byte`.
     func contents(beginning byte: UInt8) -> [ContentHash] {
         let folder = String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
         return Self.names(in: "\(self.path)/\(folder)").compactMap { ContentHash(hex: $0) }

@@ -104,7 +104,6 @@ final class UploadDiskSpace: Sendable {
     }
 }
 
-/// The disk space that one upload has reserved while its bytes arrive.
 struct UploadReservation: Sendable {
     /// The maximum number of bytes that are reserved beyond those that have arrived.
     private static let step = 8 * 1024 * 1024

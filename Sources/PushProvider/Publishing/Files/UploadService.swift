@@ -320,7 +320,6 @@ extension UploadService {
         }
     }
 
-    /// Logs a failure to write to the disk, and returns the error for the caller.
     private func reported(_ failure: OpenFile.Failure, _ upload: UUID) -> UploadFailure {
         self.logger.error(
             "file cannot be stored",

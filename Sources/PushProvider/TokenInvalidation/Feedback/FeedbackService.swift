@@ -222,7 +222,6 @@ package final class FeedbackService: Service {
         RequestError(.conflict, code: code, message: message, path: "environment")
     }
 
-    /// Returns the certificate of an environment, or the reason why there is none.
     private func certificate(of target: AppEnvironment) async throws -> Result<ClientCertificate, FeedbackFault> {
         switch try await self.directory.credential(target, at: self.time.now) {
         case .success(.certificate(let certificate)): .success(certificate)

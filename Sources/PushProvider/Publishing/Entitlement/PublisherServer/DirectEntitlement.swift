@@ -37,7 +37,7 @@ final class DirectEntitlement: Sendable {
         case failed(isDown: Bool)
         /// A request that was not sent because the server counts as down.
         case down(retryAfter: Duration)
-        /// A request for which, or for whose look-up of the server's name, the budget had no permit.
+        /// A request for which the budget had no permit, or no permit for the look-up of the server's name.
         case tooMany(BudgetRefusal)
     }
 
@@ -141,7 +141,6 @@ final class DirectEntitlement: Sendable {
 
     // MARK: Questions
 
-    /// Returns the request in progress about this account, or starts one.
     private func join(_ question: PublisherRequest, _ missing: [String], _ check: Check) -> Flight {
         self.state.withLock { state in
             state.waiting += 1
@@ -212,7 +211,6 @@ final class DirectEntitlement: Sendable {
         return outcome
     }
 
-    /// Records the result of a request in the circuit breaker and the cache.
     private func settle(
         _ result: Result<PublisherResponse, PublisherFailure>,
         _ products: [String],

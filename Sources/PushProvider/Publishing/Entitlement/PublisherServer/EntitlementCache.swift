@@ -137,7 +137,6 @@ struct EntitlementCache: Sendable {
         self.change(server) { $0.insert(entry, key, size: size) }
     }
 
-    /// Changes a share, and updates the number of verdicts.
     private mutating func change(_ server: UUID, _ body: (inout Share) -> Void) {
         // The share is removed during the change, so that it is not copied.
         var share = self.shares.removeValue(forKey: server) ?? Share()

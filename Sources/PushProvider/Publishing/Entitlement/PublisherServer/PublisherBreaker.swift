@@ -5,7 +5,7 @@ import PushTypes
 /// failures, none is sent for a while, and then one at a time until one gets a response.
 ///
 /// Failures that the content of a request can cause count only if they come from several sites, so that a client with
-/// invented tokens, on which the server fails, harms only itself. Without any response, the site does not matter.
+/// invented tokens, on which the server fails, harms only itself. Without any response, sites do not matter.
 package struct PublisherBreaker: Hashable, Sendable {
     /// The thresholds at which the breaker opens, and its pauses.
     package struct Limits: Hashable, Sendable {
@@ -45,7 +45,6 @@ package struct PublisherBreaker: Hashable, Sendable {
     private var breaker: ProbingBreaker
     /// The numbers of consecutive failures while the breaker is closed: of all, and of the latest without response.
     private var failures = 0, silences = 0
-    /// The sites of the consecutive failures that had a response.
     private var sites: Set<Site?> = []
 
     init(limits: Limits = Limits()) {

@@ -12,7 +12,6 @@ struct CompactJWS: Hashable, Sendable {
 
     /// The certificates in DER, the signer's first.
     let certificates: [[UInt8]]
-    /// The members of the payload, which is a JSON object.
     let payload: [String: JSONValue]
     let signedBytes: Data
     /// The signature: 32 bytes of r and 32 bytes of s (RFC 7518 section 3.4).
