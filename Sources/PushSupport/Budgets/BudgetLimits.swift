@@ -102,7 +102,8 @@ package struct BudgetLimits: Hashable, Sendable {
         (self.bounds, self.waiting, self.patience) = (bounds, waiting, patience)
     }
 
-    /// A Boolean value that indicates whether amounts are in use until they are released, as opposed to rates.
+    /// A Boolean value that indicates whether amounts are in use until they are released. It is `false` if all bounds
+    /// are rates.
     package var holds: Bool {
         BudgetLevel.allCases.contains { level in
             switch self.bounds[level] {

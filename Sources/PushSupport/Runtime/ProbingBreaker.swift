@@ -48,7 +48,7 @@ package struct ProbingBreaker: Hashable, Sendable {
     /// Closes the breaker after a success, even if the attempt began before the breaker opened.
     package mutating func succeeded() { self.state = .closed }
 
-    /// Records a failure. A failed probe doubles the pause. An attempt from before the breaker opened has no effect.
+    /// Records a failure. A failed probe doubles the pause. Attempts from before the breaker opened have no effect.
     package mutating func failed(at now: Timestamp) {
         if case .probing(let pause) = self.state { self.open(for: min(pause * 2, self.longestPause), at: now) }
     }

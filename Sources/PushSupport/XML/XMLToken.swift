@@ -12,7 +12,6 @@ package enum XMLToken: Hashable {
 
 /// Finds the end of each token in bytes that arrive in pieces. It examines each byte at most twice.
 package struct XMLTokenScanner: Sendable {
-    /// The number of bytes of the current token that were scanned.
     private var scanned = 0
     /// The quotation mark that closes the attribute value being scanned, or `nil` outside of a value.
     private var quote: UInt8?
