@@ -26,7 +26,7 @@ struct BinaryBridge: BridgeFeature {
     var services: [any Service] { self.service.map { [$0] } ?? [] }
 }
 
-/// The settings of a bridge for legacy providers. Its name is the topic of their certificates.
+/// The settings of a bridge for legacy providers. The name of such a bridge is the topic of their certificates.
 struct BinaryBridgeSettings: BridgeSettings, Hashable {
     /// The maximum number of certificates of one bridge. Settings that list more are rejected.
     private static let maximumCertificates = 100
@@ -52,7 +52,8 @@ struct BinaryBridgeSettings: BridgeSettings, Hashable {
     /// The SHA-256 fingerprints of the certificates that may push, each as 64 lower-case hexadecimal digits. If it is
     /// empty, all certificates of the topic that the listener's authority has signed may push.
     let certificates: Set<String>
-    /// Indicates whether a push that was stored before its connection broke is dropped when it arrives again.
+    /// A Boolean value that indicates whether a push that was stored before its connection broke is dropped when it
+    /// arrives again.
     let dropsRepeats: Bool
 
     init(_ fields: JSONFields) throws(RequestError) {

@@ -87,7 +87,7 @@ package final class BinaryBridgeService: Service {
         self.listeners = (binary, feedback)
     }
 
-    /// Returns the ports once the listeners are bound, or throws the error with which ``run()`` fails before that.
+    /// Returns the ports once the listeners are bound. If ``run()`` fails before that, its error is thrown.
     package func ports() async throws -> Ports { try await self.bound.value }
 
     /// Stores the configured legacy providers, and runs the listeners until graceful shutdown.

@@ -5,11 +5,12 @@ import PushProvider
 import PushSupport
 package import PushTypes
 
-/// The components that bridges are built from: those of the provider, and those that several bridges share.
+/// The components that bridges are built from: the provider's components, and those that several bridges share.
 struct BridgeComponents: Sendable {
     let provider: ProviderComponents
     let configuration: BridgesConfiguration
-    /// The HTTP client for requests to URLs in the settings of apps, such as the URL of an old server.
+    /// The HTTP client for requests to URLs in the settings of apps, such as the URL of the server that a bridge
+    /// replaces.
     let settingsClient: RestrictedHTTPClient
     /// The HTTP client for requests to URLs that unauthenticated clients name, such as UnifiedPush endpoints.
     let strangersClient: RestrictedHTTPClient
@@ -92,10 +93,11 @@ package struct BinaryBridgeConfiguration: Sendable {
     /// The authorities that sign legacy providers' certificates, in PEM. If it is `nil`, each bridge must list the
     /// certificates that it accepts.
     package var authority: String?
-    /// Indicates whether TLS 1.0 and 1.1 are allowed, for clients that support nothing newer. Default `false`.
+    /// A Boolean value that indicates whether TLS 1.0 and 1.1 are allowed, for clients that support nothing newer.
+    /// Default `false`.
     package var allowsOldTLS = false
-    /// Indicates whether notifications of commands 0 and 1 may have payloads of up to 2,048 bytes, as those of command
-    /// 2, instead of 256. Default `true`, because some clients rely on it.
+    /// A Boolean value that indicates whether notifications of commands 0 and 1 may have payloads of up to 2,048 bytes,
+    /// like those of command 2, instead of 256. Default `true`, because some clients rely on it.
     package var isLenient = true
     /// The maximum number of connections of legacy providers to each listener. Further connections are closed. Default
     /// 1,000.

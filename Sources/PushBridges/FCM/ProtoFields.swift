@@ -9,7 +9,7 @@ struct ProtoFields {
     /// The path of the message, for errors. It is empty for the top-level message.
     let path: String
 
-    /// Reads a message. Throws ``FCMError`` for a value that is not an object.
+    /// Reads the members of a message. Throws ``FCMError`` for a value that is not an object.
     init(_ value: JSONValue, path: String) throws(FCMError) {
         guard case .object(let members) = value else {
             throw .invalid(path.isEmpty ? "body" : path, "it must be an object")
@@ -17,7 +17,6 @@ struct ProtoFields {
         (self.members, self.path) = (members, path)
     }
 
-    /// Returns the path of a member, for errors.
     func place(_ name: String) -> String { self.path.isEmpty ? name : "\(self.path).\(name)" }
 
     /// Returns a member by its name in snake case, or `nil` if it is absent or `null`.

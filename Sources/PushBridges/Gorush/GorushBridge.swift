@@ -60,7 +60,8 @@ struct GorushSettings: BridgeSettings, Hashable {
         optional: [Members.sync, Members.maxNotifications, Members.feedbackHook, ShadowSettings.member]
     )
 
-    /// Indicates whether a response waits for all outcomes and lists the failures. Default `false`.
+    /// A Boolean value that indicates whether a response waits for all outcomes and lists the failures. Default
+    /// `false`.
     let isSynchronous: Bool
     /// The maximum number of notifications in a request. A request with more is rejected.
     let maximumNotifications: Int

@@ -9,7 +9,7 @@ struct GorushFields {
     /// The members whose names contain capital letters, by their names in lower case.
     private let folded: [String: JSONValue]
 
-    /// Reads an object. Throws ``GorushError/missing`` for a value that is not an object.
+    /// Reads the members of an object. Throws ``GorushError/missing`` for a value that is not an object.
     init(_ value: JSONValue) throws(GorushError) {
         guard case .object(let members) = value else { throw .missing }
         self.init(members)
@@ -62,7 +62,8 @@ struct GorushFields {
         }
     }
 
-    /// Returns the strings of an array, or none if it is absent. An element `null` becomes an empty string.
+    /// Returns the strings of an array. The result is empty if the array is absent. An element `null` becomes an empty
+    /// string.
     func texts(_ name: String) throws(GorushError) -> [String] {
         guard let value = self.value(name) else { return [] }
         guard case .array(let values) = value else { throw .missing }
@@ -96,6 +97,5 @@ struct GorushFields {
         }
     }
 
-    /// Returns a member of any type, or `nil` if it is absent.
     func any(_ name: String) -> JSONValue? { self.value(name) }
 }

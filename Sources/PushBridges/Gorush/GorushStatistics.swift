@@ -28,12 +28,10 @@ final class GorushStatistics: Sendable {
     }
 }
 
-/// The response bodies of gorush's statistics.
 struct GorushReport: Sendable {
     let counters: GorushCounters
     let uptime: Duration
 
-    /// The body of `/api/stat/app`.
     var app: JSONValue {
         let none: JSONValue = .object(["push_success": .integer(0), "push_error": .integer(0)])
         return .object([
@@ -59,7 +57,6 @@ struct GorushReport: Sendable {
         ])
     }
 
-    /// The body of `/sys/stats`.
     var system: JSONValue {
         let total = self.counters.statuses.values.reduce(0, +)
         let average = total == 0 ? .zero : self.counters.responseTime / total

@@ -46,7 +46,8 @@ struct MatrixAlert: Hashable, Sendable {
         self.variables = variables
     }
 
-    /// The kinds of message content, each with the body of the message, which decide on the localization key.
+    /// The kinds of message content, each with the message's body. The kind determines the localization key of the
+    /// alert.
     private enum Message {
         case image(String)
         case action(String)

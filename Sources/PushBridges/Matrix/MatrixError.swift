@@ -11,7 +11,6 @@ struct MatrixError: Error, Hashable, Sendable {
         case unknown = "M_UNKNOWN"
     }
 
-    /// The HTTP status of the response.
     let status: Int
     let code: Code
     /// The human-readable explanation. It contains neither a pushkey nor message content.
@@ -36,6 +35,6 @@ struct MatrixError: Error, Hashable, Sendable {
     /// Creates the error for a budget that is exhausted for the caller.
     init(_ refusal: BudgetRefusal) { self = .tooMany(refusal.error.error.message, delay: refusal.delay) }
 
-    /// The error for a provider configuration that prevents the push at present. The homeserver repeats the request.
+    /// The error for a provider configuration that currently prevents the push. The homeserver repeats the request.
     static func misconfigured(_ message: String) -> MatrixError { MatrixError(502, .unknown, message) }
 }

@@ -6,7 +6,6 @@ import PushSupport
 /// members, because homeservers send either for missing values.
 struct MatrixMembers {
     private let members: [String: JSONValue]
-    /// The path of the object, for error messages.
     private let place: String
 
     init(_ members: [String: JSONValue], at place: String) { (self.members, self.place) = (members, place) }

@@ -20,7 +20,7 @@ struct MatrixNotification: Hashable, Sendable {
         /// The maximum value of a number. Numbers are clamped to the range from 0 to this value.
         private static let maximum: Int64 = 1_000_000_000
 
-        /// The numbers of unread messages and missed calls, or `nil` where the homeserver does not send them.
+        /// The numbers of unread messages and missed calls, each `nil` if the homeserver does not send it.
         let unread, missedCalls: Int64?
 
         /// The sum of the numbers for the badge, or `nil` if the homeserver sends neither.
@@ -38,16 +38,16 @@ struct MatrixNotification: Hashable, Sendable {
     let eventID, roomID: String?
     /// The event's type, or `nil` if there is no event or the homeserver does not send it.
     let type: String?
-    /// The user id of the event's sender.
     let sender: String?
     let senderName, roomName, roomAlias: String?
     /// The new membership in an event of the type `m.room.member`, such as `invite`, or `nil` if there is none.
     let membership: String?
-    /// Indicates whether an event of the type `m.room.member` is about the recipient.
+    /// A Boolean value that indicates whether an event of the type `m.room.member` is about the recipient.
     let isForTarget: Bool
     /// The content of the event. It is empty if the homeserver does not send it.
     let content: [String: JSONValue]
-    /// Indicates whether the notification is urgent, which it is unless the homeserver gives it a low priority.
+    /// A Boolean value that indicates whether the notification is urgent, which it is unless the homeserver gives it a
+    /// low priority.
     let isUrgent: Bool
     let counts: Counts
     let devices: [MatrixDevice]
@@ -117,7 +117,7 @@ struct MatrixDevice: Hashable, Sendable {
     let since: Timestamp?
     /// The payload to which the gateway adds its members. It is empty if the app has registered none.
     let defaultPayload: [String: JSONValue]
-    /// Indicates whether the app wants a push for a room to replace earlier ones of that room.
+    /// A Boolean value that indicates whether the app wants a push for a room to replace earlier ones of that room.
     let collapses: Bool
     /// The name of the sound that the user's push rules choose, or `nil` for none.
     let sound: String?
@@ -150,11 +150,12 @@ enum MatrixPushkey {
         return token
     }
 
-    /// Returns `true` for the address of a UnifiedPush endpoint.
+    /// Returns whether a pushkey is the address of a UnifiedPush endpoint.
     static func isAddress(_ text: String) -> Bool {
         text.utf8.count <= Self.maximumLength && (text.hasPrefix("https://") || text.hasPrefix("http://"))
     }
 
-    /// Returns a prefix of the SHA-256 of a pushkey, which identifies the pushkey in the log without revealing it.
+    /// Returns a prefix of the SHA-256 digest of a pushkey, which identifies the pushkey in the log without revealing
+    /// it.
     static func hash(_ text: String) -> String { Hexadecimal.encode(SHA256.hash(data: Data(text.utf8)).prefix(8)) }
 }

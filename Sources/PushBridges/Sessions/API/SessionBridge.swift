@@ -3,7 +3,8 @@ import ProviderModel
 import PushHTTP
 import ServiceLifecycle
 
-/// The bridge that keeps users signed in at chat servers. It has session records instead of settings.
+/// The bridge that keeps users signed in at chat servers. Instead of settings, the store contains a record of each
+/// session.
 struct SessionBridge: BridgeFeature {
     static let kind = BridgeKind.session
     static let metrics = [

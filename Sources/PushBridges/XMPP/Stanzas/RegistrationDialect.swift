@@ -2,7 +2,8 @@ import PushTypes
 
 /// A dialect of the ad-hoc commands (XEP-0050) with which clients register themselves.
 enum RegistrationDialect: String, Hashable, Sendable, CaseIterable {
-    /// The dialect of Conversations' push proxy and similar ones. A device has an id, and keeps its node and secret.
+    /// The dialect of Conversations' push proxy and similar ones. A device has an id, and keeps its node and its
+    /// secret.
     case p2
     /// The dialect of Tigase's component and its clients. It has no secret, because the node's name serves as one.
     case tigase
@@ -56,12 +57,11 @@ struct RegistrationCommand: Hashable, Sendable {
     /// The id of the device, which is unique among the devices of its user.
     var device: String
     var action: Action
-    /// The node of the command, which the reply repeats.
     var node: String
 
     enum Reading: Hashable, Sendable {
         case command(RegistrationCommand)
-        /// An immediate reply, such as the empty form or an error.
+        /// An immediate reply to the command, such as the empty form or an error.
         case answer(StanzaResponse)
     }
 
