@@ -34,7 +34,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
     private let make: @Sendable (any AppStore & BridgeStore) async throws -> Value
     private let state = Mutex(State())
 
-    /// Creates an empty cache; the first use of ``value`` reads the store.
+    /// Creates an empty cache. The first use of ``value`` reads the store.
     /// - Parameters:
     ///   - aging: The maximum age of a value that depends on more than bridges, and the clock that measures it. `nil`
     ///     if the value does not expire.

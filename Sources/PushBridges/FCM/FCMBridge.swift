@@ -55,7 +55,7 @@ struct FCMSettings: BridgeSettings, Hashable {
     /// The time within which an equal body from the same caller is treated as a repetition of the same message, in
     /// seconds. If it is `nil`, each request is a new message.
     let repeatSeconds: Int64?
-    /// The settings of shadow mode (``ShadowForwarder``), in which the bridge sends no pushes; `nil` in normal mode.
+    /// The settings of shadow mode (``ShadowForwarder``), in which the bridge sends no pushes, or `nil` in normal mode.
     let shadow: ShadowSettings?
 
     init(_ fields: JSONFields) throws(RequestError) {

@@ -67,7 +67,7 @@ struct GorushSettings: BridgeSettings, Hashable {
     let maximumNotifications: Int
     /// The URL to which a request reports each failure, or `nil` if failures are not reported.
     let feedbackHook: String?
-    /// The settings of shadow mode (``ShadowForwarder``), in which the bridge sends no pushes; `nil` in normal mode.
+    /// The settings of shadow mode (``ShadowForwarder``), in which the bridge sends no pushes, or `nil` in normal mode.
     let shadow: ShadowSettings?
 
     init(_ fields: JSONFields) throws(RequestError) {

@@ -27,10 +27,9 @@ package enum AdminAppRequest {
     package static let change = RequestObject(optional: [Self.broadcast, Self.changedLength]) { $0.withMembers }
 }
 
-/// `/v1/apps`: the apps that accept pushes.
+/// The operations at `/v1/apps`, which manage the apps that accept pushes.
 struct AdminAppsController: Controller {
     let registry: ProviderRegistry
-    /// The registry of broadcast channels, from which an app's channels are deleted with the app.
     let channels: ChannelRegistry
     let environments: [EnvironmentCore]
     /// A Boolean value that indicates whether an app may use broadcasts if its registration omits the member
@@ -54,7 +53,7 @@ struct AdminAppsController: Controller {
         return try page.response("apps", self.registry.apps(after: page.after, limit: page.fetch)) { $0.bundleID.name }
     }
 
-    /// Registers an app. Responds with 200 if the same team has registered it already.
+    /// Registers an app. The status is 200 if the same team has registered it already.
     private func add(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(AdminAppRequest.addition)
         let team = try fields.required(AdminAppRequest.team)
@@ -112,7 +111,8 @@ struct AdminAppsController: Controller {
         }
     }
 
-    /// Returns the bundle id in the path. Throws the same error as for an unknown app if the bundle id is not valid.
+    /// Returns the bundle id in a request's path. Throws the same error as for an unknown app if the bundle id is not
+    /// valid.
     private static func bundleID(_ request: OperationRequest) throws -> Topic {
         guard let topic = request.topic("app") else { throw Self.noSuchApp }
         return topic

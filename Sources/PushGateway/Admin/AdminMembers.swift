@@ -15,7 +15,7 @@ extension Member {
         Self.text(name, maximum: 1024, as: .bundleID).parsed("invalid_bundle_id", self.topicRule) { Topic($0) }
     }
 
-    /// Creates a member for an array of topics. Duplicates are removed; the order is kept.
+    /// Creates a member for an array of topics. Duplicates are removed, and the order is kept.
     /// - Parameter maximum: The maximum number of topics.
     static func topics(_ name: String, maximum: Int) -> RequestMember<[Topic]> {
         Self.texts(name, 0...maximum, maximum: Topic.maximumLength, as: .bundleID)

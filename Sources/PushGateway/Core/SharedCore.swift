@@ -11,7 +11,6 @@ struct SharedCore: Sendable {
     let feedback: FeedbackRecorder
     let authenticator: DeviceAuthenticator
 
-    /// Opens the database in the data directory, and loads the registries that are kept in memory.
     init(
         _ configuration: GatewayConfiguration,
         _ authorities: Authorities,
@@ -53,8 +52,8 @@ struct SharedCore: Sendable {
         )
     }
 
-    /// Returns the time for which a fault rule hides new entries of a provider's feedback list; zero without such a
-    /// rule.
+    /// Returns the time for which a fault rule hides new entries of a provider's feedback list, or zero if there is no
+    /// such rule.
     func feedbackDelay(for identity: CertificateIdentity, _ environment: PushEnvironment) -> Duration {
         let subject = FaultSubject(
             listener: .feedback,

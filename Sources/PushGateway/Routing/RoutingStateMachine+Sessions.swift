@@ -88,7 +88,7 @@ extension RoutingStateMachine {
     }
 
     /// Removes expired messages, delivers held messages to devices whose wake-up time has come, and disconnects devices
-    /// that have used up a limit and do not acknowledge. Called at intervals.
+    /// that have used up a limit and do not acknowledge. It is called at intervals.
     mutating func tick(_ actions: inout Actions) {
         self.batch.changes.append(.purge)
         for index in self.sessions.indices {
@@ -115,7 +115,8 @@ extension RoutingStateMachine {
     }
 
     /// Discards the messages for an app that was removed from a device, both in flight and stored.
-    /// - Parameter topic: The app; `nil` for all apps of a deleted or reinstalled device, whose connection is closed.
+    /// - Parameter topic: The app, or `nil` for all apps of a deleted or reinstalled device, whose connection is
+    ///   closed.
     mutating func removed(_ topic: Topic?, from device: UUID, _ actions: inout Actions) {
         self.batch.changes.append(.discard(device: device, topic: topic))
         guard let index = self.sessions.index(of: device) else { return }

@@ -82,7 +82,7 @@ struct BroadcastTables {
         }
     }
 
-    /// Returns the stored broadcast of a channel; `nil` if there is none.
+    /// Returns the stored broadcast of a channel, or `nil` if there is none.
     func broadcast(on channel: ChannelName) throws -> SequencedBroadcast? {
         let sql = "SELECT * FROM channelMessage WHERE environment = ? AND bundleID = ? AND channel = ?"
         guard let row = try self.database.rows(sql, self.key(channel)).first, let stored = row.stored(),
@@ -103,7 +103,6 @@ struct BroadcastTables {
         )
     }
 
-    /// Removes the broadcast and the subscriptions of a channel.
     func remove(_ channel: ChannelName) throws {
         for table in ["channelMessage", "subscription"] {
             try self.database.run(
@@ -156,7 +155,6 @@ struct ChannelTable {
         )
     }
 
-    /// Removes the channels of an app in both environments.
     func deleteAll(app bundleID: Topic) throws {
         try self.database.run("DELETE FROM channel WHERE bundleID = ?", [bundleID.name])
     }
