@@ -88,8 +88,8 @@ final class GatewayCore: Sendable {
         ]
     }
 
-    /// Removes expired messages and old events, delivers held messages, and logs rejection counts. It is called at
-    /// intervals.
+    /// Removes expired messages and old events, delivers held messages, and logs rejection counts. This method is
+    /// called at intervals.
     func tick(now: Timestamp) async throws {
         for environment in self.environments {
             environment.router.tick()
@@ -98,7 +98,8 @@ final class GatewayCore: Sendable {
         try await self.shared.services.events.trim(now: now)
     }
 
-    /// Writes all pending changes and closes the database. It must be called after the listeners have been closed.
+    /// Writes all pending changes and closes the database. This method must be called after the listeners have been
+    /// closed.
     func close() async throws {
         for environment in self.environments { try await environment.router.end() }
         try await self.shared.services.events.end()

@@ -174,7 +174,7 @@ final class EventLog: Sendable {
         self.stream.finish()
     }
 
-    /// Removes the events that exceed ``limits``. It is called at intervals.
+    /// Removes the events that exceed ``limits``. This method is called at intervals.
     func trim(now: Timestamp) async throws {
         let limits = self.limits
         // Events are counted, because reserved ids may have none. All blocks are read, hence outside of the write.

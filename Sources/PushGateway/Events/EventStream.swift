@@ -48,7 +48,7 @@ final class EventStream: Sendable {
         return Watcher(events: stream, continuation: continuation)
     }
 
-    /// Publishes events to all watchers. It must be called in the order of the events' ids.
+    /// Publishes events to all watchers. This method must be called in the order of the events' ids.
     func publish(_ events: [Event]) {
         guard self.watching.load(ordering: .relaxed) > 0 else { return }
         let watchers = self.state.withLock { Array($0.watchers.values) }

@@ -3,7 +3,7 @@ import PushTypes
 import PushWire
 
 protocol DeviceConnection: AnyObject, Sendable {
-    /// Sends packets in the order of the calls. It may be called on any thread, and never blocks.
+    /// Sends packets in the order of the calls. This method may be called on any thread, and never blocks.
     func send(_ packets: [DevicePacket])
     func close()
 }

@@ -166,7 +166,8 @@ final class MessageRouter: PushSubmitter, Sendable {
 
     // MARK: Time
 
-    /// Removes expired messages, and delivers held messages to devices that can be woken. It is called at intervals.
+    /// Removes expired messages, and delivers held messages to devices that can be woken. This method is called at
+    /// intervals.
     func tick() { self.perform { $0.machine.tick(&$1) } }
 
     /// Closes all connections, stores the unacknowledged messages, and returns once everything is written.

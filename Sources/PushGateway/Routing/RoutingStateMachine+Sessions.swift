@@ -88,7 +88,7 @@ extension RoutingStateMachine {
     }
 
     /// Removes expired messages, delivers held messages to devices whose wake-up time has come, and disconnects devices
-    /// that have used up a limit and do not acknowledge. It is called at intervals.
+    /// that have used up a limit and do not acknowledge. This method is called at intervals.
     mutating func tick(_ actions: inout Actions) {
         self.batch.changes.append(.purge)
         for index in self.sessions.indices {

@@ -61,8 +61,8 @@ struct RoutingStateMachine: Sendable {
     /// A Boolean value that indicates whether some changes or reads of the store are not finished yet.
     var hasUnwrittenChanges: Bool { self.isWriting || !self.batch.isEmpty }
 
-    /// Adds the next group for the store and the next acknowledgement window to an event's actions. It is called once
-    /// after each event.
+    /// Adds the next group for the store and the next acknowledgement window to an event's actions. This method is
+    /// called once after each event.
     mutating func complete(_ actions: inout Actions) {
         if !self.isWriting, !self.batch.isEmpty {
             self.isWriting = true

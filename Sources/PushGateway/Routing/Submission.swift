@@ -33,7 +33,7 @@ struct SubmissionResult: Hashable, Sendable {
 
 /// The connection from which a push was received, and which receives the push's result.
 protocol SubmissionDelegate: AnyObject, Sendable {
-    /// Informs the connection of results. It is called on any thread, in any order, once for each ticket.
+    /// Informs the connection of results. This method is called on any thread, in any order, once for each ticket.
     func settled(_ results: [SubmissionResult])
 }
 

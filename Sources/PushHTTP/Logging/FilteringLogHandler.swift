@@ -58,7 +58,6 @@ extension Logger {
     }
 }
 
-/// The rate limiter that all copies of a logger share.
 private final class SharedLimiter: Sendable {
     let lines = Mutex(LogLineLimiter<String>(perMinute: Logger.maximumLinesPerMinute))
 }

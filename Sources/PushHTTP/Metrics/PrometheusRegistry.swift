@@ -8,7 +8,6 @@ package struct MetricDescription: Hashable, Sendable {
 
     /// The name of the metric, including its suffix.
     package var name: String
-    /// The help text, which must be a single line.
     package var help: String
     /// The upper bounds of the buckets in seconds, in ascending order. An additional bucket counts longer durations.
     package var buckets: [Double]
@@ -32,7 +31,6 @@ package final class PrometheusRegistry: MetricsFactory {
 
     private struct State {
         var metrics: [Key: any PrometheusMetric] = [:]
-        /// The descriptions of metrics, keyed by name.
         var descriptions: [String: MetricDescription] = [:]
     }
 
@@ -103,7 +101,7 @@ package final class PrometheusRegistry: MetricsFactory {
 private protocol PrometheusMetric: AnyObject, Sendable {
     static var kind: String { get }
 
-    /// Creates a metric with the value 0. Only a histogram uses `buckets`, their upper bounds.
+    /// Creates a metric with the value 0. Only a histogram uses `buckets`, the upper bounds of its buckets.
     init(buckets: [Double])
 
     /// Returns the lines of the metric in the text format.

@@ -25,7 +25,6 @@ package struct ErrorMiddleware: RouterMiddleware {
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    /// Converts an error to the response that reports it.
     package func response(to error: any Error, _ request: Request) -> Response {
         switch error {
         case let error as RequestError: return .error(error)

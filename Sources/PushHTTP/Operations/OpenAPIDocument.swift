@@ -84,7 +84,6 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         return .object(members)
     }
 
-    /// Returns the parameters in the path, followed by those in the query and the header.
     private func parameters(of operation: APIOperation<Scope>) -> [ParameterDescription] {
         operation.pathParameters.map { name in
             let (summary, schema) = self.pathParameters[name] ?? ("", .any)
@@ -156,7 +155,6 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
 }
 
 extension RequestError.Kind {
-    /// The description of an error response of this kind.
     fileprivate var explanation: String {
         switch self {
         case .invalid: "A value in the request is not allowed; the error names it."

@@ -78,7 +78,7 @@ final class SessionLoop: Sendable {
         return (try? await begun.get()) ?? nil
     }
 
-    /// Adds the handlers of a session to the pipeline of its connection. It must be called on the event loop.
+    /// Adds the handlers of a session to the pipeline of its connection. This method must be called on the event loop.
     /// - Parameter handshake: A value that is resolved when the TLS handshake completes or the connection is closed.
     func initialize(
         _ channel: any Channel,
@@ -107,16 +107,16 @@ final class SessionLoop: Sendable {
         self.eventLoop.execute { self.run(session.key) { $0.closed(failure, connection) } }
     }
 
-    /// Calls `body` with the runner of a session, if the session still runs with this revision. It must be called on
-    /// the event loop.
+    /// Calls `body` with the runner of a session, if the session still runs with this revision. This method must be
+    /// called on the event loop.
     func run(_ key: ChatSessionKey, _ body: (SessionRunner) -> Void) {
         if let runner = self.state.value.runners[key.id], runner.session.key == key { body(runner) }
     }
 
     // MARK: Deadlines
 
-    /// Schedules a call of the runner's `timePassed()` no later than `deadline`, or no call if `deadline` is `nil`. It
-    /// must be called on the event loop.
+    /// Schedules a call of the runner's `timePassed()` no later than `deadline`, or no call if `deadline` is `nil`.
+    /// This method must be called on the event loop.
     func schedule(_ runner: SessionRunner, at deadline: Timestamp?) {
         guard let deadline, runner.scheduled.map({ deadline < $0 }) ?? true else { return }
         runner.scheduled = deadline

@@ -22,7 +22,7 @@ struct BinaryListener: Sendable {
     let time: any TimeSource
     let logger: Logger
 
-    /// Adds the connection's handler behind TLS. It is called by ``Listener`` for each new connection.
+    /// Adds the connection's handler behind TLS. This method is called by ``Listener`` for each new connection.
     /// - Parameter fault: The fault of the connection, which ``Listener`` applies, or `nil` if there is none.
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         try channel.pipeline.syncOperations.addHandler(BinaryServerHandler(listener: self))

@@ -54,10 +54,10 @@ final class DeviceLinkMailbox: DeviceConnection {
     /// Closes the connection and drops the queued packets. The router calls this when it ends the session.
     func close() { self.channel.close(promise: nil) }
 
-    /// Resumes writing. It is called on the event loop when the connection is writable again.
+    /// Resumes writing. This method is called on the event loop when the connection is writable again.
     func resume() { self.empty() }
 
-    /// Writes queued packets while the connection is writable. It runs on the event loop.
+    /// Writes queued packets while the connection is writable. This method runs on the event loop.
     private func empty() {
         while self.channel.isWritable, let (packets, count) = self.nextChunk() { self.write(packets, after: count) }
     }

@@ -41,8 +41,8 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
         self.listener.sweeper.remove(self, on: context.eventLoop)
     }
 
-    /// Closes the connection if a deadline has passed. It is called by ``IdleConnectionSweeper`` on the event loop,
-    /// because a timer for each of many idle connections would cost too much.
+    /// Closes the connection if a deadline has passed. This method is called by ``IdleConnectionSweeper`` on the event
+    /// loop, because a timer for each of many idle connections would cost too much.
     func sweep() {
         guard let context, let deadline = self.stateMachine.nextDeadline else { return }
         let now = self.listener.time.steady

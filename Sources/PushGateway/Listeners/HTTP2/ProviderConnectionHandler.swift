@@ -220,12 +220,12 @@ extension ProviderConnectionHandler: ProviderCommandHandler {
     }
 }
 
-/// The receiver of the requests of one provider connection. It is called on the connection's event loop.
+/// The receiver of the requests of one provider connection. This method is called on the connection's event loop.
 protocol ProviderRequestDelegate {
     /// A Boolean value that indicates whether the client has presented a valid credential.
     var isAuthenticated: Bool { get }
 
-    /// Informs the delegate that the connection is active. It is called once, before all other methods.
+    /// Informs the delegate that the connection is active. This method is called once, before all other methods.
     mutating func connectionOpened(_ handle: ProviderConnectionProxy)
 
     /// Receives the events of one read, in order. Responses that are sent during this call share one write. Later

@@ -44,7 +44,7 @@ final class ProviderConnectionProxy: Sendable {
     private let retryAfter: Int?
     private let state: Mutex<State>
 
-    /// Creates the proxy of a connection. It must be called on the event loop.
+    /// Creates the proxy of a connection. This method must be called on the event loop.
     init(_ connection: any ProviderCommandHandler, eventLoop: any EventLoop, retryAfter: Int?) {
         (self.eventLoop, self.retryAfter) = (eventLoop, retryAfter)
         self.state = Mutex(State(connection: NIOLoopBound(connection, eventLoop: eventLoop)))

@@ -105,7 +105,7 @@ final class RejectionLog: Sendable {
         self.logger.info("\(text)", metadata: metadata)
     }
 
-    /// Logs the number of rejections that were left out in past minutes. It is called at intervals.
+    /// Logs the number of rejections that were left out in past minutes. This method is called at intervals.
     func flush() {
         let now = self.clock()
         for (line, count) in self.lines.withLock({ $0.takeOmitted(now: now) }) {
