@@ -51,7 +51,6 @@ final class ChannelRequests: Sendable {
         }
     }
 
-    /// Stops following a channel, without waiting for the service.
     func unfollow(_ channel: Channel) { self.send(channel.packet(follows: false)) { $0.remove(channel) } }
 
     private func send(_ packet: DeviceLinkPacket, _ change: (inout Set<Channel>) -> Void) {

@@ -86,7 +86,6 @@ public struct DeviceActivation: Sendable {
         )
     }
 
-    /// Returns the status and the whole body of the response, or throws an error after ``timeout``.
     private func response(
         to request: HTTPClientRequest,
         _ client: HTTPClient

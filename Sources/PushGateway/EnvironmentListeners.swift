@@ -114,7 +114,6 @@ struct EnvironmentListeners: Sendable {
         )
     }
 
-    /// Adds gauges for each listener: the number of its open connections, and its connection limit.
     func addGauges(to gauges: GaugeRegistry, _ environment: PushEnvironment) {
         for (name, listener) in self.all.named {
             GatewayGauges(registry: gauges, labels: ["listener": name, "environment": environment.rawValue])

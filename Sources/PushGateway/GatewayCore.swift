@@ -13,7 +13,6 @@ final class GatewayCore: Sendable {
     let adminConnections = AdminConnections()
     /// The budget of unauthenticated connections, which all listeners share, including the admin API.
     let unauthenticated: UnauthenticatedConnectionBudget
-    /// The gauges at `/metrics`. Listeners add their own.
     let gauges = GaugeRegistry()
     /// The data directory, which is locked until ``close()`` has finished.
     private let directory: SharedDataDirectory

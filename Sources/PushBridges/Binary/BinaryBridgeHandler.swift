@@ -136,7 +136,6 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         }
     }
 
-    /// Performs actions in order, then passes waiting notifications to the intake.
     private func perform(_ actions: [BinaryServerStateMachine.Action], on eventLoop: any EventLoop) {
         self.actions += actions
         guard !self.isPerforming else { return }
@@ -270,7 +269,6 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     }
 }
 
-/// The components that the connections of all legacy providers share.
 struct BinaryBridgeListener: Sendable {
     let directory: BinaryClientDirectory
     let intake: BinaryIntake

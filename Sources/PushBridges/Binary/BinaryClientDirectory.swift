@@ -140,7 +140,6 @@ final class BinaryClientDirectory: Sendable {
             && (settings.certificates.isEmpty ? self.trustsTopics : settings.certificates.contains(client.fingerprint))
     }
 
-    /// Returns all bridges for legacy providers, with their settings.
     func all() async throws -> [(bridge: BridgeRecord, settings: BinaryBridgeSettings)] {
         Array(try await self.bridges.value.records.values)
     }

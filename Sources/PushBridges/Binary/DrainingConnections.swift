@@ -23,7 +23,6 @@ final class DrainingConnections: Sendable {
         self.state.withLock { _ = $0.ending[connection.client.fingerprint, default: []].insert(connection.number) }
     }
 
-    /// Removes a connection that has no more notifications to store.
     func end(_ connection: BinaryIntake.Connection) {
         let fingerprint = connection.client.fingerprint
         let (waiting, waitingForAll) = self.state.withLock { state in

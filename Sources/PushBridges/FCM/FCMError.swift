@@ -106,7 +106,6 @@ extension FCMError {
 
     static func notFound(_ message: String) -> FCMError { FCMError(404, "NOT_FOUND", message) }
 
-    /// Creates the FCM error for an error of authentication, of the store, or of HTTP.
     init(_ error: RequestError) {
         let message = error.path.map { "\($0): \(error.message)" } ?? error.message
         switch error.kind {
@@ -122,7 +121,8 @@ extension FCMError {
         }
     }
 
-    /// Creates the FCM error for one of the provider's content check. It names the member of the FCM message at fault.
+    /// Creates the FCM error for an error of the provider's content check. It names the member of the FCM message at
+    /// fault.
     init(content error: RequestError) {
         let path = error.path ?? ""
         let place: String

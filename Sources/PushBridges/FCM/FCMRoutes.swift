@@ -13,7 +13,6 @@ struct FCMRoutes: Sendable {
     let shadow: ShadowForwarder
     let time: any TimeSource
 
-    /// The prefix of paths that contain the secret of a bridge.
     static let secretPrefix = "fcm/:bridge/:secret/"
 
     func addRoutes(to router: Router<APIContext>) {

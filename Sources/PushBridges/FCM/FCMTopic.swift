@@ -8,7 +8,6 @@ enum FCMTopic {
     private static let prefix = "topic:"
     /// The maximum length of a topic's name, in bytes. With the prefix, the name fits into a tag.
     static let maximumName = Member.maximumText - FCMTopic.prefix.utf8.count
-    /// The optional prefix of a topic's name in requests.
     private static let path = "/topics/"
 
     static func tag(_ name: String) -> String { Self.prefix + name }

@@ -42,7 +42,6 @@ struct GorushBridge: BridgeFeature {
     func addRoutes(to router: Router<APIContext>) { self.routes.addRoutes(to: router) }
 }
 
-/// The settings of a bridge that speaks gorush's REST API.
 struct GorushSettings: BridgeSettings, Hashable {
     /// The name of an app's bridge that serves requests whose path names no bridge.
     static let standardName = "default"

@@ -95,8 +95,8 @@ struct GorushRoutes: Sendable {
         return try Self.answer(count: request.count, failures)
     }
 
-    /// Responds in shadow mode with the old server's response, or with the bridge's own if no server is configured. No
-    /// push is sent.
+    /// Responds in shadow mode with the old server's response, or with the bridge's own response if no old server is
+    /// configured. No push is sent.
     private func shadow(
         _ settings: ShadowSettings,
         _ request: Request,

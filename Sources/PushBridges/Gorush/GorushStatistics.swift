@@ -3,7 +3,6 @@ import PushHTTP
 import PushSupport
 import Synchronization
 
-/// The counters of one gorush bridge since the start of the process.
 struct GorushCounters: Hashable, Sendable {
     /// The number of tokens that were accepted into the ledger or refused.
     var submitted = 0

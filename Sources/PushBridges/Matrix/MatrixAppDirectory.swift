@@ -90,8 +90,7 @@ struct MatrixAppDirectory: Sendable {
 }
 
 extension MatrixAppDirectory {
-    /// The age of the cached apps at which they are read again even if no bridge has changed, because credentials
-    /// change too.
+    /// The age at which cached apps are read again even if no bridge has changed, because credentials change too.
     private static let longestAge: Duration = .seconds(10)
 
     static func cache(_ store: any AppStore & BridgeStore, time: any TimeSource) -> BridgeCache<MatrixAppDirectory> {

@@ -33,7 +33,6 @@ struct MatrixPayload: Hashable, Sendable {
         self.wakeIfSilent()
     }
 
-    /// Adds the alert, the badge, the sound and the ids to the app's own payload.
     private mutating func fillIn(_ notification: MatrixNotification, badge: Int64?, sound: String?) {
         var aps = self.aps
         if let alert {

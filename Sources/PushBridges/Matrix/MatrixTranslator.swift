@@ -18,13 +18,13 @@ struct MatrixTranslator: Sendable {
 
     /// The plan for one device of a Matrix notification.
     enum Plan: Hashable, Sendable {
-        /// Send a push, whose payload is not encoded yet.
+        /// Sends a push, whose payload is not encoded yet.
         case push(MatrixPush)
-        /// Forward the homeserver's body to a UnifiedPush endpoint.
+        /// Forwards the homeserver's body to a UnifiedPush endpoint.
         case forward(app: MatrixApp)
-        /// Reject the pushkey in the response, so that the homeserver removes it.
+        /// Rejects the pushkey in the response, so that the homeserver removes it.
         case reject(Rejection)
-        /// Send nothing without rejecting the pushkey, because there is nothing to show or the app wants no numbers.
+        /// Sends nothing without rejecting the pushkey, because there is nothing to show or the app wants no numbers.
         case nothing
 
         var isForwarded: Bool { if case .forward = self { true } else { false } }

@@ -171,7 +171,7 @@ extension UnifiedPushForwarder: NotificationForwarder {
     }
 }
 
-/// The results of recent discovery requests, by address, each of which is a UnifiedPush endpoint or is not.
+/// The results of recent discovery requests: for each address, whether it is a UnifiedPush endpoint.
 private final class UnifiedPushEndpoints: Sendable {
     /// The maximum number of addresses that are remembered. To make room, expired and negative results are forgotten
     /// first. If that does not suffice, all are.

@@ -12,7 +12,7 @@ package struct ChatPush: Hashable, Sendable {
 package struct ChatPushSettings: Hashable, Sendable {
     /// The channel messages that are pushed.
     package enum Channels: String, Hashable, Sendable, CaseIterable {
-        /// Only messages that contain the nick or another of the user's highlight words.
+        /// The choice of those messages that contain the nick or another of the user's highlight words.
         case highlights
         case all
         case none

@@ -38,7 +38,7 @@ package protocol ChatSession: Sendable {
 
     /// Starts the protocol on an open connection, on which TLS has begun if ``isSecureFromStart`` is `true`.
     mutating func opened(at now: ClockReading) -> [ChatAction]
-    /// Continues once TLS has begun, which ``ChatAction/startTLS`` has requested.
+    /// Continues the protocol once the TLS that ``ChatAction/startTLS`` has requested has begun.
     mutating func secured(at now: ClockReading) -> [ChatAction]
     mutating func received(_ bytes: ByteBuffer, at now: ClockReading) -> [ChatAction]
     /// Continues with the key that ``ChatAction/derive(_:)`` has requested.

@@ -9,7 +9,6 @@ package struct StreamManagement: Hashable, Sendable {
     /// The server's id for the stream, or `nil` if the stream cannot be resumed.
     var id: String?
     var jid: String
-    /// The full JIDs of the user's other clients at which the user is present.
     var present: Set<String> = []
     private(set) var received: UInt32 = 0
     private(set) var acknowledged: UInt32 = 0

@@ -145,7 +145,6 @@ struct ShadowForwarder: Sendable {
 }
 
 extension ShadowComparison {
-    /// Creates the comparison for a request to which the old server did not respond.
     init(unanswered why: String, at: Timestamp) {
         self.init()
         self.differ("upstream", ours: "asked", theirs: why, at: at)

@@ -39,7 +39,6 @@ struct BridgeAuthenticator: Sendable {
         /// A reference to the API key, for the ledger, or `nil` if a secret admitted the request.
         var key: KeyReference? { if case .key(let caller) = self { caller.reference } else { nil } }
 
-        /// Returns whether the credential grants a scope for an app.
         func allows(_ scope: APIScope, on app: Topic) -> Bool {
             switch self {
             case .key(let caller): caller.allows(scope) && caller.mayUse(app)

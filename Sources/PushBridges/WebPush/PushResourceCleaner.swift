@@ -9,8 +9,8 @@ import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Removes push resources, the Web Push endpoints of installations, whose installations no longer have an active
-/// device, after notifying their senders. It also removes expired messages.
+/// Removes the push resources, which are Web Push endpoints, of installations that no longer have an active device,
+/// after notifying their senders. It also removes expired messages.
 final class PushResourceCleaner: Service {
     /// The pause between two rounds of cleaning.
     static let interval: Duration = .seconds(60)

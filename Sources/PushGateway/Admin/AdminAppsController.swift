@@ -101,7 +101,6 @@ struct AdminAppsController: Controller {
         return .noContent
     }
 
-    /// Deletes all channels of an app, with their subscriptions and stored messages.
     private func deleteChannels(of bundleID: Topic) async throws {
         let deleted = try await self.channels.deleteAll(app: bundleID)
         for core in self.environments {

@@ -64,7 +64,6 @@ struct AdminCertificatesController: Controller {
         return try page.response("certificates", certificates) { $0.serial }
     }
 
-    /// Issues a certificate for a new key or for the key of a signing request.
     private func issue(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(AdminCertificateRequest.object)
         let order = try Self.order(fields)

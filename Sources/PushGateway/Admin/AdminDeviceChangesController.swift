@@ -152,7 +152,6 @@ struct AdminDeviceChangesController: Controller {
         return try .json(members, status: status)
     }
 
-    /// Discards all messages for a device, and closes its connections.
     private func forget(_ id: UUID) { for core in self.environments { core.router.removed(nil, from: id) } }
 
     private func close(_ id: UUID) -> Int { self.environments.count { $0.router.close(id) } }

@@ -161,7 +161,6 @@ extension Event: ResponseObject {
 
 /// The state of one notification at one device.
 private struct NotificationState: ResponseObject {
-    /// The newest event of the notification at this device, which determines the state.
     let last: Event
 
     static let members: [ResponseMember<Self>] = [

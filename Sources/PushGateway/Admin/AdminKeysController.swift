@@ -91,7 +91,6 @@ struct AdminKeysController: Controller {
         }
     }
 
-    /// Revokes a key. Its id cannot be used again.
     private func revoke(_ request: OperationRequest) async throws -> Response {
         guard try await self.registry.revoke(key: request.path("key"), now: self.time.now) else {
             throw RequestError.noSuch("key", by: "id, or it was revoked")

@@ -1,7 +1,6 @@
 import PushSupport
 import PushTypes
 
-/// The members that several requests of the admin API share.
 extension Member {
     /// Creates a member for the id of a team or a key: ten letters or digits.
     static func identifier(_ name: String) -> RequestMember<String> {
@@ -29,7 +28,6 @@ extension Member {
         Self.choice(name, of: PushEnvironment.self, code: "invalid_environment", message: self.environmentRule)
     }
 
-    /// Creates a member for an array of environments. Duplicates are removed.
     static func environments(_ name: String) -> RequestMember<Set<PushEnvironment>> {
         Self.set(name, of: PushEnvironment.self, code: "invalid_environment", message: self.environmentRule)
     }

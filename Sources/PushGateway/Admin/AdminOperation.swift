@@ -12,7 +12,6 @@ import PushTypes
 typealias AdminOperation = APIOperation<Never>
 
 extension AdminOperation {
-    /// Creates an operation that only reads.
     static func get(_ path: String, _ id: String, _ summary: String, _ handler: @escaping Handler) -> Self {
         .init(.get, path, id: id, summary, handler)
     }
@@ -22,7 +21,6 @@ extension AdminOperation {
         .init(.post, path, .unaudited, id: id, summary, handler)
     }
 
-    /// Creates an operation that removes something.
     static func delete(_ path: String, _ id: String, _ summary: String, _ handler: @escaping Handler) -> Self {
         .init(.delete, path, .unaudited, id: id, summary, handler)
     }

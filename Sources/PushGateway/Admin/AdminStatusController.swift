@@ -32,7 +32,6 @@ struct AdminStatusController: Controller {
         ]
     }
 
-    /// Responds with the current numbers, some of which are read from the database for each request.
     private func show(_ request: OperationRequest) async throws -> Response {
         let (open, configuration, services) = (self.openListeners.current, self.configuration, self.services)
         var environments: [JSONValue] = []

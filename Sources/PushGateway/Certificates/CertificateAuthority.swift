@@ -6,8 +6,8 @@ import PushTypes
 import SwiftASN1
 import X509
 
-/// A certificate authority that the gateway operates: to sign its server certificate, or the certificates of devices or
-/// of providers.
+/// A certificate authority of the gateway, which signs its server certificate, or the certificates of devices or
+/// providers.
 struct CertificateAuthority: Sendable {
     /// The lifetime of the authority's certificate: ten years, because each client has to be configured by hand to
     /// trust it.
@@ -141,7 +141,6 @@ struct Authorities: Sendable {
 }
 
 extension CertificateAuthority {
-    /// The authority's certificate as a trust root for TLS.
     var trustRoots: [NIOSSLCertificate] { get throws { try NIOSSLCertificate.fromPEMBytes(Array(self.pem.utf8)) } }
 }
 
@@ -149,7 +148,6 @@ struct DeviceCertificateIssuer: Sendable {
     /// The lifetime of a device certificate: ten years, because a device lasts until it is deleted.
     static let lifetime: TimeInterval = 3650 * 86_400
 
-    /// The message of errors with the code `invalid_csr`.
     static let signingRequestRule = "the signing request must be PKCS#10 in PEM, signed by its own key"
 
     let authority: CertificateAuthority

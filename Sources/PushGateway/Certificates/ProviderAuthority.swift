@@ -11,7 +11,8 @@ struct ProviderAuthority: Sendable {
     /// The topics, environments and key of a certificate to issue.
     struct Order: Sendable {
         var topic: Topic
-        /// The topics of the extension …6.3.6. It is empty for a certificate without it, which is for ``topic`` alone.
+        /// The topics of the extension …6.3.6. It is empty for a certificate without the extension, which is for
+        /// ``topic`` alone.
         var topics: [CertificateTopic] = []
         var environments: Set<PushEnvironment>
         var key: KeySource
@@ -151,7 +152,7 @@ struct CertificateIdentity: Hashable, Sendable {
     /// The environments to which the provider may connect: OIDs …6.3.1 and …6.3.2.
     var environments: Set<PushEnvironment>
     var defaultTopic: Topic
-    /// All topics that the provider may push to: OID …6.3.6, else the default topic alone.
+    /// All topics that the provider may push to: those of OID …6.3.6, or without it the default topic alone.
     var topics: Set<Topic>
     /// The time at which the certificate expires, after which requests are rejected even on an open connection. By
     /// default it never expires.

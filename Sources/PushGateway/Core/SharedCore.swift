@@ -39,7 +39,6 @@ struct SharedCore: Sendable {
         )
     }
 
-    /// Returns the check of provider certificates for the listeners of one environment.
     func certificateCheck(_ environment: PushEnvironment) -> CertificateCheck {
         CertificateCheck(
             environment: environment,

@@ -22,7 +22,6 @@ final class EventLog: Sendable {
     private struct State {
         var nextID: Int64
         var reserved: Int64
-        /// The events that are in memory and were not passed to the database yet.
         var fresh: [Event] = []
         var writing: [Event] = []
         var isFlushScheduled = false

@@ -42,9 +42,9 @@ enum FaultAction: Hashable, Sendable {
 
     /// The extent of a fault that withholds responses.
     enum Stall: String, CaseIterable, Hashable, Sendable {
-        /// The extent in which only the request receives no response.
+        /// The stall of a single request, which receives no response.
         case request
-        /// The extent in which nothing more is read from the connection, and no more responses are sent on it.
+        /// The stall of the whole connection: nothing more is read from it, and no more responses are sent.
         case connection
     }
 

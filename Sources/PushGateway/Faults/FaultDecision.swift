@@ -26,7 +26,6 @@ struct FaultDecision: Hashable, Sendable {
         case stall
     }
 
-    /// The ids of the contributing rules, for the log.
     var rules: [String] = []
     var before: Before?
     var response: Substitute?

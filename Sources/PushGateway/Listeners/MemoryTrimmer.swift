@@ -7,7 +7,6 @@ import Synchronization
 final class MemoryTrimmer: Sendable {
     /// Counts closed connections and decides when memory is returned.
     struct Count: Sendable {
-        /// The number of closed connections after which memory is returned.
         static let threshold = 500
 
         private var closed = 0

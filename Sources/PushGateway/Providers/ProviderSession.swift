@@ -95,7 +95,6 @@ struct ProviderSession: Sendable {
         self.streamLimit = certificate == nil ? shared.rules.firstStreamLimit : shared.rules.streamLimit
     }
 
-    /// Checks a complete request and decides its response.
     mutating func receive(_ request: ProviderRequest, now: Timestamp) -> Evaluation {
         let path = ProviderPath(request.path)
         let decision =

@@ -159,7 +159,6 @@ struct UnacknowledgedMessages: Sendable {
 /// reflect.
 struct PendingLoads: Sendable {
     private(set) var count = 0
-    /// A Boolean value that indicates whether a read of the device's messages is in progress.
     private var isLoadingMessages = false
     /// The next read of the device's messages, which begins when the current one has finished, or `nil` if there is
     /// none.

@@ -71,7 +71,6 @@ final class MessageRouter: PushSubmitter, Sendable {
         )
     }
 
-    /// Removes the followers and the stored broadcast of a deleted channel.
     func channelDeleted(_ channel: ChannelName) { self.perform { state, _ in state.machine.channelDeleted(channel) } }
 
     // MARK: Devices

@@ -2,7 +2,6 @@ import Foundation
 import PushTypes
 import PushWire
 
-/// The handling of device sessions, from connection to disconnection.
 extension RoutingStateMachine {
     /// Begins the session of an authenticated device. Its earlier session, if there is one, is closed.
     mutating func connected(_ id: DeviceSession.ID, isActive: Bool, _ actions: inout Actions) {

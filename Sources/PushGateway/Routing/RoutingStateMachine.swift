@@ -58,7 +58,6 @@ struct RoutingStateMachine: Sendable {
         (self.environment, self.limits, self.power) = (environment, limits, power)
     }
 
-    /// A Boolean value that indicates whether some changes or reads of the store are not finished yet.
     var hasUnwrittenChanges: Bool { self.isWriting || !self.batch.isEmpty }
 
     /// Adds the next group for the store and the next acknowledgement window to an event's actions. This method is
@@ -239,7 +238,6 @@ struct RoutingStateMachine: Sendable {
     }
 }
 
-/// The handling of acknowledgements, and of messages that devices do not acknowledge in time.
 extension RoutingStateMachine {
     /// Stores the messages that were sent before the last window and are not acknowledged, so that their pushes are
     /// accepted without waiting for a slow device. None replaces another, because the device still has to receive each.

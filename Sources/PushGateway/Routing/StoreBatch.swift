@@ -62,7 +62,6 @@ struct StoreBatch: Sendable {
     var isEmpty: Bool { self.changes.isEmpty && self.loads.isEmpty && self.submissions.isEmpty }
 }
 
-/// Performs the groups of changes and reads that a router sends to the store.
 extension GatewayTables {
     /// The maximum number of expired messages that one group removes.
     private static let expiryBatch = 2000

@@ -41,12 +41,12 @@ final class GatewayDatabase: Sendable {
         }
     }
 
-    /// Reads on the calling thread. It is used only when the gateway starts.
+    /// Reads on the calling thread. This method is used only when the gateway starts.
     func read<Value>(_ work: (GatewayTables) throws -> Value) throws -> Value {
         try self.pool.read { try work(GatewayTables(database: $0)) }
     }
 
-    /// Writes on the calling thread. It is used only when the gateway starts.
+    /// Writes on the calling thread. This method is used only when the gateway starts.
     func write(_ work: (GatewayTables) throws -> Void) throws {
         try self.pool.write { try work(GatewayTables(database: $0)) }
     }

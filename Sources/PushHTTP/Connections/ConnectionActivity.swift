@@ -33,7 +33,6 @@ final class ConnectionActivity: Sendable {
         self.owed = Atomic(now.uptimeNanoseconds)
     }
 
-    /// A Boolean value that indicates whether the connection has ever had a request.
     var hasBegun: Bool { self.begun.load(ordering: .relaxed) }
 
     /// The time at which the connection became idle, because it was opened or its last request ended, or `nil` while a
@@ -87,7 +86,6 @@ final class ConnectionActivity: Sendable {
 
     func bodyCame(now: NIODeadline) { self.owed.store(now.uptimeNanoseconds, ordering: .relaxed) }
 
-    /// Records that the client has read a part of a response.
     func bytesMoved(now: NIODeadline) { self.moved.store(now.uptimeNanoseconds, ordering: .relaxed) }
 
     // MARK: Responses

@@ -52,7 +52,6 @@ final class HostFieldHandler: ChannelDuplexHandler {
         return hosts.count == 1 || (hosts.isEmpty && head.version != .http1_1)
     }
 
-    /// Writes the error response and closes the connection, once all earlier requests have their responses.
     private func refuse(_ context: ChannelHandlerContext) {
         guard self.unanswered == 0 else { return }
         let body = ByteBuffer(bytes: Self.error.body)

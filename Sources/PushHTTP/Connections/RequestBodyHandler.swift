@@ -50,7 +50,6 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     private var phase = Phase.open
     private var startedRequests = 0
     private var endedResponses = 0
-    /// A Boolean value that indicates whether a request has begun and is incomplete.
     private var isReading = false
     /// The minimum rate of the body that is being read, or `nil` if the request has a deadline instead.
     private var stream: StreamedBody?

@@ -45,7 +45,6 @@ package actor FeedbackReaderQueue {
     /// The maximum number of connections that wait behind the one that is admitted. Further ones are rejected.
     private static let limit = 16
 
-    /// The waiting connections, keyed by the topic that is being read.
     private var waiting: [Topic: [CheckedContinuation<Void, Never>]] = [:]
 
     package init() {}

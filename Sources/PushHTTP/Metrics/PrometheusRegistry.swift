@@ -141,7 +141,6 @@ private final class GaugeValue: RecorderHandler, PrometheusMetric {
     }
 }
 
-/// A metric that counts durations by bucket.
 private final class HistogramValue: TimerHandler, PrometheusMetric {
     static let kind = "histogram"
 
@@ -190,7 +189,6 @@ package enum PrometheusText {
     /// Returns the text of a number. A whole number has no fraction.
     static func number(_ value: Double) -> String { Int64(exactly: value).map { "\($0)" } ?? "\(value)" }
 
-    /// Returns the text of a bucket's upper bound, in the form that the Prometheus libraries use.
     static func bound(_ value: Double) -> String { "\(value)" }
 
     static func labels(_ labels: [String: String]) -> String {

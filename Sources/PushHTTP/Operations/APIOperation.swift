@@ -25,7 +25,6 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
     package let effect: OperationEffect
     /// The name of the operation in generated clients and metrics, which is unique within its API.
     package let id: String
-    /// The summary of the operation in the OpenAPI document, which is a single sentence.
     private(set) var summary: String
     let handler: Handler
     /// The section of the OpenAPI document that describes the operation, or `nil` for an API without a document.
@@ -52,7 +51,6 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
     /// `nil` if responses are short or of unknown length.
     private(set) var pageLength: (entry: Int, maximum: Int)?
 
-    /// The kinds of errors that a response can report.
     var errorKinds: Set<RequestError.Kind> {
         var kinds = self.errors.union([.invalid, .methodNotAllowed])
         if self.isAuthenticated { kinds.formUnion([.unauthenticated, .rateLimited, .unavailable]) }
@@ -285,7 +283,7 @@ package protocol Controller<Scope>: Sendable {
     associatedtype Scope: Hashable & Sendable
 
     var operations: [APIOperation<Scope>] { get }
-    /// The descriptions of path parameters of the operations that the OpenAPI document does not describe itself.
+    /// The descriptions of the operations' path parameters that the OpenAPI document does not describe itself.
     var pathParameters: [String: OpenAPIDocument<Scope>.PathParameter] { get }
     /// The operations from which clients can take values for ``pathParameters``.
     var pathParameterSources: [OpenAPIDocument<Scope>.Source] { get }

@@ -13,11 +13,10 @@ package struct OperationRequest: Sendable {
     package let caller: APICaller?
     /// The maximum length of the body in bytes, beyond which ``body()`` throws an error.
     let maximumBody: Int
-    /// A Boolean value that indicates whether a body is required (``BodyDescription/isRequired``).
     let requiresBody: Bool
-    /// Reads the body, with the given maximum length in bytes.
+    /// The closure that reads the body, with the given maximum length in bytes.
     let readBody: @Sendable (Request, Int) async throws -> Data
-    /// Receives the id of the object that the request has created.
+    /// The closure that receives the id of the object that the request has created.
     let recordResource: @Sendable (String) -> Void
 
     /// Records the id of the object that the request has created, for the audit log. The path does not contain this id.

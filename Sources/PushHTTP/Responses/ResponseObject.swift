@@ -57,7 +57,7 @@ package final class ResponseMember<Object>: Sendable {
     let isRequired: Bool
     /// The name of the additional member with the time in RFC 3339 format, or `nil` if the value is not a time.
     let nameInText: String?
-    /// Returns the JSON value of the member, or `nil` if the member is absent.
+    /// The closure that returns the JSON value of the member, or `nil` if the member is absent.
     let value: @Sendable (Object) -> JSONValue?
 
     /// Creates a member that is always present.

@@ -275,7 +275,6 @@ extension IRCSession {
     private static func quoted(_ text: String) -> String { ChatMessage.beginning(of: IRCText.plain(text), 200) }
 }
 
-/// Capability negotiation and SASL.
 extension IRCSession {
     private static let wanted = ["account-tag", "message-tags", "server-time", "znc.in/self-message"]
     /// The maximum number of a server's capabilities that are remembered. Further ones are ignored.

@@ -1,11 +1,10 @@
 import PushSupport
 
-/// The settings of a session at an IRC server or at a bouncer.
 struct IRCSettings: Hashable, Sendable {
     /// The way in which the client proves that the account is its own.
     enum Authentication: String, Hashable, Sendable, CaseIterable {
         case sasl
-        /// The command `PASS account:password`, which bouncers support.
+        /// Authentication by the command `PASS account:password`, which bouncers support.
         case pass
     }
 

@@ -33,7 +33,6 @@ final class KeyDerivationQueue: Sendable {
         var jobs: [BudgetStateMachine.Ticket: Job] = [:]
     }
 
-    /// The queue that all chat sessions of the process share.
     static let shared: KeyDerivationQueue = {
         let threads = NIOThreadPool(numberOfThreads: 1)
         threads.start()

@@ -19,7 +19,6 @@ struct SessionRefreshSchedule {
 
     func isDue(now: Timestamp, isChanged: Bool) -> Bool { now >= self.earliest && (isChanged || now >= self.next) }
 
-    /// Records the end of a read.
     mutating func end(now: Timestamp) {
         (self.next, self.earliest) = (now.advanced(by: self.interval), now.advanced(by: self.pause))
     }

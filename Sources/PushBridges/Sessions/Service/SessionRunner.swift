@@ -44,7 +44,6 @@ final class SessionRunner {
     private var unsent: [UInt8] = []
     /// The number of pushes that wait for a permit. Reading is paused until none waits.
     private var unplaced = 0
-    /// A Boolean value that indicates whether a read is held back until the session may read again.
     private var isReadHeld = false
     /// The deadline for which the loop has scheduled a call, or `nil` if none is scheduled.
     var scheduled: Timestamp?

@@ -16,9 +16,9 @@ package struct XMPPSession: ChatSession {
     package static func host(of account: String) -> String? { try? XMPPAccount(account).domain }
 
     private enum Security: String, Hashable, Sendable, CaseIterable {
-        /// TLS begins with a command in the XML stream (STARTTLS).
+        /// Security by STARTTLS: TLS begins with a command in the XML stream.
         case start
-        /// TLS begins with the first byte (direct TLS).
+        /// Security by direct TLS: TLS begins with the first byte.
         case direct
     }
 

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import ProviderModel
 
-/// The decision whether a publish, a server's request to push, is allowed. It is made by the stored node.
+/// The decision whether a publish, a server's request to push, is allowed. It depends on the stored node.
 enum PublishAuthorization: Hashable, Sendable {
     case allowed(XMPPNodeRecord)
     case refused(StanzaError)

@@ -4,7 +4,6 @@ import PushTypes
 import PushWire
 
 extension BinaryListener {
-    /// The result of checking one notification.
     enum Evaluation: Hashable, Sendable {
         /// Submits the push, after a fault's delay if there is one.
         case submit(AcceptedPush, after: Duration?)

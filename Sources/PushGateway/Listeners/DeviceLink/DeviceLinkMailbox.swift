@@ -24,8 +24,6 @@ final class DeviceLinkMailbox: DeviceConnection {
     struct Recipient: Sendable {
         var id: UUID
         var baseToken: [UInt8]
-        /// A Boolean value that indicates whether the device has requested the extension fields of messages in
-        /// *Connect*.
         var understandsExtensions: Bool
     }
 

@@ -43,7 +43,8 @@ struct NonceCache: Sendable {
         return self.memories[device, default: Memory()].accept(nonce)
     }
 
-    /// Removes the devices whose remembered nonces are all too old to be accepted. It runs once in each ``window``.
+    /// Removes the devices whose remembered nonces are all too old to be accepted. This method runs once in each
+    /// ``window``.
     private mutating func sweep(now: Timestamp) {
         self.nextSweep = now.advanced(by: Self.window)
         self.memories = self.memories.filter { _, memory in

@@ -33,7 +33,6 @@ final class ProviderConnectionProxy: Sendable {
         /// The connection, or `nil` once it is closed.
         var connection: NIOLoopBound<any ProviderCommandHandler>?
         var commands: [Command] = []
-        /// A Boolean value that indicates whether a task is scheduled that empties the mailbox.
         var isScheduled = false
         /// The responses to send once the router has accepted or rejected their pushes, by stream id.
         var pending: [UInt32: ProviderResponse] = [:]
@@ -113,7 +112,6 @@ final class ProviderConnectionProxy: Sendable {
         }
     }
 
-    /// Drops all commands and responses, because the connection was closed.
     func connectionClosed() {
         self.state.withLock { state in
             state.connection = nil
