@@ -161,7 +161,7 @@ struct BridgesController: Controller {
         return bridge
     }
 
-    /// Returns the kind and the name of a bridge in a request's path. Throws ``RequestError`` for an unknown kind or an
+    /// Returns the kind and name of a bridge in a request's path. Throws ``RequestError`` for an unknown kind or an
     /// invalid name.
     private func address(_ request: OperationRequest) throws -> (any BridgeFeature.Type, String) {
         guard let feature = Bridges.feature(BridgeKind(request.path("kind"))) else {

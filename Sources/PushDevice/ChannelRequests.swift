@@ -1,8 +1,7 @@
 import PushWire
 import Synchronization
 
-/// Tracks the broadcast channels that a device follows, and the callers that wait until the push service has confirmed
-/// a channel.
+/// Tracks the broadcast channels that a device follows, and the callers that wait for the push service to confirm one.
 final class ChannelRequests: Sendable {
     struct Channel: Hashable, Sendable {
         var topic: TopicHash

@@ -67,8 +67,7 @@ public final class Device: Service {
     /// The identity with the latest ``DeviceIdentity/baseToken``. Store it once a device token has arrived.
     public var identity: DeviceIdentity { self.currentIdentity.withLock { $0 } }
 
-    /// Returns the device token for `topic` in hexadecimal, for a provider. The call waits for a connection if there is
-    /// none.
+    /// Returns the device token for `topic` in hexadecimal, for a provider. It waits for a connection if there is none.
     ///
     /// From then on, the device receives the pushes to that topic.
     /// - Throws: ``DeviceError`` for a malformed or unknown topic, or if no token arrives within `timeout`.

@@ -8,8 +8,7 @@ public import PushTypes
 import SwiftASN1
 import X509
 
-/// Obtains a device certificate. It generates a key, and sends a certificate signing request to the gateway's admin
-/// API.
+/// Obtains a device certificate. It generates a key, and sends a signing request for it to the gateway's admin API.
 public struct DeviceActivation: Sendable {
     /// The maximum size of a response, in bytes. Activation fails for a longer one.
     private static let maximumResponseLength = 64 * 1024

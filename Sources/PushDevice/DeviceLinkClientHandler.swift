@@ -16,12 +16,10 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         case nothingStored(token: [UInt8])
         case channel(DeviceLinkChannelResponse)
         case closed(DeviceLinkClientStateMachine.CloseReason)
-        /// The event of a failed connection. The string is the error, for example that the service's certificate is not
-        /// trusted.
+        /// The event of a failed connection. The string is the error, such as an untrusted certificate of the service.
         case failed(String)
 
-        /// The number of bytes of the event's tokens, payload and strings, which ``UnreadBytes`` counts until it is
-        /// processed.
+        /// The number of bytes of the event's tokens, payload and strings, by which ``UnreadBytes`` counts it.
         var size: Int {
             switch self {
             case .connected(let baseToken): baseToken?.count ?? 0

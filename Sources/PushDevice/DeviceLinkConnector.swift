@@ -35,7 +35,7 @@ struct DeviceLinkConnector: Sendable {
         }
     }
 
-    /// Returns the *Connect* packet for a connection: the device's certificate and a new signed nonce (device link
+    /// Returns the *Connect* packet for a connection: the device's certificate and a signed nonce (device link
     /// reference 4).
     func connectPacket(identity: DeviceIdentity, now: Timestamp) throws -> DeviceLinkConnectRequest {
         let nonce = DeviceLinkNonce(time: now, random: .random(in: .min ... .max)).bytes

@@ -2,8 +2,7 @@ import Logging
 import PushTypes
 import PushWire
 
-/// The processing of one connection. It sends the topics, requests their tokens, and queues and acknowledges
-/// notifications.
+/// The processing of one connection: sending topics, requesting tokens, and queueing and acknowledging notifications.
 struct DeviceLinkSession: Sendable {
     let tokens: TokenRequests
     let channels: ChannelRequests

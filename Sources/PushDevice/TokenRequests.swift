@@ -7,8 +7,7 @@ final class TokenRequests: Sendable {
     private struct State {
         var topics: [TopicHash: Topic] = [:]
         var tokens: [TopicHash: String] = [:]
-        /// The closure that requests the token for a new topic over the connection, or `nil` while there is no
-        /// connection.
+        /// The closure that requests the token for a new topic, or `nil` while there is no connection.
         var request: (@Sendable (Topic) -> Void)?
     }
 
@@ -23,8 +22,7 @@ final class TokenRequests: Sendable {
     /// Sets the closure that requests the token for each new topic. The session passes `nil` when it ends.
     func attach(_ request: (@Sendable (Topic) -> Void)?) { self.state.withLock { $0.request = request } }
 
-    /// Returns the token for a topic in hexadecimal: a known token immediately, otherwise the token in the next
-    /// response.
+    /// Returns the token for a topic in hexadecimal: a known one immediately, otherwise that in the next response.
     /// - Throws: ``DeviceError`` if the service knows no such topic or does not respond within `timeout`.
     ///   `CancellationError` if the task is cancelled or ``end()`` is called.
     func token(for topic: Topic, timeout: Duration) async throws -> String {

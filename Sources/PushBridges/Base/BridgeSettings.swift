@@ -34,7 +34,7 @@ extension BridgeSettings {
         _ policy: AddressPolicy
     ) throws(RequestError) -> [String: JSONValue] { [:] }
 
-    /// Reads the settings of a stored bridge. Throws ``RequestError`` if they are invalid.
+    /// Reads the settings of a stored bridge. Throws ``RequestError`` for invalid ones.
     package init(_ bridge: BridgeRecord) throws(RequestError) {
         let (known, hidden) = (Self.object.known, Self.hidden)
         let all = hidden.isEmpty ? known : known.union(hidden.map { $0.name })

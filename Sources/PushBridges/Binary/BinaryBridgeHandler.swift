@@ -14,8 +14,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The maximum number of notifications that one call passes to ``BinaryIntake``. Further ones wait for the next
-    /// call.
+    /// The maximum number of notifications that one call passes to ``BinaryIntake``. Others wait for the next call.
     private static let batch = 64
 
     private let listener: BinaryBridgeListener

@@ -32,8 +32,8 @@ enum BinaryClientRejection: Error, Hashable, CustomStringConvertible {
     /// The rejection if the app cannot push to the environment, because it has no credential there, or a fault of its
     /// credential or topic has paused the environment.
     case cannotSend(PushEnvironment, reason: String)
-    /// The rejection if the bridges cannot be read, or the budget of connections is exhausted. The legacy provider may
-    /// try again.
+    /// The rejection if the bridges cannot be read, or the budget of connections is exhausted. Another attempt may
+    /// succeed.
     case unavailable(String)
 
     /// The status with which the connection's first notification is rejected (reference 5.2). It tells the legacy

@@ -39,8 +39,7 @@ struct DeduplicationWindow: Sendable {
     }
 
     struct Limits: Hashable, Sendable {
-        /// The time for which a push is remembered, and for which a repetition is recognized after a break. Default 60
-        /// s.
+        /// The time for which a push is remembered, and a repetition recognized after a break. Default 60 s.
         var time: Duration = .seconds(60)
         /// The maximum number of pushes that are remembered for one connection, and of expected repetitions. The oldest
         /// push is forgotten for a new one, and further repetitions are treated as new pushes. Default 10,000.

@@ -9,8 +9,7 @@ package import PushTypes
 struct BridgeComponents: Sendable {
     let provider: ProviderComponents
     let configuration: BridgesConfiguration
-    /// The HTTP client for requests to URLs in the settings of apps, such as the URL of the server that a bridge
-    /// replaces.
+    /// The HTTP client for requests to URLs in the settings of apps, such as that of the server that a bridge replaces.
     let settingsClient: RestrictedHTTPClient
     /// The HTTP client for requests to URLs that unauthenticated clients name, such as UnifiedPush endpoints.
     let strangersClient: RestrictedHTTPClient
@@ -49,8 +48,7 @@ struct BridgeComponents: Sendable {
 package struct BridgesConfiguration: Sendable {
     /// The configuration of the listeners for legacy providers, or `nil` for no such listeners.
     package var binary: BinaryBridgeConfiguration?
-    /// The certificate authorities, in PEM, that are trusted at chat servers in addition to those of the system.
-    /// Default none.
+    /// The certificate authorities, in PEM, that are trusted at chat servers besides those of the system. Default none.
     package var chatAuthorities: String?
 
     package init(binary: BinaryBridgeConfiguration? = nil, chatAuthorities: String? = nil) {
@@ -99,8 +97,7 @@ package struct BinaryBridgeConfiguration: Sendable {
     /// A Boolean value that indicates whether notifications of commands 0 and 1 may have payloads of up to 2,048 bytes,
     /// like those of command 2, instead of 256. Default `true`, because some clients rely on it.
     package var isLenient = true
-    /// The maximum number of connections of legacy providers to each listener. Further connections are closed. Default
-    /// 1,000.
+    /// The maximum number of legacy providers' connections to each listener. Further ones are closed. Default 1,000.
     package var connections = 1000
     /// The maximum time for a TLS handshake, after which the connection is closed. Default 10 s.
     package var handshake: Duration = .seconds(10)

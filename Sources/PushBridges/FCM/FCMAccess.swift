@@ -83,8 +83,7 @@ struct FCMAccess: Sendable {
         return try .init(bridge: bridge, app: app, settings: FCMSettings(bridge), admission: admission)
     }
 
-    /// Runs `body` and converts its errors into responses of FCM. The request is counted under the name `operation` at
-    /// `/metrics`.
+    /// Runs `body` and converts its errors into responses of FCM. At `/metrics`, the request counts as `operation`.
     /// - Parameter error: Creates the response to an error.
     func respond(
         _ operation: String,

@@ -121,8 +121,7 @@ extension FCMError {
         }
     }
 
-    /// Creates the FCM error for an error of the provider's content check. It names the member of the FCM message at
-    /// fault.
+    /// Creates the FCM error for an error of the provider's content check. It names the FCM message's member at fault.
     init(content error: RequestError) {
         let path = error.path ?? ""
         let place: String

@@ -16,8 +16,7 @@ enum FCMTopic {
         tag.hasPrefix(Self.prefix) ? String(tag.dropFirst(Self.prefix.count)) : nil
     }
 
-    /// Returns the name of a topic from a string with or without the prefix `/topics/`, or `nil` if the name is
-    /// invalid.
+    /// Returns the name of a topic from a string with or without the prefix `/topics/`, or `nil` if it is invalid.
     static func name(_ text: String) -> String? {
         let name = text.hasPrefix(Self.path) ? String(text.dropFirst(Self.path.count)) : text
         let isName =
@@ -44,8 +43,7 @@ enum InstanceIDToken: Hashable, Sendable {
     var token: DeviceToken? { if case .token(let token) = self { token } else { nil } }
 }
 
-/// The body of `batchAdd` and `batchRemove`: tokens, and the topic to which they are subscribed or from which they are
-/// unsubscribed.
+/// The body of `batchAdd` and `batchRemove`: tokens, and the topic to subscribe them to or unsubscribe them from.
 struct TopicBatch: Hashable, Sendable {
     /// The maximum length of a request body, in bytes. A longer one is rejected.
     static let maximumBody = 1024 * 1024

@@ -8,7 +8,7 @@ import PushSupport
 import PushTypes
 
 /// The routes for topic subscriptions: the batches of the Instance ID service, and FCM's newer resources for single
-/// subscriptions.
+/// ones.
 ///
 /// The routes change devices, so API keys need the scope `register`.
 struct FCMTopicRoutes: Sendable {
@@ -50,7 +50,7 @@ struct FCMTopicRoutes: Sendable {
         }
     }
 
-    /// Responds to `batchImport`: registers device tokens. The registration token of each device is its device token in
+    /// Responds to `batchImport`: registers device tokens. A device's registration token is its device token in
     /// hexadecimal.
     @Sendable private func importBatch(_ request: Request, _ context: APIContext) async -> Response {
         await self.respondToBatch(request, context) { reached, body in

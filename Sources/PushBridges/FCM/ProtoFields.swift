@@ -31,8 +31,7 @@ struct ProtoFields {
         return parts.dropFirst().reduce(String(first)) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
     }
 
-    /// Returns a string, or `nil` for an absent or empty one, because an empty string is the default in protocol
-    /// buffers.
+    /// Returns a string, or `nil` for an absent or empty one, because the default in protocol buffers is empty.
     /// - Throws: ``FCMError`` that names a member of another type, as the other accessors do.
     func text(_ name: String) throws(FCMError) -> String? {
         switch self.value(name) {

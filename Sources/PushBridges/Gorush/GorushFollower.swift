@@ -98,8 +98,7 @@ struct GorushFollower: Service {
         self.add(work, bridge: bridge, app.bundleID)
     }
 
-    /// Queues work within the budget, which limits the work that waits or is in progress. No app can use the whole
-    /// budget.
+    /// Queues work within the budget, which limits the work that waits or is in progress. No app can use all of it.
     private func add(_ work: Work, bridge: String, _ app: Topic) {
         guard let place = try? self.budget.take(work.size, for: BudgetCaller(app: app)) else {
             let message = "outcomes are not followed: too many wait"

@@ -2,8 +2,7 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The plan for one notification of a request: its content, the tokens that receive it, and the failures that are
-/// already known.
+/// The plan for one notification of a request: its content, its tokens, and the failures that are already known.
 struct GorushPlan: Sendable {
     let notification: GorushNotification
     let app: AppRecord

@@ -11,8 +11,7 @@ struct GorushRequest: Hashable, Sendable {
     /// The default maximum number of notifications in a request.
     static let standardNotifications = 100
 
-    /// The notifications for iOS. Those for other platforms are dropped, as by a gorush server that has these platforms
-    /// disabled.
+    /// The notifications for iOS. Those for other platforms are dropped, as by a gorush server with these disabled.
     let notifications: [GorushNotification]
     /// The maximum total length of the log entries for all tokens in a response, in bytes. In shadow mode, it limits
     /// the length of the old server's response. Tokens of dropped notifications are included.

@@ -46,8 +46,7 @@ struct MatrixAlert: Hashable, Sendable {
         self.variables = variables
     }
 
-    /// The kinds of message content, each with the message's body. The kind determines the localization key of the
-    /// alert.
+    /// The kinds of message content, each with the message's body. The kind determines the alert's localization key.
     private enum Message {
         case image(String)
         case action(String)

@@ -12,7 +12,7 @@ struct MatrixApp: Hashable, Sendable {
     /// to production.
     let environment: PushEnvironment?
     let settings: MatrixSettings
-    /// A Boolean value that indicates whether the app has a credential for its environment. Without one, nothing can be
+    /// A Boolean value that indicates whether the app has a credential for its environment, without which nothing is
     /// sent.
     let hasCredential: Bool
 }
@@ -46,8 +46,7 @@ struct MatrixAppDirectory: Sendable {
 
     private var exact: [String: (claim: Int, entry: Entry)] = [:]
     private var patterns: [(pattern: GlobPattern, claim: Int, entry: Entry)] = []
-    /// A Boolean value that indicates whether at least one app has UnifiedPush addresses as pushkeys, which are
-    /// forwarded.
+    /// A Boolean value that indicates whether an app has UnifiedPush addresses as pushkeys, which are forwarded.
     private(set) var forwardsAddresses = false
 
     /// Creates the directory of the readable and the damaged bridges.

@@ -27,8 +27,7 @@ struct MatrixBridge: BridgeFeature {
 /// The settings of a bridge for a Matrix app. The name of the bridge is the `app_id` that the app gives its homeserver,
 /// or a pattern in which `*` matches any characters and `?` matches one.
 struct MatrixSettings: BridgeSettings, Hashable {
-    /// The maximum length of an `app_id`, in characters (Matrix client-server API, pushers). No app matches a longer
-    /// one.
+    /// The maximum length of an `app_id`, in characters (Matrix client-server API, pushers). No longer one matches.
     static let maximumName = 64
     private static let otherKeys = "*"
 

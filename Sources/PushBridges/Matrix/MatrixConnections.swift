@@ -21,7 +21,7 @@ final class MatrixConnections: Sendable {
         var kept: [ObjectIdentifier: Token] = [:]
         var counts: [Token: Int] = [:]
 
-        /// Records a connection for a token. Returns `false` if it is already recorded or the token keeps too many
+        /// Records a connection for a token. Returns `false` if it is recorded already or the token keeps too many
         /// others open.
         mutating func keep(_ id: ObjectIdentifier, for token: Token) -> Bool {
             let count = self.counts[token] ?? 0

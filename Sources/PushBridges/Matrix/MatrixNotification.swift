@@ -11,8 +11,7 @@ struct MatrixNotification: Hashable, Sendable {
     static let maximumBody = 512 * 1024
     /// The maximum number of devices in a request, which is rejected if it names more. Homeservers usually name one.
     static let maximumDevices = 100
-    /// The maximum length of an event type and of the id of an event, a room or a user, in bytes (Matrix specification,
-    /// size limits).
+    /// The maximum length of an event type and of an event's, a room's or a user's id, in bytes (Matrix size limits).
     private static let maximumID = 255
 
     /// The numbers that an app shows in its badge.
@@ -140,8 +139,8 @@ enum MatrixPushkey {
     /// The maximum length of a pushkey, in bytes (Matrix client-server API, pushers). A longer one is rejected.
     static let maximumLength = 512
 
-    /// Parses a device token in hexadecimal, base64 or base64url, with or without padding. Returns `nil` for any other
-    /// string.
+    /// Parses a device token in hexadecimal, base64 or base64url, with or without padding. Returns `nil` for other
+    /// strings.
     static func token(_ text: String) -> DeviceToken? {
         guard text.utf8.count <= Self.maximumLength,
             let bytes = Hexadecimal.decode(text) ?? Base64URL.decode(text).map({ Array($0) }),
@@ -155,7 +154,6 @@ enum MatrixPushkey {
         text.utf8.count <= Self.maximumLength && (text.hasPrefix("https://") || text.hasPrefix("http://"))
     }
 
-    /// Returns a prefix of the SHA-256 digest of a pushkey, which identifies the pushkey in the log without revealing
-    /// it.
+    /// Returns a prefix of the SHA-256 digest of a pushkey, which identifies it in the log without revealing it.
     static func hash(_ text: String) -> String { Hexadecimal.encode(SHA256.hash(data: Data(text.utf8)).prefix(8)) }
 }

@@ -6,8 +6,7 @@ import PushTypes
 /// Decides what happens to each device of a Matrix notification, without I/O. It creates one plan per device from the
 /// configured apps, the notification and the time.
 struct MatrixTranslator: Sendable {
-    /// The time after which a push is no longer delivered. Homeservers stop repeating a notification after the same
-    /// time.
+    /// The time after which a push is no longer delivered. Homeservers repeat a notification for the same time.
     private static let lifetime: Duration = .seconds(24 * 3600)
     /// The maximum length of a payload that is written into the ledger, in bytes. A shorter payload may still be too
     /// long for the push service, which then rejects it.

@@ -79,8 +79,7 @@ struct UnifiedPushForwarder: Sendable {
         }
     }
 
-    /// Takes the permits for a request from three budgets: that of the client, of the host, and of the client at the
-    /// host.
+    /// Takes the permits for a request from three budgets: those of the client, the host, and the client at the host.
     ///
     /// The client is identified by its network, because strangers can name any host, including one that all other
     /// clients use.

@@ -13,8 +13,7 @@ package struct ChatMessage: Hashable, Sendable {
     /// The name of the channel, or the sender of a direct message.
     package let conversation: String
     package let isDirect: Bool
-    /// A Boolean value that indicates whether a message in a channel mentions the user or one of the user's highlight
-    /// words.
+    /// A Boolean value that indicates whether a message in a channel contains the nick or a highlight word of the user.
     package let isHighlight: Bool
     /// The text, or `nil` if only the app can decrypt it.
     package let text: String?

@@ -25,11 +25,10 @@ package protocol ChatSession: Sendable {
     init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError)
 
     var serverName: String { get }
-    /// A Boolean value that indicates whether TLS begins with the first byte. If it is `false`, ``ChatAction/startTLS``
-    /// begins TLS.
+    /// A Boolean value that indicates whether TLS begins with the first byte. If not, ``ChatAction/startTLS`` begins
+    /// it.
     var isSecureFromStart: Bool { get }
-    /// The next time at which ``timePassed(at:)`` must be called, by the steady clock, or `nil` if no deadline is
-    /// pending.
+    /// The next time at which ``timePassed(at:)`` must be called, by the steady clock, or `nil` if none is pending.
     var nextDeadline: Timestamp? { get }
     /// The time until which reading is paused, because the server has sent too much, or `nil` if bytes may be read now.
     var pausedUntil: Timestamp? { get }

@@ -108,8 +108,7 @@ struct ShadowForwarder: Sendable {
     /// request, and could switch the protocol of the client's connection.
     static func isHandedOn(_ status: Int) -> Bool { (200...599).contains(status) }
 
-    /// Returns the old server's response as one for the client. The memory of the response is released once the body is
-    /// written.
+    /// Returns the old server's response as one for the client. Its memory is released once the body is written.
     static func response(_ answer: Answer) -> Response {
         var headers: HTTPFields = [:]
         for name in ["content-type", "x-gorush-version", "retry-after"] {

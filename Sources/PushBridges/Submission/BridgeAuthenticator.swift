@@ -133,8 +133,7 @@ struct BridgeAuthenticator: Sendable {
 }
 
 extension BridgeAuthenticator {
-    /// Runs `body`, counts its response, and converts errors into responses that clients of the other system
-    /// understand.
+    /// Runs `body`, counts its response, and converts errors into responses for clients of the other system.
     /// - Parameters:
     ///   - operation: The name of the operation at `/metrics`.
     ///   - bridge: The name of the bridge in the path, for the log. The path itself may contain a secret.

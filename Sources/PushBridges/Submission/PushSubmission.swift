@@ -18,8 +18,7 @@ struct PushSubmission: Sendable {
         let tokens: [DeviceToken]
     }
 
-    /// Returns the tokens, grouped by their registrations in the store, as the initializer of ``NamedTokens``
-    /// describes.
+    /// Returns the tokens, grouped by their registrations in the store as ``NamedTokens`` describes.
     func sorted(
         _ tokens: [DeviceToken],
         of app: AppRecord,

@@ -30,8 +30,7 @@ struct TranslatedPush: Hashable, Sendable {
         return Checked(content: request.content, warnings: warnings, name: self.name)
     }
 
-    /// Returns `text`, truncated to the maximum length of a notification's name in bytes, or `nil` if it is absent or
-    /// empty.
+    /// Returns `text`, truncated to the maximum length of a notification's name, or `nil` if it is absent or empty.
     static func name(_ text: String?) -> String? {
         let name = text?.bounded(bytes: NotificationRequest.maximumName)
         return name?.isEmpty == true ? nil : name

@@ -3,8 +3,7 @@ import HummingbirdCore
 import ProviderModel
 import PushWire
 
-/// The web origins under which Web Push senders reach the provider: the configured origin, or else that of each
-/// request.
+/// The origins under which Web Push senders reach the provider: the configured one, or else that of each request.
 struct PushOrigins: Sendable {
     private let configured: WebOrigin?
     private let isSecure: Bool

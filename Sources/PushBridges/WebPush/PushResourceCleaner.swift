@@ -14,8 +14,7 @@ import Synchronization
 final class PushResourceCleaner: Service {
     /// The pause between two rounds of cleaning.
     static let interval: Duration = .seconds(60)
-    /// The maximum number of push resources of one app in one round, and the maximum number of messages in one
-    /// transaction.
+    /// The maximum numbers of push resources of one app in one round, and of messages in one transaction.
     static let (perApp, messages) = (20, 1000)
     /// The number of failed attempts to notify a sender after which its push resource is removed without notification.
     private static let tries = 5

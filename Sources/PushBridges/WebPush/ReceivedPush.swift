@@ -88,8 +88,7 @@ struct ReceivedPush: Hashable, Sendable {
     ]
     private static let wake: [String: JSONValue] = ["aps": .object(["content-available": .integer(1)])]
 
-    /// Returns the collapse id for a Web Push topic. Equal topics of different push resources have different collapse
-    /// ids.
+    /// Returns the collapse id for a Web Push topic, which differs between push resources even for equal topics.
     static func collapseID(_ topic: String, of resource: PushResourceRecord) -> String {
         Base64URL.encode(SHA256.hash(data: Data("\(resource.id.uuidString)\n\(topic)".utf8)))
     }

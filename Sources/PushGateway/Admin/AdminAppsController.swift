@@ -32,8 +32,7 @@ struct AdminAppsController: Controller {
     let registry: ProviderRegistry
     let channels: ChannelRegistry
     let environments: [EnvironmentCore]
-    /// A Boolean value that indicates whether an app may use broadcasts if its registration omits the member
-    /// `broadcast`.
+    /// A Boolean value that indicates whether an app whose registration omits `broadcast` may use broadcasts.
     let allowsBroadcastByDefault: Bool
 
     var operations: [AdminOperation] {
@@ -110,8 +109,7 @@ struct AdminAppsController: Controller {
         }
     }
 
-    /// Returns the bundle id in a request's path. Throws the same error as for an unknown app if the bundle id is not
-    /// valid.
+    /// Returns the bundle id in a request's path. Throws the error for an unknown app if the id is not valid.
     private static func bundleID(_ request: OperationRequest) throws -> Topic {
         guard let topic = request.topic("app") else { throw Self.noSuchApp }
         return topic

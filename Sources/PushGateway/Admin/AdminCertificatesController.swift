@@ -24,8 +24,7 @@ package enum AdminCertificateRequest {
     )
 }
 
-/// The operations at `/v1/certificates`, which manage the certificates by which providers authenticate in the TLS
-/// handshake.
+/// The operations at `/v1/certificates`, which manage the certificates with which providers authenticate in TLS.
 struct AdminCertificatesController: Controller {
     let registry: ProviderRegistry
     let authority: ProviderAuthority

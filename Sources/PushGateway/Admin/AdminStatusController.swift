@@ -13,8 +13,7 @@ final class OpenListeners: Sendable {
     func set(_ addresses: GatewayAddresses) { self.addresses.withLock { $0 = addresses } }
 }
 
-/// The operation at `GET /v1/status`, which reports the open listeners, and the numbers of devices, messages and
-/// events.
+/// The operation at `GET /v1/status`, which reports the open listeners and the numbers of devices, messages and events.
 struct AdminStatusController: Controller {
     let configuration: GatewayConfiguration
     let services: RoutingServices

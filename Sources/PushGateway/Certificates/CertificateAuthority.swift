@@ -6,11 +6,9 @@ import PushTypes
 import SwiftASN1
 import X509
 
-/// A certificate authority of the gateway, which signs its server certificate, or the certificates of devices or
-/// providers.
+/// A certificate authority of the gateway, which signs its server certificate or those of devices or providers.
 struct CertificateAuthority: Sendable {
-    /// The lifetime of the authority's certificate: ten years, because each client has to be configured by hand to
-    /// trust it.
+    /// The lifetime of the authority's certificate: ten years, because each client must be configured to trust it.
     static let lifetime: TimeInterval = 3650 * 86_400
 
     let certificate: Certificate

@@ -168,7 +168,7 @@ struct CertificateCheck: Sendable {
     /// revoked nor expired.
     var isStillValid: @Sendable (CertificateIdentity) -> Bool = { _ in true }
 
-    /// Returns the identity of a client, or the reason for rejecting the client, such as a certificate for the other
+    /// Returns the identity of a client, or the reason for rejecting it, such as a certificate for the other
     /// environment.
     /// - Parameter certificate: The client's certificate in DER, or `nil` if it has none, which is rejected too.
     func identity(of certificate: [UInt8]?) -> Result<CertificateIdentity, Reason> {

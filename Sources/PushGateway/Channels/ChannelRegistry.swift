@@ -2,8 +2,7 @@ import Foundation
 import PushTypes
 import Synchronization
 
-/// The registry of the broadcast channels of all apps. They are in the database, and in memory for the check of every
-/// broadcast.
+/// The registry of all apps' broadcast channels, which are in the database, and in memory to check every broadcast.
 ///
 /// Channel ids are random and have 128 bits, so that no two are equal.
 final class ChannelRegistry: Sendable {

@@ -112,11 +112,10 @@ package struct GatewayAddresses: Hashable, Sendable {
 
 extension GatewayConfiguration {
     package struct Limits: Sendable {
-        /// The maximum number of open connections of each listener. Further ones are closed immediately. Default
-        /// 20,000.
+        /// The maximum number of open connections of each listener. Further ones are closed. Default 20,000.
         package var connections = 20_000
-        /// The maximum time from TCP accept to the end of the TLS handshake, after which a connection is closed.
-        /// Default 10 s.
+        /// The maximum time from TCP accept to the end of the TLS handshake. Then the connection is closed. Default 10
+        /// s.
         package var handshake: Duration = .seconds(10)
         /// The maximum time from the first frame of a request to its last. Default 30 s.
         package var request: Duration = .seconds(30)
@@ -131,14 +130,12 @@ extension GatewayConfiguration {
         /// The maximum number of unacknowledged messages of a device. Further pushes to the device are rejected with
         /// status 429. Default 2,000.
         package var unacknowledged = 2000
-        /// The maximum number of events in the event log, of about 100 bytes each. The oldest are removed. Default
-        /// 1,000,000.
+        /// The maximum number of events in the log, of about 100 bytes each. The oldest are removed. Default 1,000,000.
         package var events = 1_000_000
-        /// The age at which events are removed from the event log: by default 7 days, as in Apple's delivery log
-        /// (reference 7.3).
+        /// The age at which events are removed from the log. Default 7 days, as in Apple's delivery log (reference
+        /// 7.3).
         package var eventAge: Duration = .seconds(7 * 86_400)
-        /// The interval at which a device that is not in use is woken for messages that are held to save power. Default
-        /// 15 min.
+        /// The interval at which a device that is not in use is woken for messages held to save power. Default 15 min.
         package var powerWindow: Duration = .seconds(15 * 60)
         /// The maximum number of background notifications per hour, device and topic. Further ones are held. Default
         /// `nil`: no limit.

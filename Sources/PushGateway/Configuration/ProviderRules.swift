@@ -76,8 +76,7 @@ package struct ProviderRules: Hashable, Sendable {
 
     package static let lenient = ProviderRules()
 
-    /// Apple's rules. Martlet has chosen the numbers that Apple does not publish: the rate, the counts and the idle
-    /// time.
+    /// Apple's rules. Martlet has chosen the numbers that Apple does not publish: rate, counts and idle time.
     package static let strict: ProviderRules = {
         var rules = ProviderRules()
         rules.firstStreamLimit = 1

@@ -76,8 +76,7 @@ final class EnvironmentCore: Sendable {
     }
 }
 
-/// Looks up credentials, which all environments share, and the device tokens of one environment, when pushes are
-/// checked.
+/// Looks up credentials, which all environments share, and the device tokens of one environment, to check pushes.
 private struct EnvironmentDirectory: PushDirectory {
     let providers: ProviderRegistry
     let devices: DeviceRegistry

@@ -51,8 +51,8 @@ struct SharedCore: Sendable {
         )
     }
 
-    /// Returns the time for which a fault rule hides new entries of a provider's feedback list, or zero if there is no
-    /// such rule.
+    /// Returns the time for which a fault rule hides new entries of a provider's feedback list, or zero without such a
+    /// rule.
     func feedbackDelay(for identity: CertificateIdentity, _ environment: PushEnvironment) -> Duration {
         let subject = FaultSubject(
             listener: .feedback,

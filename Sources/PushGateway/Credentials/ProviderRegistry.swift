@@ -2,8 +2,7 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The registry of apps, provider keys and provider certificates. They are in the database, and in memory for the check
-/// of every push.
+/// The registry of apps, provider keys and certificates, which are in the database, and in memory to check every push.
 ///
 /// A change is written to the database first and then applied in memory. Caches of its values compare ``changes`` to
 /// detect that they may be outdated.

@@ -75,8 +75,7 @@ enum ProviderTokenVerifier {
         }
     }
 
-    /// Parses the issue time `iat`, which may be an integer, a fraction, or a string with either. Returns `nil` for
-    /// other values.
+    /// Parses the issue time `iat`: an integer, a fraction, or a string with either. Returns `nil` for other values.
     private static func seconds(_ value: JSONValue?) -> Int64? {
         switch value {
         case .integer(let seconds): seconds

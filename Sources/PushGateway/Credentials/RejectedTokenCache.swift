@@ -41,8 +41,7 @@ final class RejectedTokenCache: Sendable {
 
     var count: Int { self.state.withLock { $0.outcomes.count } }
 
-    /// Returns the outcome of an earlier check, or `nil` if there is none, or if the registered keys have changed
-    /// since.
+    /// Returns the outcome of an earlier check, or `nil` if there is none or the registered keys have changed since.
     /// - Parameters:
     ///   - header: The value of the `authorization` field.
     ///   - changes: The current value of the directory's ``TrustDirectory/changes``.

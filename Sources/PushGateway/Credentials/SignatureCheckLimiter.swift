@@ -12,19 +12,17 @@ import Synchronization
 final class SignatureCheckLimiter: Sendable {
     typealias Bucket = TokenBucket<Timestamp>
 
-    /// Returns the bucket of a new connection, which allows 100 invalid tokens in a row, and one a second in the long
-    /// run.
+    /// Returns the bucket of a new connection, which allows 100 invalid tokens in a row, then one a second.
     static func ofConnection(now: Timestamp) -> Bucket { Bucket(rate: 1, burst: 100, now: now) }
 
-    /// Returns the bucket of a new source, which allows 1,000 invalid tokens in a row, and 20 a second in the long run.
+    /// Returns the bucket of a new source, which allows 1,000 invalid tokens in a row, then 20 a second.
     private static func ofSource(now: Timestamp) -> Bucket { Bucket(rate: 20, burst: 1000, now: now) }
 
-    /// The maximum number of sources with a bucket. If all buckets are in use, other sources are treated as over the
-    /// limit.
+    /// The maximum number of sources with a bucket. If all are in use, other sources are treated as over the limit.
     private static let maximumSources = 4096
 
-    /// The source of a connection: an IPv4 address or the first half of an IPv6 address. It is empty for other kinds of
-    /// address.
+    /// The source of a connection: an IPv4 address or the first half of an IPv6 address. It is empty for other
+    /// addresses.
     struct Source: Hashable, Sendable {
         private let bytes: [UInt8]
 

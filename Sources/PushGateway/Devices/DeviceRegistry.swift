@@ -4,8 +4,7 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The registry of devices and the generations of their tokens. They are in the database, and in memory for the check
-/// of every push.
+/// The registry of devices and their tokens' generations, which are in the database, and in memory to check pushes.
 ///
 /// A change is written to the database first and then applied in memory, in the order of the transactions.
 final class DeviceRegistry: Sendable {

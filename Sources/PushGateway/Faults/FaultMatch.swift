@@ -130,8 +130,7 @@ enum FaultPoint: UInt8, CaseIterable, Hashable, Sendable {
     case feedback
 }
 
-/// The request, message or connection to which a fault could apply. A property that the listener does not know yet is
-/// `nil`.
+/// The request, message or connection to which a fault could apply. Properties that are not known yet are `nil`.
 struct FaultSubject: Hashable, Sendable {
     var listener: FaultListener
     var environment: PushEnvironment

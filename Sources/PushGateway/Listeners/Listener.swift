@@ -12,8 +12,7 @@ final class Listener: Sendable {
         /// A Boolean value that indicates whether the handshake fails for an untrusted client certificate. It is
         /// `false` if the handler checks the certificate later.
         var checksCertificates = true
-        /// A Boolean value that indicates whether responses are still sent after the client has half-closed its
-        /// connection.
+        /// A Boolean value that indicates whether responses are sent after the client has half-closed the connection.
         var allowsHalfClosure = false
     }
 
@@ -79,8 +78,7 @@ final class Listener: Sendable {
     ///   immediately.
     func close(draining: Bool) async { await self.open.close(draining: draining) }
 
-    /// Sets up a new connection: counts it, applies faults of the connection, and adds TLS and the listener's own
-    /// handlers.
+    /// Sets up a new connection: counts it, applies its faults, and adds TLS and the listener's own handlers.
     private func accept(_ channel: any Channel, _ initialize: (any Channel, FaultDecision?) throws -> Void) throws {
         // Connections without a credential have their own budget and do not count against the limit of the others.
         guard self.open.admit(channel, besides: self.unauthenticated?.count ?? 0) else { return }

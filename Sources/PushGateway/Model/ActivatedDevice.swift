@@ -21,8 +21,7 @@ struct ActivatedDevice: Sendable {
 
     /// One app on a device in one environment, with the current and the earlier tokens that it had there.
     struct Install: Sendable {
-        /// The maximum number of earlier tokens whose end times are kept. Tokens that are older end at the oldest kept
-        /// time.
+        /// The maximum number of earlier tokens whose end times are kept. Older tokens end at the oldest kept time.
         static let remembered = 32
 
         var environment: PushEnvironment
@@ -43,8 +42,7 @@ struct ActivatedDevice: Sendable {
 
         mutating func end(at time: Timestamp) { self.endedAt = min(self.endedAt ?? time, time) }
 
-        /// Returns the time from which the token of a generation is invalid, or `nil` for the current token while it is
-        /// valid.
+        /// Returns the time from which the token of a generation is invalid, or `nil` for a valid current token.
         func end(of generation: UInt32) -> Timestamp? {
             if generation == self.generation { return self.endedAt }
             return self.earlier.first { $0.generation >= generation }?.endedAt ?? self.mintedAt
@@ -54,8 +52,7 @@ struct ActivatedDevice: Sendable {
             .init(device: device, topic: self.hash, environment: self.environment, generation: self.generation)
         }
 
-        /// Returns `next`, the successor of this installation, with the added end times of this generation and the
-        /// earlier ones.
+        /// Returns `next`, the successor of this installation, with the end times of this and earlier generations.
         func followed(by next: Self) -> Self {
             var next = next
             next.earlier = (self.earlier + [(self.generation, self.endedAt ?? next.mintedAt)]).suffix(Self.remembered)

@@ -103,8 +103,8 @@ final class TokenMinter: Sendable {
         return text + claims.topic.bytes
     }
 
-    /// Returns the base token of a device (device link reference 5), which identifies the device itself, or `nil` if
-    /// there is no key.
+    /// Returns the base token, which identifies the device itself (device link reference 5), or `nil` if there is no
+    /// key.
     /// - Parameter epoch: The number of times that the device's system was reinstalled.
     func baseToken(for device: UUID, epoch: UInt32) throws -> [UInt8]? {
         let epoch = withUnsafeBytes(of: epoch.bigEndian, Array.init)

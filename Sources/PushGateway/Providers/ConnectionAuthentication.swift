@@ -2,8 +2,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The authentication of one provider connection: by its certificate, or by the provider tokens of its requests
-/// (reference 2).
+/// The authentication of one provider connection, by its certificate or its requests' provider tokens (reference 2).
 ///
 /// The first valid token binds the connection to its team and to the kind of its key. For a token that was verified
 /// before, only its bytes, its age and the directory's ``TrustDirectory/changes`` are compared.
@@ -28,7 +27,7 @@ struct ConnectionAuthentication: Sendable {
     private let sources: SignatureCheckLimiter
     /// The bucket that limits the invalid tokens on this connection, or `nil` before the first one.
     private var checks: SignatureCheckLimiter.Bucket?
-    /// A Boolean value that indicates whether too many invalid tokens were checked. No further request is then
+    /// A Boolean value that indicates whether too many invalid tokens were checked, so that no further request is
     /// processed.
     private(set) var mustEnd = false
     /// The undocumented algorithm of an accepted token, until it is logged, or `nil` if there is none.
@@ -188,8 +187,7 @@ extension ConnectionAuthentication {
 // MARK: Topics
 
 extension ConnectionAuthentication {
-    /// Returns the topic of a push if the authenticated provider may push to it, or else the reason for rejecting the
-    /// push.
+    /// Returns the topic of a push if the authenticated provider may push to it, or the reason for rejecting the push.
     /// - Parameter text: The field `apns-topic`. `nil` stands for the certificate's only topic (reference 2.2).
     mutating func grant(_ text: String?, directory: some TrustDirectory) -> Result<TopicGrant, Reason> {
         let text = text ?? self.onlyTopic?.name ?? ""
@@ -225,8 +223,7 @@ extension ConnectionAuthentication {
 struct TopicGrant: Hashable, Sendable {
     var topic: Topic
     var hash: TopicHash
-    /// The push type whose suffix follows the app's bundle id in the topic, such as `voip`, or `nil` if there is no
-    /// suffix.
+    /// The push type whose suffix follows the app's bundle id in the topic, such as `voip`, or `nil` for no suffix.
     var suffixType: PushType?
 
     /// Creates the grant for a topic.

@@ -203,8 +203,7 @@ struct ProviderRejection: Error {
     var reason: Reason
     /// The unregistered token of a push that is rejected with status 410, or `nil` for other rejections.
     var token: UnregisteredToken?
-    /// The name of the gateway's own rule that rejects the request, for the log, or `nil` for a rule of Apple's
-    /// protocol.
+    /// The name, for the log, of the gateway's own rule that rejects the request, or `nil` for a rule of Apple.
     var rule: String?
     /// The recipient of a push that is rejected with status 429, or `nil` for other rejections.
     var recipient: (device: UUID, topic: Topic)?

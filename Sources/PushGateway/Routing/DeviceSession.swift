@@ -26,8 +26,7 @@ struct DeviceSession: Sendable {
         case enabled
         /// The interest by which notifications are delivered while the device is in use.
         case opportunistic
-        /// The interest by which notifications are delivered while the device is in use, and the device is never woken
-        /// for them.
+        /// The interest by which notifications are delivered while the device is in use, without ever waking it.
         case nonWaking
         /// The interest by which notifications are held until the device sends another filter.
         case paused
@@ -58,18 +57,16 @@ struct DeviceSession: Sendable {
     /// A Boolean value that indicates whether the device is in use.
     var isActive = true
     var unacknowledged = UnacknowledgedMessages()
-    /// The number of the last window (``AcknowledgementWindows``) to which the device was added, or `nil` if there is
-    /// none.
+    /// The number of the last window (``AcknowledgementWindows``) to which the device was added, or `nil` for none.
     var lastWindow: Int?
     /// The time of the last acknowledgement, or of the first unacknowledged message if that is later. A device that
     /// makes no progress for too long is disconnected.
     var progressedAt = Timestamp(milliseconds: .min)
     var loads = PendingLoads()
-    /// A Boolean value that indicates whether messages in the store wait until the device is woken, is used, or sends
-    /// another filter.
+    /// A Boolean value that indicates whether stored messages wait until the device is woken, is used, or sends another
+    /// filter.
     var hasHeld = false
-    /// A Boolean value that indicates whether messages in the store wait until the device has acknowledged earlier
-    /// ones.
+    /// A Boolean value that indicates whether stored messages wait until the device has acknowledged earlier ones.
     var hasBacklog = false
     /// The time at which a device that is not in use is woken next for power-aware notifications.
     var nextWindow = Timestamp(milliseconds: .max)

@@ -140,8 +140,7 @@ extension RoutingStateMachine {
     /// The device id in events that concern a broadcast and not one device.
     static let allDevices = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
-    /// Sends a broadcast to all connected followers, and stores it for offline followers if the channel's policy allows
-    /// it.
+    /// Sends a broadcast to all connected followers, and stores it for offline ones if the channel's policy allows it.
     /// - Parameter ticket: The number by which `owner` recognizes the result.
     mutating func submit(
         _ broadcast: SequencedBroadcast,

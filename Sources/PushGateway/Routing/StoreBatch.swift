@@ -5,8 +5,7 @@ import PushTypes
 enum StoreChange: Sendable {
     /// Stores a message that is in flight to its device, without removing other messages.
     case put(Message)
-    /// Stores a message and removes the older ones of its topic, except those in flight, which have the sequence
-    /// numbers `keeping`.
+    /// Stores a message and removes the older ones of its topic, except those in flight, with the numbers `keeping`.
     case putNewest(Message, keeping: Set<Int64>)
     /// Removes all messages of an offline device except the newest of each topic.
     case keepNewest(UUID)
@@ -14,8 +13,7 @@ enum StoreChange: Sendable {
     /// Removes the messages of the same topic that are older than this one, except those with the sequence numbers
     /// `keeping`.
     case removeOlder(Message, keeping: Set<Int64>)
-    /// Removes a device's messages for a removed app. If `topic` is `nil`, all messages and subscriptions of the device
-    /// are removed.
+    /// Removes a device's messages for a removed app, or all its messages and subscriptions if `topic` is `nil`.
     case discard(device: UUID, topic: Topic?)
     case putBroadcast(SequencedBroadcast)
     case advance(device: UUID, channel: ChannelName, sequence: Int64)

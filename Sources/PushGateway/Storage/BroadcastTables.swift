@@ -3,11 +3,9 @@ import GRDB
 import NIOCore
 import PushTypes
 
-/// The tables for broadcasts of one environment: the newest broadcast of each channel, and the channels that devices
-/// follow.
+/// The tables for one environment's broadcasts: the newest of each channel, and the channels that devices follow.
 struct BroadcastTables {
-    /// A channel that a device follows, with the sequence number of the last broadcast that the device has received on
-    /// it.
+    /// A channel that a device follows, with the sequence number of the last broadcast that the device received on it.
     struct Subscription: Hashable, Sendable {
         var channel: ChannelName
         var lastSequence: Int64

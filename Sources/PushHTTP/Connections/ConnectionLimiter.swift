@@ -19,12 +19,12 @@ package final class ConnectionLimiter: Sendable {
 
     private struct Entry {
         let connection: LimitedConnection
-        /// A Boolean value that indicates whether a request has identified the account. Later requests do not change
-        /// the account.
+        /// A Boolean value that indicates whether a request has identified the account, which later requests do not
+        /// change.
         var isKnown = false
 
-        /// Returns the cause for closing the connection, and the time from which the cause has applied, or `nil` if
-        /// there is no cause.
+        /// Returns the cause for closing the connection, and the time from which it has applied, or `nil` if there is
+        /// none.
         func cause(_ now: NIODeadline) -> (cause: LimitedConnection.Cause, since: NIODeadline)? {
             let (opened, activity) = (self.connection.opened, self.connection.activity)
             let isNew = now - opened < ConnectionLimiter.minimumAge
@@ -39,8 +39,7 @@ package final class ConnectionLimiter: Sendable {
         var entries: [ObjectIdentifier: Entry] = [:]
         var accounts = ConnectionAccounts()
 
-        /// Returns the entry of a connection or of an HTTP/2 stream's connection, or `nil` if it is not charged to an
-        /// account.
+        /// Returns the entry of a connection or of an HTTP/2 stream's connection, or `nil` if no account is charged.
         func entry(of channel: any Channel) -> Entry? {
             self.entries[ObjectIdentifier(channel)] ?? channel.parent.flatMap { self.entries[ObjectIdentifier($0)] }
         }
@@ -118,8 +117,7 @@ package final class ConnectionLimiter: Sendable {
         try channel.pipeline.syncOperations.addHandler(handler, position: .first)
     }
 
-    /// Charges a connection to the account of its first authenticated request, and marks the connection as
-    /// authenticated.
+    /// Charges a connection to the account of its first authenticated request, and marks it as authenticated.
     ///
     /// Later requests on the connection do not change the account.
     /// - Parameter channel: The connection, or an HTTP/2 stream of the connection.
@@ -237,8 +235,7 @@ package final class ConnectionLimiter: Sendable {
 
 /// A connection that a ``ConnectionLimiter`` charges to an account.
 final class LimitedConnection: Sendable {
-    /// The cause for closing a connection to make room, in the order of preference: connections with an earlier cause
-    /// are closed first.
+    /// The cause for closing a connection to make room. Connections with an earlier cause are closed first.
     enum Cause: Int, Comparable {
         case idle, stalled, unfinished, unknown, crowded
 

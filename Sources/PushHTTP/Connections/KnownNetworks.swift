@@ -41,7 +41,7 @@ struct KnownNetworks {
         self.entries[network] = Entry(app: app, last: now)
     }
 
-    /// Removes at least a tenth of the networks: the expired ones first, then the oldest ones of the apps with the most
+    /// Removes at least a tenth of the networks: the expired ones first, then the oldest of the apps with the most
     /// networks.
     private mutating func makeRoom(now: NIODeadline) {
         self.entries = self.entries.filter { now - $0.value.last < Self.lifetime }

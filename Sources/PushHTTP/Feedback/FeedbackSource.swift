@@ -26,8 +26,7 @@ package protocol FeedbackSource: Sendable {
     /// Returns the next entries of a topic's feedback list, at most `limit`, in the order of their tokens.
     /// - Parameter token: The last token of the previous page, or `nil` for the first page.
     func page(_ topic: Topic, of identity: Identity, after token: DeviceToken?, limit: Int) async throws -> [Entry]
-    /// Removes the entries that a client has read from its feedback list, except those that have changed since they
-    /// were read.
+    /// Removes the entries that a client has read from its feedback list, except those that have changed since.
     func clear(_ entries: [Entry]) async throws
     /// Returns an entry in the form in which it is sent: a time and a token.
     func tuple(_ entry: Entry) -> FeedbackTuple

@@ -97,8 +97,7 @@ extension FormData {
         return text
     }
 
-    /// Returns the value of a field. Throws ``RequestError`` if the field is empty, absent or longer than `maximum`
-    /// bytes.
+    /// Returns the value of a field. Throws ``RequestError`` if it is empty, absent or longer than `maximum` bytes.
     package func requiredText(_ name: String, maximum: Int) throws(RequestError) -> String {
         guard let text = try self.text(name, maximum: maximum) else {
             throw Self.error("missing_field", "this field is required", field: name)

@@ -50,8 +50,7 @@ package struct UploadForm: Sendable {
     }
 }
 
-/// The content of a form's file while it arrives. The sequence finishes with the file, and throws an error if the body
-/// ends earlier.
+/// The content of a form's file while it arrives. It ends with the file, and throws an error if the body ends earlier.
 package struct FormFileContent: AsyncSequence, AsyncIteratorProtocol, Sendable {
     fileprivate let source: FormSource
 

@@ -42,8 +42,7 @@ package final class GaugeRegistry: Sendable {
         self.add(name, help, kind) { [Sample(labels: labels, value: try await value())] }
     }
 
-    /// Adds a metric whose samples are computed for each request. If the name exists, the samples are added to its
-    /// metric.
+    /// Adds a metric whose samples are computed for each request. For an existing name, they are added to its metric.
     package func add(_ name: String, _ help: String, _ kind: Kind = .gauge, samples: @escaping Samples) {
         self.metrics.withLock { metrics in
             if let index = metrics.firstIndex(where: { $0.name == name }) {

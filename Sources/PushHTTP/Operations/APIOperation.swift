@@ -3,8 +3,7 @@ package import HTTPTypes
 package import Hummingbird
 package import PushSupport
 
-/// An operation of an HTTP API, with its method, its path, and all properties that determine how its requests are
-/// handled.
+/// An operation of an HTTP API: its method, its path, and the properties that determine how requests are handled.
 ///
 /// Both the router and the OpenAPI document are generated from these values, so that they cannot disagree. Scope,
 /// audit, streaming, limits and cost are properties here, and never depend on the spelling of an id or a path. A table
@@ -196,8 +195,7 @@ extension APIOperation {
         }
     }
 
-    /// Returns the expected length of the response to a request, in bytes, or `nil` if the response is short or of
-    /// unknown length.
+    /// Returns the expected length of the response to a request, in bytes, or `nil` if it is short or unknown.
     package func expectedLength(of request: Request) -> Int? {
         guard let (entry, maximum) = self.pageLength else { return nil }
         let text = request.uri.queryParameters["limit"]

@@ -9,8 +9,7 @@ package struct Cursor: Hashable, Sendable {
     /// The list to which a cursor belongs, so that a cursor of another list is rejected.
     package struct List: Hashable, Sendable {
         let prefix: String
-        /// The number of integers in a cursor's position: one for each list in a response, or one for each column of a
-        /// key.
+        /// The number of integers in a cursor's position: one for each list in a response, or for each column of a key.
         let numbers: Int
 
         package init(_ prefix: String, numbers: Int = 1) { (self.prefix, self.numbers) = (prefix, numbers) }

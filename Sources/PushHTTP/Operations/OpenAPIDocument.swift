@@ -129,8 +129,7 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         return responses
     }
 
-    /// Returns links to the operations whose path parameters can be taken from a request to this operation or its
-    /// response.
+    /// Returns links to the operations whose path parameters are in a request to this operation or in its response.
     private func links(from operation: APIOperation<Scope>) -> [String: JSONValue] {
         let values = self.sources.filter { $0.operation == operation.id }.map {
             ($0.parameter, JSONValue.string($0.value))

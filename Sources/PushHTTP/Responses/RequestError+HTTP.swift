@@ -34,8 +34,7 @@ extension RequestError {
         message: "the connection was closed before the response"
     )
 
-    /// Converts an error of a client's connection, such as a body that ends too early. Returns `nil` for any other
-    /// error.
+    /// Converts an error of a client's connection, such as a body that ends too early. Returns `nil` for other errors.
     package init?(ofHTTP error: any Error) {
         if let error = error as? HTTPParserError {
             self.init(.invalid, code: "malformed_request", message: "the body is not HTTP/1.1: \(error)")

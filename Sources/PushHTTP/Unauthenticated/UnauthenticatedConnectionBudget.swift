@@ -37,8 +37,7 @@ package final class UnauthenticatedConnectionBudget: Sendable {
     /// The memory that all unauthenticated connections currently take, in bytes.
     package var bytes: Int { self.state.withLock { $0.machine.bytes } }
 
-    /// Tracks a new connection, before other handlers are added. This method must be called on the event loop of the
-    /// connection.
+    /// Tracks a new connection, before other handlers are added. This method must be called on its event loop.
     /// - Returns: `false` if the connection is rejected and is being closed.
     package func admit(_ channel: any Channel, listener: String) throws -> Bool {
         let handler = UnauthenticatedConnectionHandler(self, listener: listener)

@@ -238,8 +238,8 @@ struct ChatSessionsController: Controller {
         return session
     }
 
-    /// Checks the account and the settings by the rules of the session's protocol. Throws ``RequestError`` if they are
-    /// invalid.
+    /// Checks the account and the settings by the rules of the session's protocol. Throws ``RequestError`` for invalid
+    /// ones.
     private static func check(_ session: ChatSessionRecord) throws(RequestError) {
         _ = try ChatPushSettings(session.settings)
         _ = try session.chatProtocol.session.init(

@@ -18,8 +18,7 @@ final class SessionJournal: Sendable {
         self.rounds.withLock { $0.fresh[key] = progress }
     }
 
-    /// Writes the progress that was noted before the previous call. If the store cannot write, the next call tries
-    /// again.
+    /// Writes the progress that was noted before the previous call. If that fails, the next call tries again.
     /// - Parameter isLast: Whether progress that was noted since the previous call is written too.
     func flush(to store: any ChatSessionStore, isLast: Bool = false) async throws {
         let due = self.rounds.withLock { rounds in

@@ -149,8 +149,7 @@ final class SessionRunner {
         }
     }
 
-    /// Writes all bytes that one event has queued together, because one chunk from a server may cause a thousand
-    /// responses.
+    /// Writes all bytes that one event has queued together, because one chunk may cause a thousand responses.
     private func send() {
         guard !self.unsent.isEmpty else { return }
         let bytes = ByteBuffer(bytes: self.unsent)

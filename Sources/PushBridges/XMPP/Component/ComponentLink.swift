@@ -2,8 +2,7 @@ import Logging
 import NIOCore
 import PushSupport
 
-/// The link of one component to its server. The link connects, replies to requests, and connects again whenever the
-/// connection ends.
+/// The link of one component to its server. It connects, replies to requests, and connects again after each end.
 struct ComponentLink: Sendable {
     /// The delays between attempts to connect.
     static let backoff = Backoff(base: .seconds(1), maximum: .seconds(60))
@@ -57,7 +56,7 @@ struct ComponentLink: Sendable {
         }
     }
 
-    /// Opens a connection, unless `stop` is resolved or the task is cancelled first. A connection that is established
+    /// Opens a connection, unless `stop` is resolved or the task is cancelled first. A connection established
     /// afterwards is closed.
     /// - Returns: The connection, or `nil` if `stop` was resolved or the task was cancelled.
     private func open(attempt: Int, until stop: OneShotValue<Void>) async throws -> ComponentConnector.Channel? {
@@ -82,8 +81,7 @@ struct ComponentLink: Sendable {
         }
     }
 
-    /// Connects, and replies to requests until `stop` is resolved. Calls `established` when the server accepts the
-    /// component.
+    /// Connects, and replies to requests until `stop` is resolved. Calls `established` once the component is accepted.
     /// - Throws: The reason why the link ended without `stop`.
     private func connect(attempt: Int, until stop: OneShotValue<Void>, established: () -> Void) async throws {
         guard let channel = try await self.open(attempt: attempt, until: stop) else { return }

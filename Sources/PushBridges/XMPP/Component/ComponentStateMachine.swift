@@ -71,8 +71,7 @@ struct ComponentStateMachine {
         /// The phase in which the proof of the secret has been sent, and the server's reply is awaited.
         case proving
         case open
-        /// The phase in which the component accepts no further requests, and waits for the last replies since this
-        /// time.
+        /// The phase in which the component accepts no requests, and has waited for the last replies since this time.
         case leaving(since: NIODeadline)
         case closed
     }
@@ -179,8 +178,7 @@ struct ComponentStateMachine {
         return self.isPaused ? min(deadline, self.counted.since + .seconds(1)) : deadline
     }
 
-    /// Begins to leave the server. The stream is closed once all requests in flight have replies, or after the time
-    /// ``leaving``.
+    /// Begins to leave the server. The stream is closed once all requests have replies, or after the time ``leaving``.
     mutating func leave(now: NIODeadline) -> [ComponentAction] {
         switch self.phase {
         case .closed, .leaving: return []

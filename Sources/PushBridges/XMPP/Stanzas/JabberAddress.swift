@@ -28,8 +28,7 @@ struct JabberAddress: Hashable, Sendable {
 
     var bare: String { self.local.map { "\($0)@\(self.domain)" } ?? self.domain }
 
-    /// Returns whether a string can be a domain: it contains no delimiters of addresses and no characters reserved in
-    /// XML.
+    /// Returns whether a string can be a domain: it has no delimiters of addresses and no characters reserved in XML.
     static func isDomain(_ text: String) -> Bool {
         (1...Self.maximumPart).contains(text.utf8.count)
             && text.unicodeScalars.allSatisfy {

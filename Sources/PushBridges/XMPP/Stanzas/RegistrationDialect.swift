@@ -2,8 +2,7 @@ import PushTypes
 
 /// A dialect of the ad-hoc commands (XEP-0050) with which clients register themselves.
 enum RegistrationDialect: String, Hashable, Sendable, CaseIterable {
-    /// The dialect of Conversations' push proxy and similar ones. A device has an id, and keeps its node and its
-    /// secret.
+    /// The dialect of Conversations' push proxy and similar ones. A device has an id, and keeps its node and secret.
     case p2
     /// The dialect of Tigase's component and its clients. It has no secret, because the node's name serves as one.
     case tigase

@@ -30,8 +30,7 @@ enum XMPPNamespaces {
     static let delay = "urn:xmpp:delay"
     static let ping = "urn:xmpp:ping"
     static let stanzaID = "urn:xmpp:sid:0"
-    /// The namespaces of message children that only the app can decrypt: explicit encryption (XEP-0380), OMEMO and
-    /// OpenPGP.
+    /// The namespaces of message children that only the app can decrypt: those of XEP-0380, OMEMO and OpenPGP.
     static let encrypted: Set<String> = [
         "urn:xmpp:eme:0", "eu.siacs.conversations.axolotl", "urn:xmpp:omemo:1", "urn:xmpp:omemo:2",
         "urn:xmpp:openpgp:0", "jabber:x:encrypted",
@@ -107,11 +106,10 @@ package struct XMPPStreamError: Error, Hashable, Sendable, CustomStringConvertib
 
 /// An event that ``XMPPStreamParser`` reports.
 package enum XMPPStreamEvent: Hashable, Sendable {
-    /// Reports that the peer has opened the stream. The attributes are those of the header, and `xmlns` is its default
+    /// Reports that the peer has opened the stream. The attributes are those of the header. `xmlns` is its default
     /// namespace.
     case streamStart(XMLElement)
-    /// Reports a complete top-level element: a stanza, or an element of the stream itself, such as `features` and
-    /// `error`.
+    /// Reports a complete top-level element: a stanza, or an element of the stream itself, such as `features`.
     case stanza(XMLElement)
     /// Reports that the peer has closed the stream.
     case streamEnd

@@ -19,8 +19,7 @@ package struct XMPPStreamParser: Sendable {
     package static let maximumElements = 1000
     /// The maximum length of a stream header and the XML declaration, in bytes. A longer header ends the stream.
     package static let maximumHeader = 16 * 1024
-    /// The maximum number of namespace declarations in scope. More than these end the stream, unless ``truncates`` is
-    /// set.
+    /// The maximum number of namespace declarations in scope. More end the stream, unless ``truncates`` is set.
     static let maximumPrefixes = 64
 
     private enum Phase {

@@ -13,8 +13,7 @@ final class DeviceLinkListener: Sendable {
     /// disconnected.
     static let outboundLimit = 512 * 1024
 
-    /// The session of an authenticated device. It has a base token, which identifies the device itself and not an app
-    /// on it.
+    /// The session of an authenticated device. Its base token identifies the device itself and not an app on it.
     struct Session: Sendable {
         var id: DeviceSession.ID
         var baseToken: [UInt8]
@@ -132,8 +131,7 @@ final class DeviceLinkListener: Sendable {
         }
     }
 
-    /// Follows or unfollows a channel and returns the response, which has another status than `ok` if that is
-    /// impossible.
+    /// Follows or unfollows a channel and returns the response, whose status is not `ok` if that is impossible.
     func channel(_ request: DeviceLinkChannelRequest, for session: Session) -> DeviceLinkChannelResponse {
         let (topic, id) = (request.topic, request.channel)
         var response = DeviceLinkChannelResponse(status: .unknownChannel, topic: topic, channel: id)

@@ -4,8 +4,7 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Queues the router's packets for one connected device. The connection's event loop sends them as fast as the device
-/// reads.
+/// Queues the router's packets for a connected device. The connection's event loop sends them as the device reads.
 ///
 /// At most one task is scheduled at a time, however many messages arrive from other threads. Packets stay in the queue
 /// while the connection is not writable. The router limits their number.

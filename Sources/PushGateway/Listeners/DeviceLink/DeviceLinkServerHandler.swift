@@ -95,8 +95,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
         acks = []
     }
 
-    /// Closes the connection of a device that sends requests without reading the responses, which would otherwise
-    /// exhaust memory.
+    /// Closes the connection of a device that sends requests without reading the responses, which would exhaust memory.
     private func closeIfUnread(_ action: DeviceLinkServerStateMachine.Action, context: ChannelHandlerContext) -> Bool {
         guard !context.channel.isWritable else { return false }
         self.unreadBytes += Self.responseLength(action)

@@ -15,8 +15,7 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
 
     /// The minimum time between two checks of the deadlines.
     private static var shortestTimer: TimeAmount { .milliseconds(10) }
-    /// The maximum capacity, in events, of the event buffer that an unauthenticated connection keeps. A larger buffer
-    /// is freed.
+    /// The maximum capacity, in events, of the buffer that an unauthenticated connection keeps. A larger one is freed.
     private static var unauthenticatedEvents: Int { 16 }
     /// The maximum capacity, in bytes, of an output buffer that is kept for reuse. A larger one is freed.
     private static var keptCapacity: Int { 65_536 }
