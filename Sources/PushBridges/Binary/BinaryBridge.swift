@@ -30,7 +30,8 @@ struct BinaryBridge: BridgeFeature {
 struct BinaryBridgeSettings: BridgeSettings, Hashable {
     /// The maximum number of certificates of one bridge. Settings that list more are rejected.
     private static let maximumCertificates = 100
-    /// The maximum length of a fingerprint in settings, in characters, including the colons that some tools write.
+    /// The maximum length of a fingerprint in settings, in characters, including the colons that some tools write. A
+    /// longer one is rejected.
     private static let maximumFingerprint = 95
 
     private enum Members {

@@ -5,7 +5,7 @@ import PushTypes
 
 /// The body of `messages:send`, without the members that concern only other platforms.
 struct FCMMessage: Hashable, Sendable {
-    /// The maximum length of a request body, in bytes, including the blocks for other platforms.
+    /// The maximum length of a request body with the blocks for all platforms, in bytes. A longer one is rejected.
     static let maximumBody = 256 * 1024
     /// The maximum length of a message's token, in bytes. A message with a longer one is rejected.
     private static let maximumTarget = 4096

@@ -164,7 +164,8 @@ struct FCMSender: Sendable {
         return Repetition(present: identity(window), before: identity(window - 1), window: .seconds(seconds))
     }
 
-    /// Returns the notification of an equal request within the window, or `nil` if there was none.
+    /// Returns the notification of an equal earlier request (``FCMSettings/repeatSeconds``), or `nil` if there was
+    /// none.
     private func earlier(
         _ repetition: Repetition,
         _ project: Project,

@@ -49,13 +49,13 @@ struct ProtoFields {
         }
     }
 
-    /// Returns a nested message, or `nil` if it is absent.
+    /// Returns a nested message, or `nil` if it is absent. Throws ``FCMError`` for a member of another type.
     func message(_ name: String) throws(FCMError) -> ProtoFields? {
         guard let value = self.value(name) else { return nil }
         return try ProtoFields(value, path: self.place(name))
     }
 
-    /// Returns the members of a JSON object with arbitrary names. The result is empty if the object is absent.
+    /// Returns the members of a JSON object, or none if it is absent. Throws ``FCMError`` for a member of another type.
     func object(_ name: String) throws(FCMError) -> [String: JSONValue] {
         switch self.value(name) {
         case nil: return [:]
@@ -64,7 +64,8 @@ struct ProtoFields {
         }
     }
 
-    /// Returns the entries of a map of strings, sorted by name. The result is empty if the map is absent.
+    /// Returns the entries of a map of strings, sorted by name, or none if it is absent. Throws ``FCMError`` for
+    /// another type.
     func texts(_ name: String) throws(FCMError) -> [(name: String, value: String)] {
         var texts: [(name: String, value: String)] = []
         for (index, entry) in try self.object(name).sorted(by: { $0.key < $1.key }).enumerated() {

@@ -2,7 +2,7 @@ import Foundation
 import PushSupport
 import PushTypes
 
-/// The body of `POST /api/push`.
+/// The body of gorush's `POST /api/push`, which contains the notifications to send.
 struct GorushRequest: Hashable, Sendable {
     /// The maximum length of a body, in bytes. A request with a longer one is rejected.
     static let maximumBody = 8 * 1024 * 1024
@@ -17,7 +17,8 @@ struct GorushRequest: Hashable, Sendable {
     /// the length of the old server's response. Tokens of dropped notifications are included.
     let longestEntries: Int
 
-    /// Parses the body. `maximum` limits the number of notifications, including those for other platforms.
+    /// Parses the body. Throws ``GorushError`` if it is malformed or has more than `maximum` notifications for all
+    /// platforms.
     init(_ body: Data, maximum: Int = Self.standardNotifications) throws(GorushError) {
         guard let json = try? JSONValue(parsing: body) else { throw .missing }
         guard let entries = try GorushFields(json).array("notifications") else { throw .missing }
@@ -45,7 +46,7 @@ struct GorushNotification: Hashable, Sendable {
     let platform: Int64
     let tokens: [String]
     let topic: String?
-    /// The client's id for the notification, truncated. It is only repeated in the response.
+    /// The client's id for the notification, truncated, or `nil` if it has none. It is only repeated in the response.
     let id: String?
     let apnsID: String?
     let collapseID: String?

@@ -46,7 +46,6 @@ struct MatrixAlert: Hashable, Sendable {
         self.variables = variables
     }
 
-    /// The kinds of message content, each with the message's body. The kind determines the alert's localization key.
     private enum Message {
         case image(String)
         case action(String)

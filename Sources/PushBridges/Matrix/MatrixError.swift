@@ -27,7 +27,7 @@ struct MatrixError: Error, Hashable, Sendable {
         MatrixError(400, .badJSON, "\(member) must be \(wanted)")
     }
 
-    /// The error for a limit that the caller has exceeded.
+    /// The error for a limit that the caller has exceeded. `delay` is the time to wait, or `nil` if it is not known.
     static func tooMany(_ message: String, delay: Duration? = nil) -> MatrixError {
         MatrixError(429, .limitExceeded, message, delay: delay)
     }

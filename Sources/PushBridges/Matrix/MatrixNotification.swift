@@ -11,7 +11,8 @@ struct MatrixNotification: Hashable, Sendable {
     static let maximumBody = 512 * 1024
     /// The maximum number of devices in a request, which is rejected if it names more. Homeservers usually name one.
     static let maximumDevices = 100
-    /// The maximum length of an event type and of an event's, a room's or a user's id, in bytes (Matrix size limits).
+    /// The maximum length of an event type and of an event's, a room's or a user's id, in bytes (Matrix size limits). A
+    /// request with a longer one is rejected.
     private static let maximumID = 255
 
     /// The numbers that an app shows in its badge.

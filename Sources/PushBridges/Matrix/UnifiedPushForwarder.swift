@@ -11,7 +11,8 @@ import Synchronization
 /// A discovery request checks first that an address is such an endpoint, because unauthenticated clients can name any
 /// address.
 struct UnifiedPushForwarder: Sendable {
-    /// The maximum lengths of an endpoint's URL and of a body, in bytes (UnifiedPush, server specification).
+    /// The maximum lengths of an endpoint's URL and of a body, in bytes (UnifiedPush, server specification). A longer
+    /// endpoint counts as gone, and a longer body is refused.
     static let (maximumEndpoint, maximumBody) = (1000, WebPushRequest.maximumBody)
     /// The maximum length of the response to the discovery request, in bytes. A longer one shows that there is no
     /// endpoint.

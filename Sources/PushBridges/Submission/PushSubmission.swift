@@ -8,7 +8,7 @@ import PushTypes
 
 /// Submits pushes from other systems to the ledger, and waits for their outcomes.
 struct PushSubmission: Sendable {
-    /// The maximum number of tokens that one query of the store looks up.
+    /// The maximum number of tokens that one query of the store looks up. More tokens need several queries.
     private static let lookedUpAtOnce = 1000
 
     let parts: ProviderComponents

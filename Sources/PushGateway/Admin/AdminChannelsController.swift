@@ -72,7 +72,7 @@ struct AdminChannelsController: Controller {
         return RegisteredChannel(environment: environment, name: ChannelName(bundleID: app, id: id), policy: policy)
     }
 
-    /// Parses a bundle id. Throws the error for an unknown app unless an app is registered with it.
+    /// Returns the topic of the app with the bundle id `text`. Throws the error for an unknown app if there is none.
     private func app(_ text: String?) throws -> Topic {
         guard let app = text.flatMap({ Topic($0) }), self.registry.app(app) != nil else {
             throw RequestError.noSuch("app", by: "bundle id", at: "bundleId")

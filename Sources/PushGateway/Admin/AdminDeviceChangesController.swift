@@ -30,7 +30,7 @@ package enum AdminDeviceRequest {
 
 /// The operations at `/v1/devices` that activate, reinstall, move to new hardware, revoke and delete devices.
 struct AdminDeviceChangesController: Controller {
-    /// The maximum delay before the token of a removed app becomes invalid: 30 days, in seconds.
+    /// The maximum delay before the token of a removed app becomes invalid, in seconds. A longer one is rejected.
     private static let maximumDelay: Int64 = 30 * 86_400
 
     let devices: DeviceRegistry
@@ -140,8 +140,6 @@ struct AdminDeviceChangesController: Controller {
         return .noContent
     }
 
-    /// Returns the response with a device's certificate and those of the device authority and the gateway authority, in
-    /// PEM.
     private func response(_ status: HTTPResponse.Status, _ id: UUID, _ certificate: String) throws -> Response {
         let members = [
             "deviceId": id.uuidString,

@@ -117,7 +117,7 @@ extension GatewayConfiguration {
         /// The maximum time from TCP accept to the end of the TLS handshake. Then the connection is closed. Default 10
         /// s.
         package var handshake: Duration = .seconds(10)
-        /// The maximum time from the first frame of a request to its last. Default 30 s.
+        /// The maximum time from the first frame of a request to its last. A slower request fails. Default 30 s.
         package var request: Duration = .seconds(30)
         /// The limits of unauthenticated connections over all listeners: the memory that they use together in bytes,
         /// their number, and the duration of each. Default 8 MiB, 4,096, 60 s.

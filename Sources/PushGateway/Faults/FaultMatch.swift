@@ -47,7 +47,7 @@ struct FaultMatch: Hashable, Sendable {
 
 extension FaultMatch {
     enum Members {
-        /// The minimum number of hexadecimal digits in a rule's token or token prefix.
+        /// The minimum number of hexadecimal digits in a rule's token or token prefix. A rule with fewer is rejected.
         private static let shortestToken = 8
         private static let counts: ClosedRange<Int64> = 1...1_000_000_000
 

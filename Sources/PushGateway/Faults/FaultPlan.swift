@@ -13,7 +13,7 @@ final class FaultPlan: Sendable {
     /// The maximum number of rules in the plan. Adding more fails.
     static let limit = 100
 
-    /// The source of a rule.
+    /// The origin of a fault rule: the start of the gateway, or the admin API.
     enum Source: String, CaseIterable, JSONRepresentable {
         /// The source of rules from the faults file and from command-line flags.
         case start

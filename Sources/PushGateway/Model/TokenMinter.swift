@@ -32,7 +32,7 @@ final class TokenMinter: Sendable {
     static let keyLength = 32
     /// The length of a token that contains no identity and is looked up, in bytes.
     static let shortLength = 32
-    /// The maximum number of keys, including retired ones: the key id is one byte.
+    /// The maximum number of keys, including retired ones, because the key id is one byte. No further key can be added.
     static let maximumKeys = 255
     private static let headerLength = 1 + 12
     private static let tagLength = 16

@@ -102,7 +102,7 @@ struct EventTable {
 /// device (16), topic (2 + n), apns-id (1 + n). A length of 0 stands for `nil`. Ids are consecutive from the block's
 /// first.
 enum EventBlockCoding {
-    /// The maximum number of events in one block.
+    /// The maximum number of events in one block. Further ones begin another block.
     static let capacity = 1024
 
     static func encode(_ events: ArraySlice<Event>) -> ByteBuffer {

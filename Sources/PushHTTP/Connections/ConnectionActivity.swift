@@ -105,7 +105,7 @@ final class ConnectionActivity: Sendable {
         self.ending.add(1, ordering: .relaxed)
     }
 
-    /// Records that requests have finished.
+    /// Records that `count` requests have finished.
     /// - Parameters:
     ///   - written: The number of finished requests whose response was written.
     ///   - unfinished: The number of finished requests that are still incomplete.

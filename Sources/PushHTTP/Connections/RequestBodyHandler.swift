@@ -55,7 +55,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     private var stream: StreamedBody?
     /// The number of body bytes received in the present window of the minimum rate, or since discarding began.
     private var received = 0
-    /// The time in the present window for which the server did not read.
+    /// The time in the present window of the minimum rate for which the server did not read.
     private var pausedTime: TimeAmount = .zero
     private var pausedSince: NIODeadline?
     private var timer: Scheduled<Void>?

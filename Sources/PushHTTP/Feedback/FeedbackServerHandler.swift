@@ -68,8 +68,6 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         context.fireChannelInactive()
     }
 
-    /// Identifies the client by its certificate, then waits for the connection's turn. If the client is rejected, the
-    /// connection is aborted.
     private func identify(context: ChannelHandlerContext) {
         let (listener, certificate) = (self.listener, self.certificate(context.channel))
         context.eventLoop.makeFutureWithTask { await listener.identify(certificate) }

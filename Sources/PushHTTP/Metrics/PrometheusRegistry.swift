@@ -177,7 +177,7 @@ private final class HistogramValue: TimerHandler, PrometheusMetric {
     }
 }
 
-/// The text format 0.0.4 of Prometheus.
+/// Formats values in the Prometheus text format 0.0.4.
 package enum PrometheusText {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -52,7 +52,7 @@ extension Router where Context == APIContext {
 
     /// Adds responses to unsupported methods for every path: status 405 with `allow` (RFC 9110 section 15.5.6).
     ///
-    /// It must be called after the last route was added.
+    /// This method must be called after the last route was added.
     package func addMethodNotAllowedResponses() {
         for routes in Dictionary(grouping: self.routes, by: { $0.path.description }).values {
             guard let path = routes.first?.path else { continue }

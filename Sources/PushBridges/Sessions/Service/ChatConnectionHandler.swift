@@ -12,7 +12,7 @@ final class ChatConnectionHandler: ChannelDuplexHandler {
     private let runner: SessionRunner
     /// The number of the connection, by which the runner ignores events of earlier connections.
     private let number: Int
-    /// The protocol's state machine, or `nil` after the connection opened and it was passed to the runner.
+    /// The protocol's state machine, or `nil` once the connection has opened and the runner has the machine.
     private var session: (any ChatSession)?
     /// A value that is resolved when the TLS handshake completes, or when the connection is closed before that.
     private let handshake: OneShotValue<Void>

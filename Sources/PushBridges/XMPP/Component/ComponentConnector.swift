@@ -9,7 +9,7 @@ struct ComponentConnector: Sendable {
     typealias Channel = NIOAsyncChannel<ComponentEvent, ComponentResponse>
 
     let bridge: ConfiguredComponent
-    /// The maximum time for resolving a name, and the maximum time for connecting.
+    /// The maximum time for resolving a name, and for connecting. An attempt that takes longer fails.
     let timeout: Duration
     /// The rules for the addresses of servers that were named by callers with API keys for single apps.
     let addresses: AddressPolicy

@@ -166,7 +166,6 @@ extension XMPPStreamParser {
         return length > self.maximumStanza
     }
 
-    /// Discards the middle of an incomplete token in a stanza that is too long.
     private mutating func shorten() {
         let waiting = self.bytes.count - self.position
         guard self.isTooLong(self.length + waiting) else { return }
