@@ -64,7 +64,7 @@ struct TopicBatch: Hashable, Sendable {
     }
 }
 
-/// The body of `batchImport`: device tokens of Apple's push service, which are registered.
+/// The body of `batchImport`: device tokens of Apple's push service that are to be registered.
 struct ImportBatch: Hashable, Sendable {
     static let maximumTokens = 100
 

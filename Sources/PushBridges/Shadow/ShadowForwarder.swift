@@ -15,7 +15,7 @@ import PushTypes
 struct ShadowForwarder: Sendable {
     /// The maximum length of an old server's response, in bytes. A longer one counts as no response.
     static let maximumAnswer = 8 * 1024 * 1024
-    /// The maximum length of the old server's response to a request for one token, in bytes. A longer one counts as none.
+    /// The maximum length of the old server's response to a one-token request, in bytes. A longer one counts as none.
     static let shortAnswer = 64 * 1024
     /// The names of the header fields that are forwarded to the old server, besides `authorization`.
     private static let forwarded = ["content-type", "user-agent", "x-goog-api-format-version", "x-firebase-client"]

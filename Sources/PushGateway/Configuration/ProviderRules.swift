@@ -56,8 +56,8 @@ package struct ProviderRules: Hashable, Sendable {
     package var refusalsBeforeSlowdown: Int?
     /// The number of consecutive rejections after which the connection is closed (reference 7.8). Default `nil`: never.
     package var refusalsBeforeEnd: Int?
-    /// The number of rejections for which one `BadDeviceToken` counts in the limits above (reference 1.9). Default 5. A
-    /// rejection with status 410 does not count.
+    /// The number of rejections for which one `BadDeviceToken` counts in the two limits of rejections (reference 1.9).
+    /// Default 5. A rejection with status 410 does not count.
     package var badDeviceTokenWeight = 5
     /// The time without requests after which the connection is closed with `IdleTimeout`. Default `nil`: no limit.
     package var idleTimeout: Duration?

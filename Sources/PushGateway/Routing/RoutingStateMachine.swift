@@ -19,7 +19,7 @@ struct RoutingStateMachine: Sendable {
         /// The maximum time without an acknowledgement for a device that has used up a limit. After it, the device is
         /// disconnected. Default 60 s.
         var silence: Duration = .seconds(60)
-        /// The maximum number of channels that one device can follow. Default 100.
+        /// The maximum number of channels that one device can follow. Further ones are refused. Default 100.
         var channels = 100
     }
 

@@ -76,7 +76,7 @@ final class GatewayDatabase: Sendable {
         }
     }
 
-    /// Waits until all writes passed to ``commit(_:completion:)`` before are committed.
+    /// Waits until all earlier writes of ``commit(_:completion:)`` are committed.
     func flush() async throws { try await self.commit { _ in } }
 
     var commits: Int { self.group.commits }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The help text of a metric of a ``PrometheusRegistry``, and the buckets of a histogram.
 package struct MetricDescription: Hashable, Sendable {
-    /// The default buckets of a histogram, which suit requests of up to 10 s.
+    /// The default upper bounds of a histogram's buckets, in seconds, which suit requests of up to 10 s.
     package static let requestBuckets: [Double] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
     /// The name of the metric, including its suffix.

@@ -269,7 +269,7 @@ package enum OperationCost: Sendable {
     case query
 }
 
-/// A section of the OpenAPI document.
+/// A section of the OpenAPI document, in which operations are grouped.
 package struct OperationTag: Hashable, Sendable {
     package let name: String
 
