@@ -21,7 +21,7 @@ final class GorushStatistics: Sendable {
 
     subscript(bridge: String) -> GorushCounters { self.counters.withLock { $0[bridge] ?? GorushCounters() } }
 
-    /// Changes the counters of a bridge, which must exist.
+    /// Changes the counters of a bridge. The bridge must exist.
     func count(_ bridge: String, _ change: (inout GorushCounters) -> Void) {
         self.counters.withLock { change(&$0[bridge, default: GorushCounters()]) }
     }

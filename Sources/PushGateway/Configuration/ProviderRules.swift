@@ -21,7 +21,7 @@ package struct ProviderRules: Hashable, Sendable {
         }
     }
 
-    /// The maximum number of concurrent streams of a connection without certificate until its first accepted request.
+    /// The maximum number of concurrent streams of a connection without a certificate until its first accepted request.
     /// Apple allows 1 (reference 1.3). Clients that do not wait for SETTINGS need 1,000 (7.10 row 6). Default 1,000.
     package var firstStreamLimit = 1000
     /// The maximum number of concurrent streams after the first accepted request. For a connection with a certificate
