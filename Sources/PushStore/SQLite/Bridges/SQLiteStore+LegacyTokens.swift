@@ -95,7 +95,7 @@ extension SQLiteStore {
         return try await self.database.run(sql: sql, [before.milliseconds, limit])
     }
 
-    /// Deletes the entry of a token once its provider has been told both by an error packet and by the feedback list.
+    /// Deletes the entry of a token that both an error packet and the feedback list have reported to the provider.
     private static func removeSettled(_ token: DeviceToken, of target: AppEnvironment, in database: Database) throws {
         let sql = """
             DELETE FROM legacyToken WHERE app = ? AND environment = ? AND token = ? AND isListed = 0 AND isRefused = 0
