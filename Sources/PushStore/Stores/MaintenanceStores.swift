@@ -122,7 +122,7 @@ package protocol RetentionStore: Sendable {
     /// Deletes up to `limit` entries of the audit log from before a time.
     /// - Returns: The number of deleted entries.
     func forgetAudit(before: Timestamp, limit: Int) async throws -> Int
-    /// Removes entries of feedback lists from before a time, which no provider has read meanwhile.
+    /// Removes up to `limit` entries from before a time in feedback lists, which no provider has read.
     /// - Returns: The number of removed entries.
     func forgetLegacyTokens(before: Timestamp, limit: Int) async throws -> Int
     /// Adds the chart counters that are too old for their interval, a minute or an hour, to those of the next longer

@@ -108,7 +108,7 @@ package protocol TimelineStore: Sendable {
 /// The store of receipts, which report that notifications arrived or were opened.
 package protocol ReceiptStore: Sendable {
     /// Stores receipts and updates their counters, all in one transaction.
-    /// - Parameter announce: Encodes the webhook events for the accepted receipts of one app.
+    /// - Parameter announce: A function that encodes the webhook events for the accepted receipts of one app.
     /// - Returns: The results in the order of the batches and their entries, and whether webhook events were added.
     func addReceipts(
         _ batches: [ReceiptBatch],

@@ -74,7 +74,7 @@ package protocol FileStore: Sendable {
     func uploads() async throws -> Set<UUID>
     /// Returns the total size of an app's files and incomplete uploads, in bytes.
     func storedBytes(app: Int64) async throws -> Int
-    /// Removes the uploads that have received no bytes since a time.
+    /// Removes up to `limit` uploads that have received no bytes since a time.
     /// - Returns: The number of removed uploads.
     func forgetUploads(before: Timestamp, limit: Int) async throws -> Int
 
@@ -87,7 +87,7 @@ package protocol FileStore: Sendable {
     func usedFiles(beginning byte: UInt8) async throws -> [UsedFile]
     /// Returns the hashes, beginning with the given byte, of the files of all apps.
     func fileHashes(beginning byte: UInt8) async throws -> Set<ContentHash>
-    /// Removes files that became unused before a time.
+    /// Removes up to `limit` files that became unused before a time.
     /// - Returns: The number of removed files.
     func forgetFiles(unusedSince: Timestamp, limit: Int) async throws -> Int
     /// Returns the file with this hash if the issue is published and uses it, or `nil` otherwise.

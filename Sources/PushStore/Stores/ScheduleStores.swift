@@ -128,7 +128,7 @@ package protocol LibraryStore: Sendable {
         limit: Int,
         bytes: Int
     ) async throws -> ListPage<LibraryItem>
-    /// Returns the names of a page of items, without reading the items' contents.
+    /// Returns the names of a page of items, beginning after the number `after`, without reading their contents.
     func libraryNames(of kind: LibraryItem.Kind, app: Int64, after: Int64, limit: Int) async throws -> [LibraryEntry]
     /// Returns the items with the given names, read in one snapshot. Names without an item are left out.
     func libraryItems(

@@ -22,8 +22,8 @@ package protocol TokenStateStore: Sendable {
     ) async throws -> [TokenEventRecord]
     /// Returns the number of tokens whose deactivation the circuit breaker withholds.
     func withheldTokens(app: Int64, environment: PushEnvironment) async throws -> Int
-    /// Closes the circuit breaker. Devices whose deactivation was withheld are deactivated if `deactivates` is `true`,
-    /// and stay active otherwise. Many devices take several transactions.
+    /// Closes the circuit breaker of an environment. Devices whose deactivation was withheld are deactivated if
+    /// `deactivates` is `true`, and stay active otherwise. Many devices take several transactions.
     /// - Returns: The number of devices whose deactivation was withheld.
     func settleWithheld(app: Int64, environment: PushEnvironment, deactivates: Bool, now: Timestamp) async throws -> Int
     /// Returns the number of devices that ``reactivate(_:app:limit:now:)`` would reactivate without a limit.

@@ -10,7 +10,7 @@ final class PageReader: Sendable {
     private let ranges = Mutex(PageRanges())
 
     /// Reads the next page of a shard.
-    /// - Parameter body: Reads the next page of a part of the shard, through index ranges if the audience is narrow.
+    /// - Parameter body: A function that reads the next page of a part of the shard, using index ranges if given.
     func read(
         _ claim: ShardClaim,
         from store: StoreDatabase,

@@ -45,7 +45,7 @@ final class QueryDeadline {
     /// Creates a deadline, and starts to measure the query's time.
     /// - Parameters:
     ///   - log: The write-ahead log of the store, whose truncating checkpoints interrupt the query.
-    ///   - isEnding: Returns `true` if the store is being closed. It is called at each pause.
+    ///   - isEnding: A function that returns whether the store is being closed. It is called at each pause.
     init(_ limits: Limits = Limits(), log: WriteAheadLog, isEnding: @escaping () -> Bool = { false }) {
         (self.limits, self.log, self.isEnding) = (limits, log, isEnding)
         self.start = limits.clock.now

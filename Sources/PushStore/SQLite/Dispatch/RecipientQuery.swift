@@ -204,7 +204,7 @@ struct RecipientQuery: Sendable {
         /// The kind with which the token is registered, or `nil` if it is not registered or if the kind cannot be read.
         var kind: DeviceTokenKind?
 
-        /// The reason for which nothing is sent to the token, to be used only if that is so.
+        /// The reason for which nothing is sent to the token. It has no meaning for a token that can be sent to.
         var lack: EndingCause { self.isErased ? .erased : self.isOfOtherKind ? .otherKind : .unreadable }
     }
 
@@ -305,7 +305,7 @@ extension RecipientQuery {
     /// The next step in the processing of a queued recipient.
     enum NextStep {
         case now(RetryRecipient)
-        /// A step that postpones the recipient, because the notification may be sent to its token for another one.
+        /// A step that postpones the recipient, because another one may still get the notification with the same token.
         ///
         /// The associated value is the due time of the other recipient's next attempt, or `nil` if it is unknown.
         case later(until: Timestamp?)

@@ -225,7 +225,7 @@ struct LibraryRows {
         try self.database.run(sql: sql, [item.number, item.version - Int64(limits.versions)])
     }
 
-    /// Deletes an item, unless a schedule uses it or it has another version than `expected`, if that is not `nil`.
+    /// Deletes an item, unless a schedule uses it or its version differs from `expected`, where `nil` stands for any.
     func delete(_ name: LibraryItemName, expected: Int64?) throws -> LibraryChangeResult {
         guard let item = try self.item(name) else { return .missing }
         if let expected, expected != item.version { return .stale(version: item.version) }

@@ -64,7 +64,8 @@ struct KeysetScan {
         return result
     }
 
-    /// Counts the matching rows among the first `maximum` rows of the range. If it has more, the total is not exact.
+    /// Counts the matching rows among the first `maximum` rows of the range. If the range has more, the total is
+    /// inexact.
     func total(rows maximum: Int, in database: Database) throws -> ListTotal {
         let sql = """
             SELECT count(*) AS visited, coalesce(sum(fits), 0) AS fitting FROM (
