@@ -2,46 +2,46 @@
 package struct ConfigurationFault: Hashable, Sendable {
     /// The cause of a fault, which has to be removed.
     package enum Cause: String, Hashable, Sendable, CaseIterable {
-        /// The app is paused because the push service rejects the credential.
+        /// A pause because the push service rejects the credential.
         case credentialRejected
-        /// The app is paused because the push service calls every provider token too old: the clocks disagree.
+        /// A pause because the push service calls every provider token too old, which means that the clocks disagree.
         case clock
-        /// The app is paused because the credential's certificate has expired.
+        /// A pause because the credential's certificate has expired.
         case credentialExpired
-        /// The app is paused because the stored credential cannot be used.
+        /// A pause because the stored credential cannot be used.
         case credentialUnusable
-        /// The app is paused because it has no credential any more.
+        /// A pause because the app has no credential any more.
         case credentialMissing
-        /// The app is paused because the credential may not send to the app's topic.
+        /// A pause because the credential may not send to the app's topic.
         case topicDisallowed
-        /// The app is paused because the push service's certificate is not trusted.
+        /// A pause because the push service's certificate is not trusted.
         case untrustedServer
-        /// The app is paused because the push service rejects the client certificate, or requires one.
+        /// A pause because the push service rejects the client certificate, or requires one.
         case clientCertificateRejected
-        /// The app is paused because the address is not that of a push service, where HTTP/2 over TLS is expected.
+        /// A pause because the address is not that of a push service, where HTTP/2 over TLS is expected.
         case wrongProtocol
-        /// The app is paused because the proxy opens no tunnel until a setting is changed.
+        /// A pause because the proxy opens no tunnel until a setting is changed.
         case proxy
-        /// The app is paused because the proxy cannot be reached, or opens no tunnel at the moment.
+        /// A pause because the proxy cannot be reached, or opens no tunnel at the moment.
         case proxyUnavailable
-        /// The app is paused because the push service's name has no address.
+        /// A pause because the push service's name has no address.
         case unknownHost
-        /// The app is paused because nothing listens at the push service's address.
+        /// A pause because nothing listens at the push service's address.
         case refused
-        /// The app is paused because the network has no route to the push service.
+        /// A pause because the network has no route to the push service.
         case unreachable
-        /// The app is paused because the push service does not answer.
+        /// A pause because the push service does not answer.
         case timeout
-        /// The app is paused because the push service closes each connection before it is open.
+        /// A pause because the push service closes each connection before it is open.
         case closed
-        /// The app is paused because no connection to the push service can be opened, for another reason.
+        /// A pause because no connection to the push service can be opened, for another reason.
         case noConnection
     }
 
     package var cause: Cause
     /// The reason in the push service's response, or the text of the connection error.
     package var detail: String
-    /// The host to which a connection was attempted; `nil` if none was.
+    /// The host to which a connection was attempted, or `nil` if none was.
     package var host: String?
     package var port: Int?
 

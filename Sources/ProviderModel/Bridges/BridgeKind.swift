@@ -10,7 +10,7 @@ package struct BridgeKind: RawRepresentable, Hashable, Sendable {
 
     package init(_ name: String) { self.rawValue = name }
 
-    /// Reads the name of a kind; `nil` for a text that is not a valid name.
+    /// Reads the name of a kind, or returns `nil` for a text that is not a valid name.
     package init?(rawValue: String) {
         guard !rawValue.isEmpty, rawValue.utf8.allSatisfy({ (0x61...0x7a).contains($0) }) else { return nil }
         self.rawValue = rawValue

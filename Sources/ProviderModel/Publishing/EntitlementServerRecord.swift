@@ -13,12 +13,12 @@ package struct EntitlementServerRecord: Hashable, Sendable {
 
     /// The decision about an account while the publisher's server does not respond.
     package enum WhenDown: String, Hashable, Sendable, CaseIterable {
-        /// While the server does not respond, an account is entitled to nothing.
+        /// The decision that an account is entitled to nothing.
         case refuse
-        /// While the server does not respond, an account that was entitled within the last hours remains entitled.
-        /// Requests of other accounts have to be repeated later.
+        /// The decision that an account that was entitled within the last hours remains entitled. Requests of other
+        /// accounts have to be repeated later.
         case allowKnown
-        /// While the server does not respond, every account is entitled.
+        /// The decision that every account is entitled.
         case allow
     }
 
@@ -28,8 +28,7 @@ package struct EntitlementServerRecord: Hashable, Sendable {
     package var whenDown: WhenDown
     /// The secret that signs the queries. The store seals it with the master key.
     package var secret: String
-    /// The id of this version of the record, which each change replaces. Responses to queries of an earlier version do
-    /// not count.
+    /// The id of this version of the record, which each change replaces. Responses for an earlier version do not count.
     package var revision: UUID
     package var changedAt: Timestamp
 
