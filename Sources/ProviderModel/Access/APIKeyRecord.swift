@@ -30,7 +30,7 @@ package struct APIKeyRecord: Hashable, Sendable {
 /// The result of deleting an API key.
 package enum KeyDeletionResult: Hashable, Sendable {
     case deleted, missing
-    /// A refusal because no other key can administer everything and never expires.
+    /// A refusal because this is the last key that can administer everything and never expires.
     case lastAdmin
 }
 
@@ -38,7 +38,7 @@ package enum KeyDeletionResult: Hashable, Sendable {
 package enum KeyChangeResult: Hashable, Sendable {
     case changed(APIKeyRecord)
     case missing
-    /// A refusal because no other key can administer everything and never expires.
+    /// A refusal because this is the last key that can administer everything and never expires.
     case lastAdmin
 }
 

@@ -2,39 +2,39 @@
 package struct ConfigurationFault: Hashable, Sendable {
     /// The cause of a fault, which has to be removed.
     package enum Cause: String, Hashable, Sendable, CaseIterable {
-        /// A pause because the push service rejects the credential.
+        /// The cause of a pause: the push service rejects the credential.
         case credentialRejected
-        /// A pause because the push service calls every provider token too old, which means that the clocks disagree.
+        /// The cause of a pause: the push service calls every provider token too old, which means that the clocks disagree.
         case clock
-        /// A pause because the credential's certificate has expired.
+        /// The cause of a pause: the credential's certificate has expired.
         case credentialExpired
-        /// A pause because the stored credential cannot be used.
+        /// The cause of a pause: the stored credential cannot be used.
         case credentialUnusable
-        /// A pause because the app has no credential any more.
+        /// The cause of a pause: the app has no credential any more.
         case credentialMissing
-        /// A pause because the credential may not send to the app's topic.
+        /// The cause of a pause: the credential may not send to the app's topic.
         case topicDisallowed
-        /// A pause because the push service's certificate is not trusted.
+        /// The cause of a pause: the push service's certificate is not trusted.
         case untrustedServer
-        /// A pause because the push service rejects the client certificate, or requires one.
+        /// The cause of a pause: the push service rejects the client certificate, or requires one.
         case clientCertificateRejected
-        /// A pause because the address is not that of a push service, where HTTP/2 over TLS is expected.
+        /// The cause of a pause: the address is not that of a push service, where HTTP/2 over TLS is expected.
         case wrongProtocol
-        /// A pause because the proxy opens no tunnel until a setting is changed.
+        /// The cause of a pause: the proxy opens no tunnel until a setting is changed.
         case proxy
-        /// A pause because the proxy cannot be reached, or opens no tunnel at the moment.
+        /// The cause of a pause: the proxy cannot be reached, or opens no tunnel at the moment.
         case proxyUnavailable
-        /// A pause because the push service's name has no address.
+        /// The cause of a pause: the push service's name has no address.
         case unknownHost
-        /// A pause because nothing listens at the push service's address.
+        /// The cause of a pause: nothing listens at the push service's address.
         case refused
-        /// A pause because the network has no route to the push service.
+        /// The cause of a pause: the network has no route to the push service.
         case unreachable
-        /// A pause because the push service does not answer.
+        /// The cause of a pause: the push service does not answer.
         case timeout
-        /// A pause because the push service closes each connection before it is open.
+        /// The cause of a pause: the push service closes each connection before it is open.
         case closed
-        /// A pause because no connection to the push service can be opened, for another reason.
+        /// The cause of a pause: no connection to the push service can be opened, for another reason.
         case noConnection
     }
 

@@ -4,7 +4,7 @@ package import PushTypes
 package struct ErasureRecord: Hashable, Sendable {
     package var id: Int64
     package var app: Int64
-    /// The user to erase, or `nil` for a whole app, and after the rows have been deleted.
+    /// The user to erase, or `nil` for a whole app and once the rows have been deleted.
     package var user: String?
     /// The time of the request, by the steady clock.
     package var requestedAt: Timestamp

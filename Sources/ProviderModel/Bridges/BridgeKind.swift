@@ -2,7 +2,7 @@
 package struct BridgeKind: RawRepresentable, Hashable, Sendable {
     /// The Matrix push gateway API. The name of a bridge is the `app_id`, or a pattern with `*` and `?`.
     package static let matrix = BridgeKind("matrix")
-    /// The legacy binary interface for old providers. The name is the topic.
+    /// The legacy binary interface for old providers. The name of a bridge is its topic.
     package static let binary = BridgeKind("binary")
 
     /// The name of the kind, in lower case.

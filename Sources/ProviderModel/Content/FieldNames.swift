@@ -9,7 +9,7 @@ struct FieldNames {
     /// A Boolean value that indicates whether the payload comes from the member `web` of the request.
     var isWeb = false
 
-    /// Returns the path of the member of the request.
+    /// Returns the path of the member of the request from which a member of the payload came.
     /// - Parameter path: The path from the root of the payload, with indices of arrays written as `[3]`.
     func name(_ path: [String]) -> String {
         let start = self.locale.map { ["localizations", $0] } ?? []

@@ -43,7 +43,7 @@ package struct PayloadTemplate: Hashable {
 
     init(payload: [String: JSONValue]) { self.payload = payload }
 
-    /// Decodes the stored text of a template.
+    /// Decodes the stored text of a template, or throws ``Damage``.
     package init(stored text: Data) throws(Damage) {
         guard case .object(let members)? = try? JSONValue(parsing: text), members["version"] == .integer(Self.version),
             case .object(let payload)? = members["payload"]

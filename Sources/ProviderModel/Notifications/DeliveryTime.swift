@@ -37,7 +37,7 @@ package struct DeliveryTime: Hashable, Sendable {
     package static let maximumDelay: Duration = .seconds(366 * 86_400)
 
     package var beginning: Beginning
-    /// The send window, or `nil` for any hour.
+    /// The send window, or `nil` if sending is allowed at any hour.
     package var window: SendWindow?
     package var zone = Zone.device(standard: .gmt)
 

@@ -45,9 +45,9 @@ package struct NotificationRecord: Hashable, Sendable {
     package var environment: PushEnvironment?
     package var guarantee: Guarantee
     package var lane: Lane
-    /// The delivery time, or `nil` to begin immediately, at any hour.
+    /// The delivery time, or `nil` to begin immediately and send at any hour.
     package var delivery: DeliveryTime?
-    /// The pace, or `nil` for as fast as possible.
+    /// The pace of sending, or `nil` to send as fast as possible.
     package var pace: PaceSettings?
     package var consent = ConsentRules()
     package var createdAt: Timestamp

@@ -25,7 +25,7 @@ package struct NotificationRequest: Hashable, Sendable {
     package var lane: NotificationRecord.Lane
     /// The delivery time, or `nil` to send immediately.
     package var delivery: DeliveryTime?
-    /// The pace of sending, or `nil` for as fast as possible.
+    /// The pace of sending, or `nil` to send as fast as possible.
     package var pace: PaceSettings?
     /// The rules that decide which recipients are skipped.
     package var consent = ConsentRules()

@@ -2,7 +2,7 @@ package import PushSupport
 
 /// The proof that an app's user may download an issue: App Store transactions, or an account with the publisher.
 package struct EntitlementProof: Hashable, Sendable {
-    /// The maximum number of transactions in a request, and of bytes in one. A request with more is rejected.
+    /// The maximum number of transactions in a request, and of bytes in a transaction. A request with more is rejected.
     package static let (maximumTransactions, maximumTransaction) = (20, 16 * 1024)
     /// The maximum length of the name of an account, in bytes.
     package static let maximumAccount = 256

@@ -5,7 +5,7 @@ package import PushTypes
 package struct EntitlementServerRecord: Hashable, Sendable {
     /// The format of the queries and the responses.
     package enum Form: String, Hashable, Sendable, CaseIterable {
-        /// A signed POST with JSON, and a response with JSON.
+        /// The format of a signed POST with JSON, and of a response with JSON.
         case json
         /// The direct entitlement API of Adobe DPS: a GET with the account's token, and a response with XML.
         case xml
@@ -13,12 +13,12 @@ package struct EntitlementServerRecord: Hashable, Sendable {
 
     /// The decision about an account while the publisher's server does not respond.
     package enum WhenDown: String, Hashable, Sendable, CaseIterable {
-        /// The decision that an account is entitled to nothing.
+        /// The decision that no account is entitled while the server does not respond.
         case refuse
-        /// The decision that an account that was entitled within the last hours remains entitled. Requests of other
-        /// accounts have to be repeated later.
+        /// The decision that an account that was entitled within the last hours remains so while the server does not
+        /// respond. Requests of other accounts have to be repeated later.
         case allowKnown
-        /// The decision that every account is entitled.
+        /// The decision that every account is entitled while the server does not respond.
         case allow
     }
 

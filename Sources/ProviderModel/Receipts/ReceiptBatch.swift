@@ -60,7 +60,7 @@ package struct ReceiptBatch: Hashable, Sendable {
 /// The result of processing a receipt.
 package enum ReceiptResult: Hashable, Sendable {
     case accepted
-    /// A result for a receipt that was accepted before, by its id, and does not count again.
+    /// A result for a receipt whose id was accepted before, so that it does not count again.
     case repeated
     case refused(ReceiptRefusal)
 }

@@ -36,7 +36,6 @@ extension RecurringSchedule {
         case runAll(maximum: Int)
     }
 
-    /// The runs that are due.
     package struct Due: Hashable, Sendable {
         /// The due runs, oldest first.
         package var runs: [Timestamp]
