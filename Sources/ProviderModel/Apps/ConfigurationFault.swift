@@ -4,7 +4,7 @@ package struct ConfigurationFault: Hashable, Sendable {
     package enum Cause: String, Hashable, Sendable, CaseIterable {
         /// The cause of a pause: the push service rejects the credential.
         case credentialRejected
-        /// The cause of a pause: the push service calls every provider token too old, which means that the clocks disagree.
+        /// The cause of a pause: clocks that disagree, so that the push service calls every provider token too old.
         case clock
         /// The cause of a pause: the credential's certificate has expired.
         case credentialExpired

@@ -98,8 +98,7 @@ package struct NamedAudiences: Hashable, Sendable {
 
 /// An audience of the devices for which an earlier notification ended in certain states.
 ///
-/// These are the devices with such a delivery in the ledger. The store keeps the deliveries until the later
-/// notification has ended.
+/// These are the devices with such a delivery, which the store keeps until the later notification has ended.
 package struct RecipientOutcomes: Hashable, Sendable {
     package var notification: UUID
     package var states: Set<DeliveryRecord.State>

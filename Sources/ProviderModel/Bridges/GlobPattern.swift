@@ -1,8 +1,7 @@
 /// A pattern in which `*` matches any number of characters and `?` matches one.
 package struct GlobPattern: Hashable, Sendable {
     private let scalars: [Unicode.Scalar]
-    /// The number of characters before the first `*` or `?`. Of several patterns that match a Matrix app id, the one
-    /// with the highest number wins.
+    /// The number of characters before the first `*` or `?`. Of several matching patterns, the highest number wins.
     package let literals: Int
 
     /// Creates a pattern, or returns `nil` for a text without `*` and `?`.

@@ -11,8 +11,7 @@ package struct NotificationContent: Hashable, Sendable {
     package var priority: Priority
     /// The expiration for all recipients, or ``Expiration/servicePolicy`` if ``expiresIn`` is set.
     package var expiration: Expiration
-    /// The number of seconds from the start of sending to a recipient to the expiration, or `nil` if ``expiration``
-    /// applies.
+    /// The number of seconds from the start of each sending to its expiration, or `nil` if ``expiration`` applies.
     package var expiresIn: Int64?
     package var collapseID: String?
     /// The payload in JSON or, for a template, the text from which the payload of each recipient is rendered.

@@ -46,8 +46,7 @@ package struct RegistrationResult: Hashable, Sendable {
     package var kind: Kind
     /// The ids of the other devices of the same installation, to which the registered profile was copied.
     package var siblings: [Int64] = []
-    /// The ids of the installation's devices that lost their user or got other preferences. Cached copies of them are
-    /// stale.
+    /// The ids of the installation's devices that lost their user or got other preferences, so that caches are stale.
     package var outdated: [Int64] = []
 
     package init(device: Int64, kind: Kind, siblings: [Int64] = [], outdated: [Int64] = []) {

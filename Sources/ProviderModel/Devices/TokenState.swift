@@ -35,8 +35,8 @@ package struct TokenStateChange: Hashable, Sendable {
         /// A deactivation that waits for an operator's decision, because too many other devices would be deactivated as
         /// well. `since` is the time from which the push service calls the token invalid.
         case withheld(since: Timestamp)
-        /// A change that assigns the device to this environment, because its token works there and not where it
-        /// registered.
+        /// A change that assigns the device to this environment, because its token works there and not in the one of
+        /// its registration.
         case moved(to: PushEnvironment)
     }
 

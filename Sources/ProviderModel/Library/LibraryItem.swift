@@ -99,8 +99,8 @@ package struct LibraryUse: Hashable, Sendable {
 package struct LibraryLimits: Hashable, Sendable {
     /// The maximum number of items of the kind in an app, beyond which none is added. Default 500.
     package var items = 500
-    /// The maximum number of versions of an item that are kept, besides those that schedules name. Beyond it, the
-    /// oldest are deleted. Default 100.
+    /// The maximum number of versions of an item that are kept, besides those that schedules name: the newest. Default
+    /// 100.
     package var versions = 100
     /// The maximum size of an item's body, in bytes. Default 64 kB.
     package var bytes = 64 * 1024
@@ -158,8 +158,7 @@ package enum LibraryChangeResult: Hashable, Sendable {
     case missing
     /// A refusal because the version to be restored is not kept any more.
     case missingVersion
-    /// A refusal because the item has this version, and not the one that the caller has read
-    /// (``LibraryChange/expected``).
+    /// A refusal because the item has this version, and not ``LibraryChange/expected``.
     case stale(version: Int64)
     case nameTaken
     /// A refusal because the app has as many items of the kind as the limits allow.

@@ -1,6 +1,5 @@
 extension NotificationRequest {
-    /// Returns the lane of a request that names none: urgent for tokens, single users and Live Activities, or else
-    /// bulk.
+    /// Returns the lane of a request that names none: urgent for tokens, single users and Live Activities, else bulk.
     static func lane(_ audience: Audience, isPaced: Bool) -> NotificationRecord.Lane {
         guard !isPaced else { return .bulk }
         switch audience {

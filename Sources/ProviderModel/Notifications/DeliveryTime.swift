@@ -48,8 +48,8 @@ package struct DeliveryTime: Hashable, Sendable {
         return self.window == nil
     }
 
-    /// Returns the first time at which sending to devices in `zone` is allowed, or `nil` if ``PastPolicy/skip``
-    /// applies.
+    /// Returns the first time at which sending to devices in `zone` is allowed, or `nil` if ``PastPolicy/skip`` leaves
+    /// them out.
     /// - Parameters:
     ///   - zone: The zone that the devices reported, or `nil` for none or an unknown one.
     ///   - acceptedAt: The time at which the request was accepted, so that the result is always the same.

@@ -97,7 +97,7 @@ package enum CronField: String, CaseIterable, Sendable {
 struct CronValues: Hashable, Sendable {
     /// The set of allowed values, with one bit for each value.
     var bits: UInt64
-    /// A Boolean value that indicates whether the field begins with `*` or allows every value. It then does not
+    /// A Boolean value that indicates whether the field begins with `*` or allows every value. Such a field does not
     /// restrict the days or times of runs.
     var isWildcard: Bool
 

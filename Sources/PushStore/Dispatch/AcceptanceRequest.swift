@@ -21,9 +21,9 @@ package struct AcceptanceRequest: Sendable {
     /// The chat session whose messages the notification announces, or `nil` if it announces none. If the session no
     /// longer exists, the notification is refused.
     package var session: UUID?
-    /// A Boolean value that indicates whether the caller is ready to send the notification immediately. In that case,
-    /// the accepting transaction also leases the shard to the caller, if it is the only one, the notification names
-    /// tokens, and the app is not stopped.
+    /// A Boolean value that indicates whether the caller is ready to send the notification immediately. If so,
+    /// accepting it also leases the only shard to the caller, if the notification names tokens and the app is not
+    /// stopped.
     package var isClaimed: Bool
     /// The time, by the later of the wall and steady clocks, at which the notification is opened, so that its shards
     /// may be claimed. It is used only for a notification that is opened when it is accepted.

@@ -51,8 +51,7 @@ package struct AttemptResult: Hashable, Sendable {
 /// An attempt to send to one recipient that was followed by another attempt, as the store keeps it for timelines.
 package struct AttemptRecord: Hashable, Sendable {
     package var at: Timestamp
-    /// The number of identical attempts from ``firstAt`` to ``at`` that this record stands for. Only attempts whose
-    /// pushes were never sent are combined.
+    /// The number of attempts from ``firstAt`` to ``at`` that the record combines. It is 1 if a push was sent.
     package var times: Int
     package var firstAt: Timestamp
     package var wasSent: Bool

@@ -94,8 +94,7 @@ package struct RetryResult: Hashable, Sendable {
     /// The environment whose pause delays the recipient until ``dueAt``, or `nil` if no pause does. The recipient
     /// becomes due immediately when the pause ends.
     package var heldFor: PushEnvironment?
-    /// A Boolean value that indicates whether an earlier push may have reached the device
-    /// (``Recipient/mayHaveArrived``).
+    /// A Boolean value that indicates whether an earlier push may have arrived (``Recipient/mayHaveArrived``).
     package var mayHaveArrived = false
     /// The attempt that led to the retry, or `nil` if no attempt was made.
     package var attempt: AttemptResult?
@@ -142,8 +141,8 @@ package struct ShardStep: Hashable, Sendable {
     package var leaseUntil: Timestamp?
     /// The earliest time of the shard's next page, or `nil` to leave it unchanged.
     package var notBefore: Timestamp?
-    /// The environments whose pause delays the shard until ``notBefore``, or `nil` if no pause does. The shard becomes
-    /// due immediately when the pause ends.
+    /// The environments whose pause delays the shard until ``notBefore``, or `nil` if no pause does. The end of the
+    /// pause makes the shard due.
     package var heldFor: HoldingEnvironments?
 
     package init(

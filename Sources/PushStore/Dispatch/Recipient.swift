@@ -13,16 +13,14 @@ package struct Recipient: Hashable, Sendable {
     package var environment: PushEnvironment
     /// The time of the device's latest registration, or `nil` if the token is not registered.
     package var registeredAt: Timestamp?
-    /// A Boolean value that indicates whether the push service has rejected the token as bad. An accepted push resets
-    /// it.
+    /// A Boolean value that indicates whether the token was rejected as bad. An accepted push resets it.
     package var isSuspected = false
     /// The environment in which the device is registered, if the push is attempted in the other environment (see
     /// ``TokenStateChange/Kind/moved(to:)``), or `nil` otherwise.
     package var movedFrom: PushEnvironment?
     /// The number of earlier attempts to send to the recipient.
     package var attempts: Int
-    /// A Boolean value that indicates whether the response to an earlier attempt was lost. The push may then have
-    /// arrived.
+    /// A Boolean value that indicates whether an earlier push may have arrived, because its response was lost.
     package var mayHaveArrived = false
     /// The requested fields of the device's profile, or `nil` if none were requested.
     package var profile: RecipientProfile?

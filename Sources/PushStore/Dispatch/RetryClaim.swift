@@ -38,8 +38,7 @@ package struct EndedRetry: Hashable, Sendable {
     package var recipient: Recipient?
     package var attempts: Int
     package var cause: EndingCause
-    /// A Boolean value that indicates whether an earlier push may have reached the device
-    /// (``Recipient/mayHaveArrived``).
+    /// A Boolean value that indicates whether an earlier push may have arrived (``Recipient/mayHaveArrived``).
     package var mayHaveArrived = false
 
     package var state: DeliveryRecord.State { self.cause.state.ending(mayHaveArrived: self.mayHaveArrived) }

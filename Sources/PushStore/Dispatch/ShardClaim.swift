@@ -94,8 +94,7 @@ package struct ClaimFilter: Hashable, Sendable {
     }
 }
 
-/// An app in an environment of the push service. The notifications of a target share the dispatcher's permits to send
-/// and its back-off after errors.
+/// An app in an environment of the push service. Its notifications share the dispatcher's permits and back-off.
 package struct DispatchTarget: Hashable, Sendable {
     package var app: Int64
     /// The environment, or `nil` for notifications that are sent in both environments.

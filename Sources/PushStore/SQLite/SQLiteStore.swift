@@ -10,8 +10,7 @@ import Synchronization
 package final class SQLiteStore: ProviderStore {
     let database: StoreDatabase
     let masterKey: MasterKey
-    /// The API keys by their hashes, so that most requests are authorized without a query. Every change of an API key
-    /// clears the cache before it returns.
+    /// A cache of API keys by their hashes, by which most requests are authorized. Every change of a key clears it.
     let keyCache = SharedCache<[UInt8], APIKeyRecord>(maximum: 10_000)
     let owner = LeaseOwner()
     let pageWriter = PageWriter()
@@ -104,8 +103,7 @@ extension SQLiteStore {
     /// The length of the database file in bytes, without the write-ahead log.
     package var fileBytes: Int { Self.length(ofFile: self.database.pool.path) }
 
-    /// The number of bytes that this process can still write to the file system of the database, or `nil` if the
-    /// operating system does not report it.
+    /// The number of bytes that this process can still write to the database's file system, or `nil` if unknown.
     package var availableBytes: Int? {
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: self.database.pool.path)
         return (attributes?[.systemFreeSize] as? NSNumber)?.intValue

@@ -74,8 +74,7 @@ package struct MasterKey: Sendable {
 
 /// A context to which a sealed secret is bound, such as a row of the database.
 ///
-/// A secret can be opened only in the context for which it was sealed. A row with the secret of another row counts as
-/// damaged.
+/// A secret can be opened only in the context for which it was sealed. A row with the secret of another one is damaged.
 enum SecretContext: Hashable, Sendable {
     case credential(app: Int64, PushEnvironment)
     case webhook(UUID, app: Int64)

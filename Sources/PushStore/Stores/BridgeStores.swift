@@ -100,8 +100,7 @@ package protocol XMPPNodeStore: Sendable {
 
 /// The store of the sessions that the provider maintains at chat servers on behalf of users.
 package protocol ChatSessionStore: Sendable {
-    /// Adds a session, unless the user or the app already has the maximum number of sessions. The result tells whether
-    /// it was added.
+    /// Adds a session, unless the user or the app already has the maximum number, as the result then tells.
     /// - Parameters:
     ///   - perUser: The maximum number of sessions that a user may have.
     ///   - perApp: The maximum number of sessions that an app may have.

@@ -112,8 +112,7 @@ package protocol UserStore: Sendable {
     /// - Returns: The ids of the user's devices, or `nil` if the app no longer exists.
     @discardableResult
     func setPreferences(_ preferences: Preferences, app: Int64, user: String) async throws -> [Int64]?
-    /// Counts notifications towards the frequency caps of their users, in one transaction, so that concurrent
-    /// notifications cannot exceed a cap.
+    /// Counts notifications towards frequency caps, in one transaction, so that concurrent ones cannot exceed a cap.
     ///
     /// A notification counts once for each user, at the time of its latest attempt, regardless of devices, retries and
     /// repetitions after a crash.

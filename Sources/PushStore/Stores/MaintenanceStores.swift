@@ -165,8 +165,7 @@ package protocol ErasureStore: Sendable {
     /// Erases a bounded number of rows of the app or user.
     /// - Returns: Whether more rows remain.
     func continueErasure(_ erasure: ErasureRecord, now: Timestamp) async throws -> Bool
-    /// Returns the present and former tokens of the user's devices, whether or not these have been erased, or an empty
-    /// set for the erasure of an app.
+    /// Returns the present and former tokens of the user's devices, erased or not. The erasure of an app has none.
     func tokens(of erasure: ErasureRecord) async throws -> Set<DeviceToken>
     /// Erases data of erased users that was kept for notifications in progress and is no longer needed.
     func eraseEnded(now: Timestamp) async throws

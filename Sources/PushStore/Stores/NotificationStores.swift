@@ -82,8 +82,7 @@ package protocol TimelineStore: Sendable {
     func horizon(app: Int64, before: NotificationCursor?, campaigns: Int) async throws -> NotificationCursor?
     /// Returns the periods in which devices belonged to a user: current ones, then ended ones, latest end first.
     func periods(app: Int64, user: String, limit: Int) async throws -> [UserPeriod]
-    /// Returns a device's deliveries before `before` and not before `horizon`, newest first. A `nil` bound has no
-    /// effect.
+    /// Returns a device's deliveries before `before`, back to `horizon`, newest first. A `nil` bound has no effect.
     /// - Parameter period: The device, and the period in which the deliveries must have been sent.
     func deliveries(
         app: Int64,
@@ -92,8 +91,8 @@ package protocol TimelineStore: Sendable {
         horizon: NotificationCursor?,
         limit: Int
     ) async throws -> [DeliveryRecord]
-    /// Returns an unregistered token's deliveries before `before` and not before `horizon`, newest notification first.
-    /// A `nil` bound has no effect.
+    /// Returns an unregistered token's deliveries before `before`, back to `horizon`, newest first. A `nil` bound has
+    /// no effect.
     /// - Parameter since: The time after which the deliveries must have been sent, or `nil` for any time.
     func deliveries(
         app: Int64,

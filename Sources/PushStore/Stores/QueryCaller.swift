@@ -15,8 +15,7 @@ package struct QueryCaller: Hashable, Sendable {
     /// The caller of the current task, or `nil` for background services, whose queries are cheap or bounded otherwise.
     @TaskLocal package static var current: QueryCaller?
 
-    /// The maximum time of a query, without the time that it waits in a queue. For a count of recipients it is
-    /// processor time.
+    /// The maximum time of a query, without waiting in a queue. For a count of recipients it is processor time.
     package var budget: Duration
     package var purpose: Purpose
     /// The account to which the caller's queries are charged. Apps take turns, and so do the callers within an app.

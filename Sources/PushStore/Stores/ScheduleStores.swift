@@ -71,8 +71,8 @@ package enum ScheduleChange: Hashable, Sendable {
     case pause(version: Int64?)
     /// A change that resumes the schedule.
     /// - Parameters:
-    ///   - nextRunAt: The time of the next run, computed from the rule in the record that the caller has read, or `nil`
-    ///     if the rule has no further run.
+    ///   - nextRunAt: The time of the next run, computed from the rule of the record that was read, or `nil` if it has
+    ///     no further run.
     ///   - version: The version of that record. If the schedule now has another version, nothing is changed.
     case resume(nextRunAt: Timestamp?, version: Int64)
 }

@@ -28,8 +28,7 @@ package protocol TokenStateStore: Sendable {
     func settleWithheld(app: Int64, environment: PushEnvironment, deactivates: Bool, now: Timestamp) async throws -> Int
     /// Returns the number of devices that ``reactivate(_:app:limit:now:)`` would reactivate without a limit.
     func deactivated(_ filter: DeactivationFilter, app: Int64) async throws -> Int
-    /// Reactivates the devices that have been inactive ever since a deactivation that the filter selects, and that
-    /// still have the same token.
+    /// Reactivates devices that a deactivation matching the filter has made inactive, and that still have the token.
     ///
     /// Many devices take several transactions.
     /// - Parameter limit: The number of devices after which it stops, at the end of a page.

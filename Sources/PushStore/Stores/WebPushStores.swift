@@ -22,16 +22,14 @@ package protocol WebPushStore: Sendable {
 
 /// The store for receiving Web Push messages: installations' push resources, and messages waiting to be fetched.
 package protocol PushResourceStore: Sendable {
-    /// Adds a push resource, an address at which senders reach an installation, if the installation has an active
-    /// device with a token for alerts.
+    /// Adds a push resource, an address for senders, if the installation has an active device with a token for alerts.
     func addPushResource(_ resource: PushResourceRecord) async throws -> PushResourceAdditionResult
     /// Returns the push resources of an installation, oldest first. Damaged push resources are left out.
     func pushResources(app: Int64, installation: String) async throws -> [PushResourceRecord]
     /// Removes a push resource of an installation, together with its messages.
     /// - Returns: `true`, or `false` if the installation has no push resource with this id.
     func removePushResource(_ id: UUID, app: Int64, installation: String) async throws -> Bool
-    /// Returns the push resource whose secret has this hash, with the installation's active device for alerts, or `nil`
-    /// if either does not exist.
+    /// Returns the push resource with this hash and the device that gets its messages, or `nil` if there is none.
     func pushResourceTarget(hash: [UInt8]) async throws -> PushResourceTarget?
     /// Sets the URL that the provider calls when the push resource is removed for want of a device.
     func setUnsubscribeURL(_ url: String, of resource: PushResourceRecord) async throws

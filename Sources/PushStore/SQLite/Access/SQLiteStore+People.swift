@@ -154,8 +154,7 @@ struct PersonRows {
         try self.database.update("person", person.columns, id: person.id.uuidString)
     }
 
-    /// Stores a link for choosing a password, replacing the person's earlier one. A link without a person is for
-    /// creating the first person.
+    /// Stores a link in place of the person's earlier one. A link without a person is for creating the first person.
     func insert(_ link: LinkRecord) throws {
         try self.database.run(sql: "DELETE FROM personLink WHERE person IS ?", [link.person?.uuidString])
         try self.database.insert(

@@ -4,8 +4,7 @@ package import ProviderModel
 package import PushTypes
 
 extension SQLiteStore {
-    /// The SQL condition that a device has registered the token of a `legacyToken` entry since the entry was written,
-    /// so that the token is valid again.
+    /// The SQL condition that a device has registered the token of a `legacyToken` row since that was written.
     private static let hasRegistered = """
         EXISTS (SELECT 1 FROM device
             WHERE device.app = legacyToken.app AND device.environment = legacyToken.environment

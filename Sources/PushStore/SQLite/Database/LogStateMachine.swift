@@ -11,8 +11,7 @@ struct LogStateMachine {
         var checkpoint = 8000
         /// The threshold above which a truncating checkpoint runs, for which readers renew their snapshots: 41 MB.
         var renewal = 10_000
-        /// The threshold above which writers wait for a truncating checkpoint: 49 MB. It leaves 15 MB of 64 MB for one
-        /// transaction.
+        /// The threshold above which writers wait for a truncating checkpoint: 49 MB, to leave room below 64 MB.
         var hold = 12_000
         /// The maximum time that a truncating checkpoint waits for readers to renew their snapshots.
         var patience: Duration = .seconds(1)
@@ -39,8 +38,7 @@ struct LogStateMachine {
 
     private enum Phase {
         case open, folding
-        /// The phase after a snapshot has prevented a truncating checkpoint. Writers try no other before the given
-        /// time.
+        /// The phase after a snapshot has prevented a checkpoint. Writers try no other before the given time.
         case prevented(until: ContinuousClock.Instant)
     }
 

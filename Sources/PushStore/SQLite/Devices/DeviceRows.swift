@@ -6,8 +6,7 @@ package import PushTypes
 struct DeviceRows {
     let database: Database
 
-    /// Returns the devices of an audience in ascending order of their ids, beginning after the id `after`. A `nil`
-    /// environment or kind stands for any.
+    /// Returns the devices of an audience by id, beginning after `after`. A `nil` environment or kind stands for any.
     func devices(
         app: Int64,
         audience: AudienceExpression,

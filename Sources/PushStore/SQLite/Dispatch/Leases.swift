@@ -23,8 +23,7 @@ enum Leases {
 
     /// Returns the leases under which no owner works any more.
     ///
-    /// A lease of the caller is lost if it is not among `held`. Any other lease, or with `nil` any lease, is lost once
-    /// it expires.
+    /// A caller's lease that is not among `held` is lost. Any other, or with `nil` any lease, is lost once it expires.
     static func lost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: Database) throws -> [Int64] {
         let statement = try RawStatement(sql: "SELECT fence, owner, until FROM lease", in: database)
         defer { statement.reset() }

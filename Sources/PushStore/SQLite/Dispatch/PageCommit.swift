@@ -145,8 +145,8 @@ struct PageCommit {
         }
     }
 
-    /// The new expiry time of the lease, or `nil` to end it now. The lease of a stopped notification ends now, because
-    /// no later page would end it.
+    /// The new expiry time of the lease, or `nil` to end it now, as for a stopped notification, which has no later
+    /// page.
     private var keptUntil: Timestamp? { self.isInProgress ? self.page.step?.leaseUntil : nil }
 
     /// Writes the state of a recipient, unless the recipient already has a final state.

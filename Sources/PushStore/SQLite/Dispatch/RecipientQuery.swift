@@ -208,8 +208,8 @@ struct RecipientQuery: Sendable {
         var lack: EndingCause { self.isErased ? .erased : self.isOfOtherKind ? .otherKind : .unreadable }
     }
 
-    /// Returns the token that the notification names at a position, with its device if it is registered. The channel of
-    /// a broadcast has no device.
+    /// Returns the token that the notification names at a position, with its device if it is registered. A broadcast's
+    /// channel has none.
     private func target(_ position: Int64, in database: Database) throws -> Named {
         let named = "SELECT token, environment FROM target WHERE notification = ? AND position = ?"
         let statement = try RawStatement(sql: named, in: database)

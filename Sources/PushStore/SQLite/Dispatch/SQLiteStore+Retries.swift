@@ -187,8 +187,7 @@ struct DueRetry {
     var attempts: Int
     /// A Boolean value that indicates whether the previous process ended during the push, under `atMostOnce`.
     var isInterrupted: Bool
-    /// A Boolean value that indicates whether an earlier push may have reached the device
-    /// (``Recipient/mayHaveArrived``).
+    /// A Boolean value that indicates whether an earlier push may have arrived (``Recipient/mayHaveArrived``).
     var mayHaveArrived: Bool
     /// The time in milliseconds, by the steady clock, at which the attempt is due.
     var dueAt: Int64

@@ -59,8 +59,7 @@ extension SQLiteStore {
         return count + 1
     }
 
-    /// The number of newest connections that are kept at any age, because they may still be open. A provider has fewer
-    /// open connections than this.
+    /// The number of newest connections that are kept at any age, because they may be open. A provider has fewer.
     private static let keptConnections = 1000
 
     package func forgetConnections(before: Timestamp, limit: Int) async throws -> Int {

@@ -7,8 +7,7 @@ import PushTypes
 /// Erases a user of an app in steps, each of which is a transaction of bounded size.
 ///
 /// A notification to this user alone is deleted, with its ledger. Any other notification stays, and the user and the
-/// user's tokens are removed from its audience. The contents of notifications to others, such as the text of a
-/// campaign, are not searched.
+/// user's tokens are removed from its audience. The contents of notifications to others are not searched.
 struct UserErasure {
     /// The maximum number of the user's devices that one step erases.
     private static let devicesAtOnce = 20
@@ -23,8 +22,7 @@ struct UserErasure {
     let now: Timestamp
     let database: Database
 
-    /// Erases all data under the user's name except notifications and devices, at the time of the request. Later data
-    /// stays.
+    /// Erases all data under the user's name at the time of the request, except notifications and devices.
     /// - Parameter requests: The stored requests that name the user or the user's tokens, and from which later
     ///   notifications would be created.
     func eraseProfile(_ requests: [StoredRequest]) throws {
@@ -167,8 +165,7 @@ struct UserErasure {
         try self.remember(tokens)
     }
 
-    /// Returns a period of the user on a device that has another user now, with its receipts, or `nil` if there is
-    /// none.
+    /// Returns a period of the user on a device that now has another user, with its receipts, or `nil` for none.
     func formerDevice() throws -> (period: UserPeriod, receipts: [ReceiptsOfDevice])? {
         let users = DeviceUsers(app: self.app, database: self.database)
         guard let period = try users.ended(of: self.user, limit: 1).first else { return nil }

@@ -221,8 +221,7 @@ extension NotificationRow {
     /// Inserts a notification.
     /// - Parameters:
     ///   - idempotency: The key and the fingerprint of the request, or `nil` for a request without a key.
-    ///   - opening: The registration clock and the time, for a notification that is opened when it is accepted, or
-    ///     `nil` for one that is opened later.
+    ///   - opening: The registration clock and the time of the opening, or `nil` if the notification is opened later.
     /// - Returns: The number by which the store identifies the notification.
     static func insert(
         _ notification: NotificationRecord,

@@ -3,8 +3,7 @@ package import ProviderModel
 package import PushTypes
 
 extension SQLiteStore {
-    /// The maximum number of groups that a query returns. There are more combinations of quiet hours and time zones
-    /// only if they are created on purpose.
+    /// The maximum number of groups that a query returns. More exist only if they are created on purpose.
     static let maximumConsentGroups = 10_000
 
     package func consentGroups(

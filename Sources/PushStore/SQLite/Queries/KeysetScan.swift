@@ -64,8 +64,7 @@ struct KeysetScan {
         return result
     }
 
-    /// Counts the matching rows among the first `maximum` rows of the range. If the range has more, the total is
-    /// inexact.
+    /// Counts the matching rows among the first `maximum` rows of the range. With more rows, the total is inexact.
     func total(rows maximum: Int, in database: Database) throws -> ListTotal {
         let sql = """
             SELECT count(*) AS visited, coalesce(sum(fits), 0) AS fitting FROM (

@@ -192,8 +192,7 @@ struct ScheduleRows {
         return try self.database.hasRow(sql: sql, [schedule.uuidString, version])
     }
 
-    /// Returns the refusal of a schedule if its request of `size` bytes would exceed a limit of the app, or `nil` if
-    /// not.
+    /// Returns the refusal of a schedule if its request of `size` bytes would exceed a limit, or `nil` otherwise.
     /// - Parameter id: The schedule that it replaces, or `nil` for a new one.
     fileprivate func excess(
         _ size: Int,

@@ -12,8 +12,7 @@ struct StoredTable: Sendable {
         case provider
         /// The app in the column `app`. The associated value is the step of its erasure that deletes the rows.
         case app(AppRemoval)
-        /// The notification in the column `notification`. Unless `isLedger` is `true`, only notifications in progress
-        /// have rows.
+        /// The notification in the column `notification`. Only one in progress has rows if `isLedger` is `false`.
         case notification(isLedger: Bool)
         /// A row of another table. A foreign key deletes the rows together with that row.
         case otherRow
@@ -51,8 +50,7 @@ struct StoredTable: Sendable {
         let name: KeyValuePairs<String, String>
         /// The SQL condition on the rows to examine.
         var condition = "TRUE"
-        /// A function that decodes a row and opens its secrets, or `nil` if all rows matching the condition are
-        /// damaged.
+        /// A function that decodes a row and opens its secrets, or `nil` if all rows of the condition are damaged.
         var read: (@Sendable (Row, MasterKey?) throws -> Void)?
 
         /// Returns a check for rows from which a type of record cannot be decoded.
