@@ -20,14 +20,12 @@ package struct DeliveryRecord: Hashable, Sendable {
         case accepted = 1
         /// The final state of a recipient whose push the push service rejected.
         case rejected = 2
-        /// The final state of a recipient whose push could not be sent in time or within the allowed number of
-        /// attempts.
+        /// The final state of a recipient whose push could not be sent in time or in the allowed attempts.
         case failed = 3
         /// The final state of a recipient to which nothing was sent, for example because the device was removed, or its
         /// token got the notification through another registration.
         case skipped = 4
-        /// The final state of a recipient whose push was sent, and its response lost. It may have arrived, so it is not
-        /// sent again.
+        /// The final state of a recipient whose push may have arrived, because only its response was lost.
         case unknown = 5
 
         /// The name of the state in the API.
@@ -46,20 +44,19 @@ package struct DeliveryRecord: Hashable, Sendable {
     package var notification: UUID
     /// The position of the notification in the list of all notifications.
     package var position: NotificationCursor
-    /// The recipient, unique within the notification: a device's id, or a number below zero for a token that the
-    /// request named.
+    /// The id of the recipient in the notification: that of a device, or a negative number for a named token.
     package var recipient: Int64
-    /// The id of the recipient's device; `nil` if the token is not registered.
+    /// The id of the recipient's device, or `nil` if the token is not registered.
     package var device: Int64?
-    /// The token; `nil` once the device has been removed.
+    /// The token, or `nil` once the device has been removed.
     package var token: DeviceToken?
     package var environment: PushEnvironment?
     package var state: State
-    /// The reason for the state, given by the push service or the provider; `nil` for none.
+    /// The reason for the state, given by the push service or the provider, or `nil` if there is none.
     package var reason: String?
     package var attempts: Int
     package var at: Timestamp
-    /// The receipts of the recipient, earliest first; empty where only counts are kept.
+    /// The receipts of the recipient, earliest first. The list is empty where only counts are kept.
     package var receipts: [ReceiptRecord] = []
 
     package init(
@@ -90,7 +87,7 @@ package struct NotificationCursor: Hashable, Sendable {
 
 extension DeliveryRecord.State {
     /// Returns the final state of a recipient whose last attempt ended in this state.
-    /// - Parameter mayHaveArrived: `true` if the response to an earlier attempt was lost. Then ``failed`` and
+    /// - Parameter mayHaveArrived: Whether the response to an earlier attempt was lost. If so, ``failed`` and
     ///   ``skipped`` become ``unknown``.
     package func ending(mayHaveArrived: Bool) -> Self {
         guard mayHaveArrived else { return self }
@@ -101,8 +98,7 @@ extension DeliveryRecord.State {
     }
 }
 
-/// The cause for which no attempt, or no further attempt, is made for a recipient. The raw value becomes the delivery's
-/// reason.
+/// The cause for which no further attempt is made for a recipient. The raw value becomes the delivery's reason.
 package enum EndingCause: String, Hashable, Sendable {
     case deviceRemoved = "the device was removed before it could be sent"
     case unreadable = "what is stored of its device cannot be read"

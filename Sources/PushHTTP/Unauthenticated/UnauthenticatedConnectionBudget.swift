@@ -32,13 +32,12 @@ package final class UnauthenticatedConnectionBudget: Sendable {
 
     package var limits: UnauthenticatedConnectionStateMachine.Limits { self.state.withLock { $0.machine.limits } }
 
-    /// The current number of unauthenticated connections.
     package var count: Int { self.state.withLock { $0.machine.count } }
 
     /// The memory that all unauthenticated connections currently take, in bytes.
     package var bytes: Int { self.state.withLock { $0.machine.bytes } }
 
-    /// Tracks a new connection, before other handlers are added. Call it on the event loop of the connection.
+    /// Tracks a new connection, before other handlers are added. This method must be called on its event loop.
     /// - Returns: `false` if the connection is rejected and is being closed.
     package func admit(_ channel: any Channel, listener: String) throws -> Bool {
         let handler = UnauthenticatedConnectionHandler(self, listener: listener)
@@ -64,7 +63,8 @@ package final class UnauthenticatedConnectionBudget: Sendable {
         return true
     }
 
-    /// Stops tracking a connection that has shown a valid credential, or whose request was accepted. Thread-safe.
+    /// Stops tracking a connection that has shown a valid credential, or whose request was accepted. This method may be
+    /// called on any thread.
     package static func markAuthenticated(_ channel: any Channel) {
         channel.pipeline.fireUserInboundEventTriggered(ConnectionAuthenticated())
     }
@@ -110,7 +110,7 @@ package final class UnauthenticatedConnectionBudget: Sendable {
         )
     }
 
-    /// Schedules a timer for the next deadline. One timer suffices, because deadlines follow age.
+    /// Schedules a timer for the next deadline. One timer suffices, because the deadlines are in the order of age.
     private func schedule(on eventLoop: any EventLoop) {
         let (next, now) = (self.state.withLock { $0.machine.nextDeadline() }, self.clock())
         guard let next else { return self.state.withLock { $0.hasTimer = false } }
@@ -132,18 +132,17 @@ package final class UnauthenticatedConnectionBudget: Sendable {
 package struct UnauthenticatedConnectionStateMachine: Sendable {
     package typealias ID = UInt64
 
-    /// The limits on all unauthenticated connections together.
     package struct Limits: Hashable, Sendable {
         /// The maximum number of bytes that all connections together retain. Beyond it, the connection that retains the
         /// most is closed. Default 8 MiB.
         package var bytes = 8 << 20
-        /// The maximum number of connections. For a further one, an old one is closed, or else the new one. Default
-        /// 4,096.
+        /// The maximum number of connections. To admit another, an old one is closed. If none is old enough, the new
+        /// one is rejected. Default 4,096.
         package var connections = 4096
         /// The maximum time from accepting a connection to its authentication. Default 60 s.
         package var deadline: TimeAmount = .seconds(60)
-        /// The age below which a connection is not closed in favour of a new one. Default 2 s: honest clients are
-        /// faster.
+        /// The age below which a connection is not closed in favour of a new one. Default 2 s, within which honest
+        /// clients authenticate.
         package var minimumAge: TimeAmount = .seconds(2)
         /// The age below which a connection that has sent no message is not closed in favour of a new one. Default 0.5
         /// s, because an honest client sends a message immediately.
@@ -152,7 +151,7 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         package init() {}
     }
 
-    /// The reason for which a connection is closed.
+    /// The reason why an unauthenticated connection is closed.
     package enum Cause: String, Hashable, Sendable {
         case deadline = "no valid credential in time"
         case bytes = "unauthenticated connections hold too much memory, and this one the most"
@@ -181,7 +180,8 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
     package var count: Int { self.entries.count }
 
     /// Admits an accepted connection.
-    /// - Returns: The id of the connection, or `nil` if it is rejected; and the connection to close in favour of it.
+    /// - Returns: The id of the connection, or `nil` if it is rejected, and the connection to close in favour of it, or
+    ///   `nil` if none has to be closed.
     package mutating func open(now: NIODeadline) -> (id: ID?, closes: ID?) {
         var closes: ID?
         if self.entries.count >= max(1, self.limits.connections) {
@@ -196,11 +196,10 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         return (self.lastID, closes)
     }
 
-    /// Records that a connection has sent its first message.
     package mutating func firstMessageReceived(_ id: ID) { self.entries[id]?.isSilent = false }
 
     /// Returns the connection to close in favour of a new one: the oldest one without a first message, or else the
-    /// oldest one, if it has the minimum age.
+    /// oldest one. Returns `nil` if neither has its minimum age.
     private mutating func victim(now: NIODeadline) -> ID? {
         while let id = self.silent.first, self.entries[id]?.isSilent != true { self.silent.removeFirst() }
         if let id = self.silent.first, let entry = self.entries[id], now >= entry.opened + self.limits.minimumSilentAge
@@ -211,8 +210,8 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
     }
 
     /// Sets the number of bytes that a connection retains.
-    /// - Returns: The connection to close, which retains the most bytes, or the newest among several; `nil` if none has
-    ///   to be closed.
+    /// - Returns: The connection to close, which is the newest of those that retain the most bytes, or `nil` if none
+    ///   has to be closed.
     package mutating func hold(_ id: ID, bytes: Int) -> ID? {
         guard let before = self.entries[id]?.bytes else { return nil }
         self.entries[id]?.bytes = max(0, bytes)
@@ -223,7 +222,6 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         return largest?.key
     }
 
-    /// Removes a connection that is authenticated or closed.
     package mutating func close(_ id: ID) {
         guard let entry = self.entries.removeValue(forKey: id) else { return }
         self.bytes -= entry.bytes
@@ -232,7 +230,7 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         if self.silent.count > most { self.silent.removeAll { self.entries[$0]?.isSilent != true } }
     }
 
-    /// Returns the next time at which ``tick(now:)`` closes a connection; `nil` if there are no connections.
+    /// Returns the next time at which ``tick(now:)`` closes a connection, or `nil` if there are no connections.
     package mutating func nextDeadline() -> NIODeadline? { self.oldest.map { $0.entry.opened + self.limits.deadline } }
 
     /// Removes and returns the connections that were not authenticated before their deadline.
