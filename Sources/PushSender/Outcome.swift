@@ -15,7 +15,7 @@ public enum Outcome: Hashable, Sendable {
     public struct Accepted: Hashable, Sendable {
         /// The `apns-id` header of the response; for a broadcast `apns-request-id`.
         public var id: String
-        /// The `apns-unique-id` header, by which Apple's console finds the notification; `nil` outside the sandbox.
+        /// The `apns-unique-id` header, by which Apple's console finds the notification, or `nil` outside the sandbox.
         public var uniqueID: String?
 
         /// Creates the response from the values of its two header fields.
@@ -26,12 +26,12 @@ public enum Outcome: Hashable, Sendable {
     public struct Failure: Hashable, Sendable, CustomStringConvertible {
         /// A readable description of the failure. It contains no secret and no complete token.
         public var description: String
-        /// The push service's reason for closing the connection; `nil` if it gave none that `Reason` contains.
+        /// The push service's reason for closing the connection, or `nil` if it gave none that `Reason` contains.
         public var reason: Reason?
-        /// The reason why there was no connection; `nil` for any other failure.
+        /// The reason why there was no connection, or `nil` for any other failure.
         public var fault: ConnectionFault?
-        /// `true` if the push itself cannot be sent, for example because HTTP/2 does not allow one of its headers.
-        /// Every further attempt would fail in the same way.
+        /// A Boolean value that indicates whether the push itself cannot be sent, for example because HTTP/2 does not
+        /// allow one of its headers. Every further attempt would fail in the same way.
         public var isOfPush: Bool
 
         /// Creates a failure from the values of its properties.

@@ -7,13 +7,14 @@ public struct PushServiceEndpoint: Hashable, Sendable {
     public var host: String
     /// The port. 443 by default; Apple also listens on 2197 (reference 1.1).
     public var port: Int
-    /// The port that is used when no connection can be opened to ``port``; `nil` for none. Apple's services use 2197.
+    /// The port that is used when no connection can be opened to ``port``, or `nil` for none. Apple's services use
+    /// 2197.
     ///
     /// A rejected credential does not lead to its use. While the fallback port is in use, ``port`` is probed again
     /// after a minute and then less often. It is used again as soon as it works.
     public var fallbackPort: Int?
-    /// The PEM certificates that are trusted in addition to the system's, such as a gateway's own authority; `nil` for
-    /// none.
+    /// The PEM certificates that are trusted in addition to the system's, such as a gateway's own authority, or `nil`
+    /// for none.
     public var additionalTrustRoots: String?
     /// The environment against which a certificate is checked before it is used; `nil` leaves the check to the service.
     public var environment: PushEnvironment?

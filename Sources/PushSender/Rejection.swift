@@ -6,7 +6,7 @@ import PushWire
 public struct Rejection: Hashable, Sendable {
     /// The recommended action for the notification and its token.
     public enum Advice: Hashable, Sendable {
-        /// Send the same notification again, after the delay that the push service named; `nil` if it named none.
+        /// Send the same notification again, after the delay that the push service named, or `nil` if it named none.
         case retry(after: Duration?)
         /// Stop using the token, unless the device registered it after ``Rejection/timestamp``: the app was removed.
         case dropToken
@@ -21,9 +21,9 @@ public struct Rejection: Hashable, Sendable {
     public var status: Int
     /// The member `reason` of the response. It may be empty, or a text that is not a case of `Reason`.
     public var reasonText: String
-    /// The time at which the push service found the token to be inactive; `nil` unless the status is 410.
+    /// The time at which the push service found the token to be inactive, or `nil` unless the status is 410.
     public var timestamp: Timestamp?
-    /// The value of the `retry-after` header; `nil` if there was none.
+    /// The value of the `retry-after` header, or `nil` if there was none.
     public var retryAfter: Duration?
 
     /// Creates the response from the values of its properties.
@@ -32,7 +32,7 @@ public struct Rejection: Hashable, Sendable {
         (self.timestamp, self.retryAfter) = (timestamp, retryAfter)
     }
 
-    /// The reason; `nil` if ``reasonText`` is not a case of `Reason`.
+    /// The reason, or `nil` if ``reasonText`` is not a case of `Reason`.
     public var reason: Reason? { Reason(rawValue: self.reasonText) }
 
     /// The recommended action. A reason that is not a case of `Reason` is classified by the status.
@@ -51,8 +51,8 @@ public struct Rejection: Hashable, Sendable {
         }
     }
 
-    /// `true` if the connection cannot be used after this response, so that a new one is opened (reference 1.9, column
-    /// Conn).
+    /// A Boolean value that indicates whether the connection cannot be used after this response, so that a new one is
+    /// opened (reference 1.9, column Conn).
     var endsConnection: Bool {
         switch self.reason {
         case .badCertificate, .badCertificateEnvironment, .idleTimeout, .shutdown, .unrelatedKeyIdInToken: true
@@ -74,7 +74,7 @@ public struct Rejection: Hashable, Sendable {
 enum PushResponse {
     private struct Body: Decodable {
         var reason: String?
-        /// The time at which the token became inactive, in milliseconds since 1970; `nil` unless the status is 410.
+        /// The time at which the token became inactive, in milliseconds since 1970, or `nil` unless the status is 410.
         var timestamp: Int64?
     }
 

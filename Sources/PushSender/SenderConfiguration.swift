@@ -32,7 +32,7 @@ public struct SenderConfiguration: Sendable {
     public var reconnectBase: Duration = .seconds(1)
     /// The maximum delay before any attempt to connect. Default 60 s.
     public var reconnectMaximum: Duration = .seconds(60)
-    /// The HTTP proxy that tunnels the connections (CONNECT, RFC 9110 section 9.3.6); `nil` for none. Default `nil`.
+    /// The HTTP proxy that tunnels the connections (CONNECT, RFC 9110 section 9.3.6), or `nil` for none. Default `nil`.
     public var proxy: ProxyEndpoint?
     /// `true` to fail the waiting pushes as soon as a connection cannot be opened; `false` to try again. Default
     /// `false`.
@@ -77,6 +77,6 @@ public struct SenderStatistics: Hashable, Sendable {
     public var connections: Int
     /// The number of pushes that wait for a connection.
     public var waiting: Int
-    /// A readable description of the last connection failure; `nil` before the first one.
+    /// A readable description of the last connection failure, or `nil` before the first one.
     public var lastFailure: String?
 }

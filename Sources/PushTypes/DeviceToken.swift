@@ -94,7 +94,7 @@ package enum DeviceTokenKind: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Returns the topic for an app's tokens of this kind; `nil` if it would be too long.
+    /// Returns the topic for an app's tokens of this kind, or `nil` if it would be too long.
     /// - Parameter bundleID: The app's bundle id.
     package func topic(of bundleID: Topic) -> Topic? {
         let suffix = self.pushType.topicSuffix

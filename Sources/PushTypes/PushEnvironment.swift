@@ -32,7 +32,7 @@ public struct ProxyEndpoint: Hashable, Sendable, CustomStringConvertible {
     public var port: Int
     /// The user for basic authentication (RFC 7617); `nil` to send no credentials.
     public var user: String?
-    /// The password for basic authentication; `nil` for an empty one. It is ignored without a user.
+    /// The password for basic authentication, or `nil` for an empty one. It is ignored without a user.
     public var password: String?
 
     /// Creates the address of a proxy from the values of its properties.
@@ -57,9 +57,9 @@ extension ProxyEndpoint: CustomDebugStringConvertible, CustomReflectable {
 package struct OpenedConnection: Hashable, Sendable {
     /// The push service, as `host:port`.
     package var service: String
-    /// The remote address as `address:port`, which is the proxy's if there is one; `nil` if it is not known.
+    /// The remote address as `address:port`, which is the proxy's if there is one, or `nil` if it is not known.
     package var address: String?
-    /// The local port, by which packet captures and other logs identify the connection; `nil` if it is not known.
+    /// The local port, by which packet captures and other logs identify the connection, or `nil` if it is not known.
     package var localPort: Int?
     package var openedAt: Timestamp
 

@@ -172,7 +172,7 @@ public enum Expiration: Hashable, Sendable {
         }
     }
 
-    /// Returns the time at which a notification that was accepted at `now` expires; `nil` if it must not be stored.
+    /// Returns the time at which a notification that was accepted at `now` expires, or `nil` if it must not be stored.
     package func storageEnd(acceptedAt now: Timestamp) -> Timestamp? {
         let longest = now.advanced(by: Self.longestStorage)
         switch self {

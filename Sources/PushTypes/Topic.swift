@@ -30,10 +30,10 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
         return self
     }
 
-    /// Returns the app that owns this topic; `nil` if there is none. An app whose bundle id is the whole topic takes
+    /// Returns the app that owns this topic, or `nil` if there is none. An app whose bundle id is the whole topic takes
     /// precedence over an app whose bundle id is the topic without a suffix.
     ///
-    /// - Parameter app: Returns the app with a bundle id; `nil` if there is none.
+    /// - Parameter app: Returns the app with a bundle id, or `nil` if there is none.
     package func owner<App>(lookingUp app: (_ bundleID: Topic) throws -> App?) rethrows -> App? {
         if let owner = try app(self) { return owner }
         return self.bundleID == self ? nil : try app(self.bundleID)

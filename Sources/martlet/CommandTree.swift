@@ -24,7 +24,7 @@ struct CommandTree: Decodable, Sendable {
         let isRepeating: Bool
         let shouldDisplay: Bool
 
-        /// The setting whose value the argument provides; `nil` for an argument without a setting.
+        /// The setting whose value the argument provides, or `nil` for an argument without a setting.
         var setting: Setting? {
             let names = self.names ?? []
             return names.lazy.flatMap { Self.settings[$0.name] ?? [] }.first { $0.argumentHelp == self.abstract }

@@ -15,7 +15,7 @@ enum FormerSpelling {
         let command: [String]
         /// The former name with its hyphens.
         let former: String
-        /// The current name with its hyphens; `nil` if the value is now the first argument of the command.
+        /// The current name with its hyphens, or `nil` if the value is now the first argument of the command.
         let current: String?
     }
 
@@ -62,7 +62,7 @@ enum FormerSpelling {
     }
 
     /// Converts the value of an option to the first argument of its command.
-    /// - Returns: The warning; `nil` for an option without a value, which is left unchanged.
+    /// - Returns: The warning, or `nil` for an option without a value, which is left unchanged.
     private static func makeArgument(at index: Int, of option: OptionChange, in words: inout [String]) -> String? {
         let value: String
         if let equals = words[index].firstIndex(of: "=") {

@@ -5,7 +5,7 @@ package final class EventTally: Sendable {
     private struct State {
         /// The number of events of each name that no wait has consumed yet.
         var counts: [SimulatorEvent.Name: Int] = [:]
-        /// The wait in progress; `nil` for none. There is at most one, because commands are executed in sequence.
+        /// The wait in progress, or `nil` for none. There is at most one, because commands are executed in sequence.
         var waiting: (name: SimulatorEvent.Name, count: Int, end: CheckedContinuation<Bool, Never>)?
 
         /// Consumes `count` events of a name and returns `true`. If there are fewer, consumes none and returns `false`.

@@ -253,7 +253,7 @@ package protocol PhoneCommandHandler<Command>: Sendable {
     associatedtype Command: TypedCommand
 
     /// Executes a command of the user.
-    /// - Returns: The response as text and as JSON; `nil` for a command without a response.
+    /// - Returns: The response as text and as JSON, or `nil` for a command without a response.
     /// - Throws: ``PhoneError`` for a command that is not possible at present, ``WaitError`` for a wait that timed out.
     func perform(_ command: Command) async throws -> SimulatorResponse?
 

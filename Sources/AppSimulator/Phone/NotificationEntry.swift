@@ -12,11 +12,11 @@ package struct NotificationEntry: Hashable, Sendable, Codable {
     package let title: String?
     package let subtitle: String?
     package let body: String?
-    /// The identifier of the thread in which the list groups the notification; `nil` for the app's default group.
+    /// The identifier of the thread in which the list groups the notification, or `nil` for the app's default group.
     package let thread: String?
     package let category: String?
     package let level: InterruptionLevel
-    /// The path of the file that the notification service extension has attached; `nil` for none.
+    /// The path of the file that the notification service extension has attached, or `nil` for none.
     package let attachment: String?
     /// The payload as it arrived. The app decrypts encrypted content whenever it is needed.
     package let payload: [String: JSONValue]
@@ -32,7 +32,7 @@ package struct NotificationEntry: Hashable, Sendable, Codable {
 
 /// The notifications of one thread, newest first.
 package struct NotificationGroup: Hashable, Sendable {
-    /// The identifier of the thread; `nil` for notifications without one.
+    /// The identifier of the thread, or `nil` for notifications without one.
     package let thread: String?
     package let entries: [NotificationEntry]
 }
@@ -71,7 +71,7 @@ package struct NotificationCategory: Hashable, Sendable, Codable {
         return categories
     }
 
-    /// Returns the action with an id, for which the user has entered `text`; `nil` for no input.
+    /// Returns the action with an id, for which the user has entered `text`, or `nil` for no input.
     /// - Throws: ``PhoneError`` if the category has no such action, or if the text input is missing or unexpected.
     func action(_ id: String, text: String?) throws -> Action {
         guard let action = self.actions.first(where: { $0.id == id }) else {

@@ -13,7 +13,7 @@ package enum PhoneEvent: Hashable, Sendable {
     /// A Live Activity has changed.
     case activity(LiveActivity, LiveActivityChange)
     /// A member of a payload is invalid and was ignored. The string describes the problem. `apnsID` is that of the
-    /// push; `nil` if it came without one.
+    /// push, or `nil` if it came without one.
     case problem(String, apnsID: String?)
 }
 
@@ -22,7 +22,7 @@ package struct NotificationAppearance: Hashable, Sendable {
     /// A Boolean value that indicates whether the notification has replaced an earlier one.
     package let replaces: Bool
     package let lightsScreen: Bool
-    /// The name of the notification's sound; `nil` for silence.
+    /// The name of the notification's sound, or `nil` for silence.
     package let sound: String?
 }
 

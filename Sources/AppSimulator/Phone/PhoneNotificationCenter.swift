@@ -158,7 +158,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
     // MARK: - The user and the app
 
     /// Returns a notification in the list.
-    /// - Parameter number: The number of the notification; `nil` for the newest.
+    /// - Parameter number: The number of the notification, or `nil` for the newest.
     /// - Throws: ``PhoneError`` if it does not exist.
     package func entry(_ number: Int?) throws -> NotificationEntry {
         guard let newest = self.entries.last else { throw PhoneError("there is no notification in the list") }
@@ -216,7 +216,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
 
 /// The handling of Live Activities (reference 3.4).
 extension PhoneNotificationCenter {
-    /// The next time at which ``advance(to:)`` will change a Live Activity; `nil` for none.
+    /// The next time at which ``advance(to:)`` will change a Live Activity, or `nil` for none.
     package var nextChange: Date? {
         self.activities.compactMap { activity in
             let staleAt = activity.isStale || activity.hasEnded ? nil : activity.staleAt

@@ -16,7 +16,7 @@ package struct PushContent: Hashable, Sendable {
     package private(set) var body: String?
     /// The new number on the app's icon; `nil` leaves it unchanged.
     package internal(set) var badge: Int?
-    /// The name of the sound; `nil` for a silent notification.
+    /// The name of the sound, or `nil` for a silent notification.
     package private(set) var sound: String?
     package private(set) var thread: String?
     package private(set) var category: String?
@@ -26,13 +26,13 @@ package struct PushContent: Hashable, Sendable {
     /// A Boolean value that indicates whether the notification service extension may change the content
     /// (`mutable-content`).
     package private(set) var isMutable = false
-    /// The members for a Live Activity; `nil` if the payload has none.
+    /// The members for a Live Activity, or `nil` if the payload has none.
     package private(set) var activity: LiveActivityPush?
     /// The whole payload; an empty object for data that is not a JSON object.
     package internal(set) var payload: [String: JSONValue] = [:]
     /// The descriptions of the members that cannot be used.
     package private(set) var problems: [String] = []
-    /// The path of the file that the notification service extension has attached; `nil` for none.
+    /// The path of the file that the notification service extension has attached, or `nil` for none.
     package var attachment: String?
 
     /// Parses the JSON of a payload. Data that cannot be parsed results in empty content with a problem.
@@ -134,7 +134,7 @@ struct PayloadReader {
 
     init(_ members: [String: JSONValue], path: String) { (self.members, self.path) = (members, path) }
 
-    /// Returns a member that may have several types; `nil` if it is absent or null.
+    /// Returns a member that may have several types, or `nil` if it is absent or null.
     func value(_ name: String) -> JSONValue? {
         let value = self.members[name]
         return value == .null ? nil : value
@@ -175,7 +175,7 @@ struct PayloadReader {
         }
     }
 
-    /// Returns a non-negative integer; `nil` if the member is absent or unusable.
+    /// Returns a non-negative integer, or `nil` if the member is absent or unusable.
     mutating func count(_ name: String) -> Int? {
         guard let value = self.value(name) else { return nil }
         if case .integer(let number) = value, number >= 0 { return Int(exactly: number) }
@@ -194,7 +194,7 @@ struct PayloadReader {
         }
     }
 
-    /// Returns a time that is given in seconds since 1970; `nil` if the member is absent or unusable.
+    /// Returns a time that is given in seconds since 1970, or `nil` if the member is absent or unusable.
     mutating func time(_ name: String) -> Date? {
         guard let seconds = self.number(name) else { return nil }
         guard (0...Self.latestTime).contains(seconds) else {
@@ -224,11 +224,11 @@ package enum PhoneText {
 
 /// A push as it arrives at the phone, with its payload unparsed.
 package struct PhonePush: Hashable, Sendable {
-    /// `apns-id`; `nil` if the push service does not deliver it.
+    /// `apns-id`, or `nil` if the push service does not deliver it.
     package var apnsID: String?
     package var pushType: String?
     package var collapseID: String?
-    /// The broadcast channel; `nil` for a push to a token.
+    /// The broadcast channel, or `nil` for a push to a token.
     package var channelID: String?
     /// The payload as the provider sent it.
     package var payload: Data

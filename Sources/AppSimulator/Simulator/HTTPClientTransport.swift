@@ -15,7 +15,8 @@ package struct HTTPClientTransport: DownloadTransport {
     private let shared: SharedHTTPClient?
 
     /// Creates a transport that opens a connection for each request.
-    /// - Parameter proxy: The HTTP proxy that tunnels to the provider (CONNECT), with or without TLS; `nil` for none.
+    /// - Parameter proxy: The HTTP proxy that tunnels to the provider (CONNECT), with or without TLS, or `nil` for
+    ///   none.
     package init(proxy: ProxyEndpoint? = nil) {
         (self.configuration, self.shared) = (Self.configuration(proxy: proxy), nil)
     }
@@ -63,7 +64,7 @@ package struct HTTPClientTransport: DownloadTransport {
     }
 
     /// Calls `body` with the shared client, or with one that is closed afterwards.
-    /// - Parameter silence: The maximum time in which no byte arrives, for a client of its own; `nil` for no limit.
+    /// - Parameter silence: The maximum time in which no byte arrives, for a client of its own, or `nil` for no limit.
     private func withClient<Value: Sendable>(
         silence: Duration? = nil,
         _ body: @escaping @Sendable (HTTPClient) async throws -> Value
@@ -143,7 +144,7 @@ package final class SharedHTTPClient: Sendable {
     /// Creates the client.
     /// - Parameters:
     ///   - connections: The maximum number of concurrent exchanges. Others wait, and their deadlines begin afterwards.
-    ///   - proxy: The HTTP proxy that tunnels to the provider; `nil` for none.
+    ///   - proxy: The HTTP proxy that tunnels to the provider, or `nil` for none.
     package init(connections: Int, proxy: ProxyEndpoint? = nil) {
         var configuration = HTTPClientTransport.configuration(proxy: proxy)
         configuration.timeout.read = Self.silence

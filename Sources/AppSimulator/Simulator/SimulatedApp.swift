@@ -52,7 +52,7 @@ struct SimulatedApp: Sendable {
     }
 
     /// Passes a notification to the app.
-    /// - Returns: The notification, decrypted if it was encrypted; `nil` for a payload that MartletKit cannot read.
+    /// - Returns: The notification, decrypted if it was encrypted, or `nil` for a payload that MartletKit cannot read.
     @discardableResult
     func receive(
         _ payload: [String: PushSupport.JSONValue],
@@ -62,12 +62,13 @@ struct SimulatedApp: Sendable {
         return await self.martlet.receive(notification, arrival).notification
     }
 
-    /// Returns the screen that a notification opens; `nil` without a rule file, or if the notification requests none.
+    /// Returns the screen that a notification opens, or `nil` without a rule file, or if the notification requests
+    /// none.
     func opening(_ notification: MartletKit.ReceivedNotification) -> ScreenRouter.Opening? {
         self.router?.opening(notification)
     }
 
-    /// Returns the provider's id of a notification; `nil` if its payload has none.
+    /// Returns the provider's id of a notification, or `nil` if its payload has none.
     func id(of payload: [String: PushSupport.JSONValue]) -> UUID? { Self.notification(payload)?.id }
 
     /// Parses a payload as the app does; returns `nil` for a payload that MartletKit cannot parse.
@@ -154,7 +155,7 @@ package struct ScreenRouter: Sendable {
     package struct Opening: Hashable, Sendable {
         package let screen: String
         package let values: [String: PushSupport.JSONValue]
-        /// The reason why the fallback is opened; `nil` for the screen that the payload requests.
+        /// The reason why the fallback is opened, or `nil` for the screen that the payload requests.
         package let refusal: String?
     }
 
@@ -174,7 +175,7 @@ package struct ScreenRouter: Sendable {
         }
     }
 
-    /// Returns the screen that a notification opens; `nil` if it requests none.
+    /// Returns the screen that a notification opens, or `nil` if it requests none.
     func opening(_ notification: MartletKit.ReceivedNotification) -> Opening? {
         self.router.route(notification).map { route in
             Opening(screen: route.screen, values: route.destination, refusal: route.refusal?.description)

@@ -5,7 +5,7 @@ import PushSupport
 /// The execution of the phone user's commands.
 extension Simulator {
     /// Executes a command of the user.
-    /// - Returns: The response as text and as JSON; `nil` for a command without a response.
+    /// - Returns: The response as text and as JSON, or `nil` for a command without a response.
     /// - Throws: ``PhoneError`` for a command that is not possible at present, ``WaitError`` for a wait that timed out.
     package func perform(_ command: PhoneCommand) async throws -> SimulatorResponse? {
         switch command {

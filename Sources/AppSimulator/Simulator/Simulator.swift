@@ -27,12 +27,12 @@ package actor Simulator: Service {
     private(set) var identity: DeviceIdentity
     var app: SimulatedApp
     var deviceToken: String?
-    /// The device token for Live Activities; `nil` before the push service has issued one.
+    /// The device token for Live Activities, or `nil` before the push service has issued one.
     var activityToken: String?
     private var activityKind: MartletKit.TokenKind?
     /// The file names of the attachments that are on disk.
     var attachments: Set<String>
-    /// The connected device with its device link; `nil` while the phone is not connected.
+    /// The connected device with its device link, or `nil` while the phone is not connected.
     private var device: Device?
     private var channels: Set<String> = []
     var isInForeground = false
@@ -273,16 +273,16 @@ package struct SimulatorConfiguration: Sendable {
     package var environment: PushTypes.PushEnvironment = .sandbox
     /// The address of the device link.
     package var device: DeviceConfiguration
-    /// The locale, time zone and app version that the app registers; `nil` for the system's locale and zone, and for no
-    /// version.
+    /// The locale, time zone and app version that the app registers, or `nil` for the system's locale and zone, and for
+    /// no version.
     package var locale, timeZone, appVersion: String?
-    /// The user proof with which the app attaches its user at the launch, see `UserProof`; `nil` for none.
+    /// The user proof with which the app attaches its user at the launch, see `UserProof`, or `nil` for none.
     package var userProof: String?
     /// The categories that the app has registered.
     package var categories: [NotificationCategory] = []
     /// The transport of the app's requests and attachments.
     package var transport: any DownloadTransport = HTTPClientTransport()
-    /// The contents of the rule file for screens; `nil` for none.
+    /// The contents of the rule file for screens, or `nil` for none.
     package var routes: Data?
 
     package init(app: String, provider: URL, publicKey: String, device: DeviceConfiguration) {
@@ -307,7 +307,7 @@ package struct PhoneServices: Sendable {
 
 extension Device {
     /// Requests the device token of a topic, and retries until there is one.
-    /// - Returns: The token; `nil` if the push service does not know the topic or the task is cancelled.
+    /// - Returns: The token, or `nil` if the push service does not know the topic or the task is cancelled.
     func token(of topic: String, log: SimulatorEventLog) async -> String? {
         while !Task.isCancelled {
             do {

@@ -22,7 +22,7 @@ final class SimulatorEventLog: Sendable {
         (self.tally, self.print) = (tally, print)
     }
 
-    /// The text of the last problem, which the error of a failed wait contains; `nil` for none.
+    /// The text of the last problem, which the error of a failed wait contains, or `nil` for none.
     var lastProblem: String? { self.state.withLock { $0.problem } }
 
     /// Sets the number of the app's current installation, whose events are reported.

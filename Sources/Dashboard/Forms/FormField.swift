@@ -6,7 +6,7 @@ struct FormField {
     /// The HTML control with which a field is shown.
     enum Control {
         /// A single-line input. `type` is the type of the HTML input, such as `password`, and `list` is the id of the
-        /// HTML list with suggestions; `nil` for none.
+        /// HTML list with suggestions, or `nil` for none.
         case line(type: String, list: String? = nil)
         case area
         /// A multi-line text area with a monospaced font, such as for JSON.
@@ -27,9 +27,9 @@ struct FormField {
     var values: [String] = []
     var hint: String?
     var isRequired = false
-    /// The maximum number of characters that can be entered; `nil` for no limit.
+    /// The maximum number of characters that can be entered, or `nil` for no limit.
     var maximum: Int?
-    /// The range of numbers that can be entered; `nil` for text, and for numbers without bounds.
+    /// The range of numbers that can be entered, or `nil` for text, and for numbers without bounds.
     private var range: ClosedRange<Int64>?
     /// The value of the HTML attribute `autocomplete`, such as `new-password`; `off` by default.
     var completion = "off"
@@ -54,7 +54,7 @@ struct FormField {
     /// member is.
     /// - Parameters:
     ///   - list: The description of the request's members.
-    ///   - path: The path of the member in `list`; `nil` if it equals the name of the field.
+    ///   - path: The path of the member in `list`, or `nil` if it equals the name of the field.
     init(
         _ name: String,
         of list: RequestObject,
@@ -79,8 +79,8 @@ struct FormField {
     /// missing variable up among those of the page.
     /// - Parameters:
     ///   - form: The name of the form, which makes ids unique in the page.
-    ///   - problem: The error message for this field; `nil` for no error.
-    ///   - language: The language of the error message; `nil` for that of the page.
+    ///   - problem: The error message for this field, or `nil` for no error.
+    ///   - language: The language of the error message, or `nil` for that of the page.
     func model(form: String, problem: String?, language: String? = nil) -> PageModel {
         let id = "\(form)-\(self.name)"
         let described = [problem == nil ? nil : "\(id)-problem", self.hint == nil ? nil : "\(id)-hint"]

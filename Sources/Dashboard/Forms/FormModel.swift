@@ -6,7 +6,7 @@ struct FormModel {
     /// Returns the variables of the partial `control` for each field. The field that caused `error` shows its message.
     /// - Parameters:
     ///   - name: The name of the form, which makes ids unique in the page.
-    ///   - error: The error of the API or of the page; `nil` for none.
+    ///   - error: The error of the API or of the page, or `nil` for none.
     ///   - names: The names of fields by the paths of API members, where the two differ.
     static func fields(
         _ name: String,

@@ -16,9 +16,9 @@ struct LabelledFields {
     /// Returns a field with a single-line input.
     /// - Parameters:
     ///   - type: The type of the HTML input, such as `number`.
-    ///   - member: The schema of the API member for which the field stands; `nil` if it stands for no single member.
-    ///   - name: The name of the field; `nil` if it equals the name of its localized texts.
-    ///   - list: The id of a list of suggestions; `nil` for none.
+    ///   - member: The schema of the API member for which the field stands, or `nil` if it stands for no single member.
+    ///   - name: The name of the field, or `nil` if it equals the name of its localized texts.
+    ///   - list: The id of a list of suggestions, or `nil` for none.
     func line(
         _ text: String,
         of member: Schema? = nil,
@@ -33,8 +33,8 @@ struct LabelledFields {
         self.model(text, name: name, isCode ? .code : .area)
     }
 
-    /// Returns a drop-down list. An option without a localized text is its own label. `name` is the name of the field;
-    /// `nil` if it equals `text`, the name of its localized texts.
+    /// Returns a drop-down list. An option without a localized text is its own label. `name` is the name of the field,
+    /// or `nil` if it equals `text`, the name of its localized texts.
     func select(_ text: String, _ options: [String], name: String? = nil) -> PageModel {
         self.model(text, name: name, .choice(self.options(text, name: name ?? text, options)))
     }
@@ -94,9 +94,9 @@ struct MemberFields {
 
     /// Returns the field for a member.
     /// - Parameters:
-    ///   - path: The path of the member in ``list``; `nil` if it equals the name of the field.
-    ///   - label: The name of the text that is the label; `nil` if it equals the name of the field.
-    ///   - hint: The name of the text that is the hint; `nil` for the hint of the field's name, if there is one.
+    ///   - path: The path of the member in ``list``, or `nil` if it equals the name of the field.
+    ///   - label: The name of the text that is the label, or `nil` if it equals the name of the field.
+    ///   - hint: The name of the text that is the hint, or `nil` for the hint of the field's name, if there is one.
     func field(
         _ name: String,
         at path: String? = nil,

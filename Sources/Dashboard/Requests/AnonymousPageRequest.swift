@@ -32,7 +32,7 @@ struct AnonymousPageRequest: Sendable {
     /// The field `user-agent` of the request, truncated to 200 characters.
     var agent: String { String((self.http.headers[.userAgent] ?? "").prefix(200)) }
 
-    /// Returns the session whose token is in the cookie; `nil` without a valid one.
+    /// Returns the session whose token is in the cookie, or `nil` without a valid one.
     ///
     /// The event stream of a live section does not count as a use of the session, so that an open tab does not extend
     /// the session.
@@ -63,8 +63,8 @@ struct AnonymousPageRequest: Sendable {
         return try await FormRequest.body(of: self.http, limits: limits)
     }
 
-    /// Returns the fields of a form that a signed-in caller has posted, with the permit for the bytes of a long form;
-    /// `nil` for a short one.
+    /// Returns the fields of a form that a signed-in caller has posted, with the permit for the bytes of a long form,
+    /// or `nil` for a short one.
     ///
     /// Query items are not treated as form fields, because logs and the browser's history contain them.
     func form(of person: APICaller) async throws -> (fields: FormData, held: BudgetPermit?) {

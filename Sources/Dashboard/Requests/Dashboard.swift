@@ -35,7 +35,7 @@ package struct Dashboard: ProviderPages {
         throw PageError.noSuchPage.error(request.texts["failure.nothing"], kind: .notFound)
     }
 
-    /// Returns the page request of the signed-in caller; `nil` for a visitor without a session.
+    /// Returns the page request of the signed-in caller, or `nil` for a visitor without a session.
     private func page(_ visitor: AnonymousPageRequest, _ route: PageRoute) async throws -> PageRequest? {
         guard let session = try await visitor.session() else { return nil }
         try self.interface.connections.assign(visitor.context.channel, to: session.caller.account)

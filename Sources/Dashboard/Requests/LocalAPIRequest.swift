@@ -15,7 +15,7 @@ struct LocalAPIRequest: Sendable {
     let path: String
     var body: JSONValue?
     var headers: HTTPFields = [:]
-    /// The name of the file that is sent as the body; `nil` for a JSON body or none.
+    /// The name of the file that is sent as the body, or `nil` for a JSON body or none.
     var file: String?
 
     static func get(_ path: String) -> LocalAPIRequest { LocalAPIRequest(path: path) }

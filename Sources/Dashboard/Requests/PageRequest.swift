@@ -22,7 +22,7 @@ final class PageRequest: Sendable {
     private struct State {
         var calls: [LocalAPIRequest] = []
         var form: FormData?
-        /// The field `retry-after` of an API call that was refused; `nil` if there is none.
+        /// The field `retry-after` of an API call that was refused, or `nil` if there is none.
         var retryAfter: String?
     }
 
@@ -38,7 +38,7 @@ final class PageRequest: Sendable {
     /// Returns the value of a path parameter; an empty string if the route has no such parameter.
     func parameter(_ name: String) -> String { self.context.path(name) }
 
-    /// Returns the value of a query item; `nil` if it is absent or empty.
+    /// Returns the value of a query item, or `nil` if it is absent or empty.
     func query(_ name: String) -> String? {
         let item = self.http.uri.queryParameters.first { $0.key == Substring(name) }
         return item.flatMap { $0.value.isEmpty ? nil : String($0.value) }
@@ -150,7 +150,7 @@ extension PageRequest {
 
     /// Returns the redirect to a page that shows a notice of the change.
     /// - Parameters:
-    ///   - done: The name of the notice below `done` in the localized texts; `nil` for no notice.
+    ///   - done: The name of the notice below `done` in the localized texts, or `nil` for no notice.
     ///   - answer: The API response to a stop. The page shows the number of pushes in flight that it contains.
     func redirect(to path: String, done: String? = nil, after answer: JSONValue = .null) -> Response {
         guard let done else { return .redirect(to: "\(Dashboard.root)\(path)") }
@@ -275,7 +275,7 @@ enum PageError: String {
     /// Returns the error with a localized message.
     /// - Parameters:
     ///   - message: The message in the language of the page.
-    ///   - field: The name of the field that caused the error; `nil` if there is none.
+    ///   - field: The name of the field that caused the error, or `nil` if there is none.
     func error(_ message: String, kind: RequestError.Kind = .invalid, field: String? = nil) -> RequestError {
         RequestError(kind, code: self.rawValue, message: message, path: field)
     }
@@ -285,6 +285,6 @@ enum PageError: String {
         ["message": error.message, "language": Self.language(error) ?? texts.language]
     }
 
-    /// Returns the language of an error's message; `nil` if it is the language of the page.
+    /// Returns the language of an error's message, or `nil` if it is the language of the page.
     static func language(_ error: RequestError) -> String? { Self(rawValue: error.code) == nil ? "en" : nil }
 }

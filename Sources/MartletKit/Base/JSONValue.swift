@@ -82,10 +82,10 @@ public enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// The contents of a string; `nil` for other kinds of values.
+    /// The contents of a string, or `nil` for other kinds of values.
     public var string: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// The value of an integer, or of a number without a fractional part; `nil` for other kinds of values.
+    /// The value of an integer, or of a number without a fractional part, or `nil` for other kinds of values.
     public var integer: Int64? {
         switch self {
         case .integer(let number): number
@@ -94,10 +94,10 @@ extension JSONValue {
         }
     }
 
-    /// The members of an object; `nil` for other kinds of values.
+    /// The members of an object, or `nil` for other kinds of values.
     public var object: [String: JSONValue]? { if case .object(let members) = self { members } else { nil } }
 
-    /// The elements of an array; `nil` for other kinds of values.
+    /// The elements of an array, or `nil` for other kinds of values.
     public var array: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
 }
 
@@ -167,7 +167,8 @@ extension JSONValue {
         return members
     }
 
-    /// Returns the JSON value for a Foundation object; `nil` if the object cannot be converted or exceeds the limits.
+    /// Returns the JSON value for a Foundation object, or `nil` if the object cannot be converted or exceeds the
+    /// limits.
     private static func value(of object: Any, depth: Int, remaining: inout Int) -> JSONValue? {
         remaining -= 1
         guard remaining >= 0, depth < Bounds.depth else { return nil }

@@ -9,10 +9,11 @@ struct RetryDelay: Codable, Equatable, Sendable {
 
     private(set) var failures = 0
     private var until: Date?
-    /// `true` if a launch of the app does not end the delay: the provider requested it, or a retry cannot help.
+    /// A Boolean value that indicates whether a launch of the app does not end the delay: the provider requested it, or
+    /// a retry cannot help.
     private var isFirm = false
 
-    /// Returns the time until which no request is sent; `nil` if requests may be sent now.
+    /// Returns the time until which no request is sent, or `nil` if requests may be sent now.
     func wait(now: Date) -> Date? {
         guard let until, until > now, until.timeIntervalSince(now) <= Self.bound else { return nil }
         return until
@@ -20,7 +21,8 @@ struct RetryDelay: Codable, Equatable, Sendable {
 
     /// Counts a failure and returns the delay before the retry.
     /// - Parameters:
-    ///   - after: The delay that the response requests; `nil` for none. A launch of the app does not end such a delay.
+    ///   - after: The delay that the response requests, or `nil` for none. A launch of the app does not end such a
+    ///     delay.
     ///   - random: A random number from 0 to 1.
     mutating func failed(after: Duration?, now: Date, random: Double) -> Duration {
         let most = min(Self.longest, Self.first * pow(2, Double(min(self.failures, 30))))

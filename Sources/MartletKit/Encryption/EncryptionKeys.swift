@@ -108,7 +108,7 @@ public struct EncryptionKey: Hashable, Sendable {
 public struct OpenedNotification: Hashable, Sendable {
     /// The notification with the decrypted content, or the placeholder.
     public let notification: ReceivedNotification
-    /// The reason why ``notification`` is the placeholder; `nil` if nothing failed.
+    /// The reason why ``notification`` is the placeholder, or `nil` if nothing failed.
     public let failure: OpeningError?
 }
 
@@ -146,7 +146,7 @@ private struct KeyRing: Codable {
         var id: String
         var privateKey: Data
         var created: Date
-        /// The time at which another key replaced this one; `nil` for the current key.
+        /// The time at which another key replaced this one, or `nil` for the current key.
         var replaced: Date?
 
         private enum CodingKeys: String, CodingKey {
@@ -175,7 +175,7 @@ private struct KeyRing: Codable {
 
     var current: Key? { self.keys.last }
 
-    /// Returns the private key with an id; `nil` if it is not stored, or was replaced more than 30 days ago.
+    /// Returns the private key with an id, or `nil` if it is not stored, or was replaced more than 30 days ago.
     func key(_ id: String, now: Date) -> Curve25519.KeyAgreement.PrivateKey? {
         self.keys.last { $0.id == id && Self.isKept($0, now: now) }?.curveKey
     }

@@ -11,14 +11,14 @@ struct AttachmentDownload: Sendable {
     }
 
     private let policy: AttachmentPolicy
-    /// The type that the payload declares; `nil` if it declares none.
+    /// The type that the payload declares, or `nil` if it declares none.
     private let declared: AttachmentType?
     private(set) var url: AttachmentURL
     private var redirects = 0
     private var state = State.requested
 
     /// Creates the state of a download whose request is being sent.
-    /// - Parameter type: the content type that the payload declares; `nil` if it declares none.
+    /// - Parameter type: the content type that the payload declares, or `nil` if it declares none.
     init(_ url: String, type: String? = nil, policy: AttachmentPolicy) throws(AttachmentError) {
         self.policy = policy
         self.url = try AttachmentURL(url, allowsLocalServers: policy.allowsLocalServers)
@@ -60,7 +60,7 @@ struct AttachmentDownload: Sendable {
 
     /// Processes the head of a response, before its body arrives.
     /// - Parameters:
-    ///   - length: the value of the header field `content-length`; `nil` without one.
+    ///   - length: the value of the header field `content-length`, or `nil` without one.
     ///   - header: returns the value of a header field by its name in lower case.
     mutating func responded(status: Int, length: Int64?, header: (String) -> String?) -> OnResponse {
         guard case .requested = self.state else { return self.failing(self.failure ?? .status(status)) }
@@ -135,7 +135,7 @@ struct AttachmentDownload: Sendable {
         }
     }
 
-    /// The failure that terminated the download; `nil` if there is none.
+    /// The failure that terminated the download, or `nil` if there is none.
     var failure: AttachmentError? {
         guard case .failed(let failure) = self.state else { return nil }
         return failure

@@ -26,7 +26,7 @@ public struct AttachmentLoader: Sendable {
     ///
     /// The file's name is generated, and contains nothing from the payload or the server. A download that fails or is
     /// cancelled leaves no file.
-    /// - Returns: The file; `nil` if the notification has no attachment.
+    /// - Returns: The file, or `nil` if the notification has no attachment.
     /// - Throws: ``AttachmentError``
     public func attachment(of notification: ReceivedNotification) async throws(AttachmentError) -> DownloadedAttachment?
     {
@@ -104,7 +104,7 @@ public struct DownloadedAttachment: Hashable, Sendable {
 private final class AttachmentReceiver: Sendable {
     private struct State {
         var download: AttachmentDownload
-        /// The file that receives the body; `nil` once it is closed.
+        /// The file that receives the body, or `nil` once it is closed.
         var file: FileHandle?
     }
 

@@ -31,7 +31,7 @@ public struct BadgeCount: Sendable {
         }
     }
 
-    /// Applies the badge change that a notification requests, and returns the new number; `nil` if it requests none.
+    /// Applies the badge change that a notification requests, and returns the new number, or `nil` if it requests none.
     ///
     /// The member `badge` of `aps` sets the number. Without it, the integer `badgeChange` in the payload is added.
     /// - Throws: An error of the storage.

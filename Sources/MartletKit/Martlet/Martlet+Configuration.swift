@@ -139,7 +139,8 @@ extension Martlet {
     public struct Status: Hashable, Sendable {
         /// The id of the installation, to which a user proof can be bound.
         public let installation: UUID
-        /// `true` if nothing remains to be sent: the provider has confirmed or refused everything.
+        /// A Boolean value that indicates whether nothing remains to be sent: the provider has confirmed or refused
+        /// everything.
         public let isConfirmed: Bool
         public let preferences: NotificationPreferences
         public let receiptPrivacy: ReceiptPrivacy

@@ -47,7 +47,7 @@ extension Martlet {
     /// - Parameters:
     ///   - notification: The id of a notification that this installation has received in the last 30 days. For any
     ///     other id, nothing is recorded.
-    ///   - name: A name for the conversion, at most 64 bytes; `nil` for none.
+    ///   - name: A name for the conversion, at most 64 bytes, or `nil` for none.
     /// - Throws: ``UsageError`` for a name that is empty or longer.
     public func recordConversion(of notification: UUID, name: String? = nil) throws(UsageError) {
         guard name.map({ Self.isAction($0) }) ?? true else {
@@ -205,7 +205,7 @@ extension Arrival {
     /// - Parameters:
     ///   - isVisible: `true` for a notification with an alert.
     ///   - presentation: The presentation in the foreground.
-    ///   - capabilities: The presentations that the user allows; `nil` if they are not known.
+    ///   - capabilities: The presentations that the user allows, or `nil` if they are not known.
     fileprivate func receipts(
         isVisible: Bool,
         presentation: Presentation,

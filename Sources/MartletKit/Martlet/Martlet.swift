@@ -19,7 +19,7 @@ public actor Martlet {
     let dependencies: Dependencies
     let environment: PushEnvironment
 
-    /// The state machine of the registration; `nil` until the storage could be read.
+    /// The state machine of the registration, or `nil` until the storage could be read.
     private var machine: RegistrationStateMachine?
     /// The changes to apply to ``machine`` once the storage can be read.
     private var changes: [(inout RegistrationStateMachine) -> Void] = []
@@ -40,7 +40,7 @@ public actor Martlet {
     ///   - configuration: The settings, with the provider and the app.
     ///   - storage: The persistent storage, which the app shares with its extension.
     ///   - transport: The transport of requests. By default it is `URLSession`.
-    ///   - handler: The app's reactions to notifications; `nil` for the default ones.
+    ///   - handler: The app's reactions to notifications, or `nil` for the default ones.
     ///   - report: A closure that receives each event, for example to log it.
     public init(
         _ configuration: Configuration,
@@ -71,7 +71,7 @@ public actor Martlet {
     ///
     /// Every change and the end of every back-off also start a synchronization. Call it where the system gives the app
     /// time, such as in a background task. A cancelled task ends its wait immediately; a request in flight continues.
-    /// - Parameter limit: The maximum time to wait; `nil` for no limit.
+    /// - Parameter limit: The maximum time to wait, or `nil` for no limit.
     public func synchronize(within limit: Duration? = nil) async {
         self.isDue = true
         if !self.isSending {
@@ -81,7 +81,7 @@ public actor Martlet {
         await self.waitForSending(within: limit)
     }
 
-    /// The state of the installation; `nil` while the storage cannot be read.
+    /// The state of the installation, or `nil` while the storage cannot be read.
     public func status() -> Status? {
         self.loadOutbox()
         return self.state().map { machine in
@@ -99,7 +99,7 @@ public actor Martlet {
 // MARK: - The state
 
 extension Martlet {
-    /// Returns the state of the registration; `nil` while the storage cannot be read.
+    /// Returns the state of the registration, or `nil` while the storage cannot be read.
     func state() -> RegistrationStateMachine? {
         // The extension reads the state again, because the app may have changed it.
         if let machine, self.configuration.role == .app { return machine }

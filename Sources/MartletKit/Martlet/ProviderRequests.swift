@@ -77,7 +77,7 @@ public enum InstallationError: Error, Hashable, Sendable, CustomStringConvertibl
     /// The provider has not confirmed the installation yet: try again after ``Martlet/Event/registered(kind:)``.
     case notRegistered
     /// The network or the provider failed. The call may succeed later, but not before `retryAfter`, the delay that the
-    /// provider asked for; `nil` if it named none.
+    /// provider asked for, or `nil` if it named none.
     case unavailable(reason: String, retryAfter: Duration?)
     /// The provider refuses the call, with a stable code such as `too_many_push_resources` or `no_component`.
     case refused(code: String, message: String)

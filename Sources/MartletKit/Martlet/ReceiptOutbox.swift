@@ -41,7 +41,8 @@ struct ReceiptOutbox: Equatable, Sendable {
     /// Returns `true` if the receipt with this name has been sent.
     func isSent(_ name: String) -> Bool { self.sent[name] != nil }
 
-    /// Returns the strictest level of privacy of a notification's receipts; `nil` if the outbox has no receipt for it.
+    /// Returns the strictest level of privacy of a notification's receipts, or `nil` if the outbox has no receipt for
+    /// it.
     func privacy(of notification: UUID) -> ReceiptPrivacy? {
         let known = [self.waiting, self.sent].joined().lazy.filter { $0.value.notification == notification }
         return known.map(\.value.privacy).min()

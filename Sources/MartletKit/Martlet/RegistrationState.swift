@@ -4,7 +4,7 @@ import Foundation
 struct RegistrationState: Codable, Equatable, Sendable {
     /// The id of the installation, which the device generates.
     var installation: UUID
-    /// The last secret from the provider, which authenticates the installation's requests; `nil` before the first.
+    /// The last secret from the provider, which authenticates the installation's requests, or `nil` before the first.
     var secret: String?
     /// The provider URL and the app for which the rest of the state is valid.
     var target: String
@@ -23,14 +23,15 @@ struct RegistrationState: Codable, Equatable, Sendable {
     var isLeaving = false
     /// The state of the user's attachment, as far as it is known.
     var user = User.none
-    /// The token of a request without a secret that had no response; `nil` for none. It may be registered nevertheless.
+    /// The token of a request without a secret that had no response, or `nil` for none. It may be registered
+    /// nevertheless.
     var unanswered: Token?
-    /// The last token that the provider has confirmed; `nil` for none. Decisions of the user, such as preferences, are
-    /// sent with it if no other token can be.
+    /// The last token that the provider has confirmed, or `nil` for none. Decisions of the user, such as preferences,
+    /// are sent with it if no other token can be.
     var registered: Token?
     /// The maximum size of the shared members in a request, in bytes. It is reduced after a refusal for the size.
     var room = RegistrationStateMachine.maximumShared
-    /// The last time at which a new id replaced the installation's, because the provider did not accept its secret;
+    /// The last time at which a new id replaced the installation's, because the provider did not accept its secret, or
     /// `nil` if none did.
     var replacedAt: Date?
     var backOff = RetryDelay()
@@ -55,9 +56,9 @@ struct RegistrationState: Codable, Equatable, Sendable {
         let kind: String
         let activity: String?
         var registeredAt: Date
-        /// The last token under this key that the provider has confirmed; `nil` for none.
+        /// The last token under this key that the provider has confirmed, or `nil` for none.
         var confirmed: Confirmed?
-        /// The last token under this key that the provider has refused; `nil` for none.
+        /// The last token under this key that the provider has refused, or `nil` for none.
         var refused: Confirmed?
 
         /// The key under which the token is stored (``TokenKind/place``).

@@ -55,7 +55,7 @@ extension Martlet {
     /// most 20 addresses; a further one replaces the oldest.
     /// - Parameters:
     ///   - domain: The domain of the account: `example.com` of `ada@example.com`.
-    ///   - account: The app's own name for the account, which each push contains; `nil` for none.
+    ///   - account: The app's own name for the account, which each push contains, or `nil` for none.
     /// - Throws: ``InstallationError``
     public func xmppPushAddress(
         domain: String,

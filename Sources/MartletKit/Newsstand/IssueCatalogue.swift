@@ -5,10 +5,10 @@ public import Foundation
 public struct IssueCatalogue: Hashable, Sendable {
     /// The issues. Entries that cannot be parsed are left out.
     public let issues: [CatalogueIssue]
-    /// The cursor of the next page; `nil` on the last page.
+    /// The cursor of the next page, or `nil` on the last page.
     public let next: String?
-    /// The entity tag of the page, with which a later request returns the page only if it has changed; `nil` if it has
-    /// none.
+    /// The entity tag of the page, with which a later request returns the page only if it has changed, or `nil` if it
+    /// has none.
     public let entityTag: String?
 
     init(_ members: [String: JSONValue], entityTag: String?, base: URL) throws(NewsstandError) {
@@ -35,13 +35,13 @@ public struct CatalogueIssue: Hashable, Sendable, Codable {
     public let publication: UUID
     public let publicationName: String
     public let title: String
-    /// The number that is printed on the issue; `nil` if it has none.
+    /// The number that is printed on the issue, or `nil` if it has none.
     public let number: String?
     /// The publication day, in the form `2026-11-20`.
     public let date: String
     /// `true` if everybody may download the issue; `false` if only after a purchase.
     public let isFree: Bool
-    /// The cover image; `nil` if the issue has none.
+    /// The cover image, or `nil` if the issue has none.
     public let cover: PublishedFile?
     /// The files of the issue, one for each screen size.
     public let renditions: [IssueRendition]

@@ -103,7 +103,7 @@ final class IssueTransfer: Sendable {
     /// The maximum time without a received byte, after which the download fails.
     static let silence: Duration = .seconds(30)
 
-    /// The request for the missing bytes; `nil` if none is missing.
+    /// The request for the missing bytes, or `nil` if none is missing.
     let request: TransportRequest?
     private let file: PublishedFile
     private let partial: any PartialContent

@@ -5,9 +5,9 @@ public import Foundation
 public struct PurchaseProof: Hashable, Sendable {
     /// The signed transactions of the app store, in the form of StoreKit 2 (`jwsRepresentation`); at most 20.
     public var transactions: [String]
-    /// The reader's account at the publisher; `nil` for none.
+    /// The reader's account at the publisher, or `nil` for none.
     public var account: String?
-    /// The reader's token from the publisher's own server; `nil` for none.
+    /// The reader's token from the publisher's own server, or `nil` for none.
     public var authToken: String?
 
     public init(transactions: [String] = [], account: String? = nil, authToken: String? = nil) {

@@ -23,11 +23,11 @@ public struct Newsstand: Sendable {
 
     /// Loads a page of the published issues, the newest first.
     /// - Parameters:
-    ///   - account: The account at the publisher, whose own publications are included; `nil` for none.
+    ///   - account: The account at the publisher, whose own publications are included, or `nil` for none.
     ///   - limit: The maximum number of issues, 1 to ``maximumPage``.
-    ///   - cursor: ``IssueCatalogue/next`` of the previous page; `nil` for the first page.
-    ///   - entityTag: ``IssueCatalogue/entityTag`` of the app's copy; `nil` if it has none.
-    /// - Returns: The page; `nil` if nothing has changed.
+    ///   - cursor: ``IssueCatalogue/next`` of the previous page, or `nil` for the first page.
+    ///   - entityTag: ``IssueCatalogue/entityTag`` of the app's copy, or `nil` if it has none.
+    /// - Returns: The page, or `nil` if nothing has changed.
     /// - Throws: ``NewsstandError``
     public func catalogue(
         account: String? = nil,
@@ -48,11 +48,11 @@ public struct Newsstand: Sendable {
 
     /// Loads the published issues page by page, the newest first.
     /// - Parameters:
-    ///   - account: The account at the publisher, whose own publications are included; `nil` for none.
+    ///   - account: The account at the publisher, whose own publications are included, or `nil` for none.
     ///   - maximum: The maximum number of issues, rounded up to whole pages. Further ones follow
     ///     ``IssueCatalogue/next``.
-    ///   - entityTag: ``IssueCatalogue/entityTag`` of the app's copy; `nil` if it has none.
-    /// - Returns: The issues as one page; `nil` if nothing has changed.
+    ///   - entityTag: ``IssueCatalogue/entityTag`` of the app's copy, or `nil` if it has none.
+    /// - Returns: The issues as one page, or `nil` if nothing has changed.
     /// - Throws: ``NewsstandError``
     package func issues(
         account: String?,
@@ -196,7 +196,7 @@ public struct Newsstand: Sendable {
 /// An error of ``Newsstand``.
 public enum NewsstandError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The network or the provider failed. The call may succeed later, but not before `retryAfter`, the delay that the
-    /// provider asked for; `nil` if it named none.
+    /// provider asked for, or `nil` if it named none.
     case unavailable(reason: String, retryAfter: Duration?)
     /// The provider refuses the call, with a stable code such as `not_entitled` or `address_expired`.
     case refused(code: String, message: String)

@@ -8,7 +8,7 @@ public enum Arrival: Hashable, Sendable {
     case background
     /// The user opened the notification.
     case opened
-    /// The user chose the action with this identifier. `text` is the user's input; `nil` for an action without text
+    /// The user chose the action with this identifier. `text` is the user's input, or `nil` for an action without text
     /// input.
     case action(String, text: String? = nil)
     /// The user dismissed the notification, which is reported for categories with the option `customDismissAction`.
@@ -42,7 +42,8 @@ public protocol NotificationHandler: Sendable {
     func fetch(for notification: ReceivedNotification) async -> FetchResult
     /// Shows the content to which an opened notification refers.
     func open(_ notification: ReceivedNotification) async
-    /// Carries out the action that the user chose. `text` is the user's input; `nil` for an action without text input.
+    /// Carries out the action that the user chose. `text` is the user's input, or `nil` for an action without text
+    /// input.
     func perform(_ action: String, text: String?, of notification: ReceivedNotification) async
 }
 

@@ -10,7 +10,7 @@ struct Receipt: Codable, Hashable, Sendable {
     let id: UUID
     let notification: UUID
     let event: ReportedEvent
-    /// The action that the user chose, or the name of a conversion; `nil` for other events.
+    /// The action that the user chose, or the name of a conversion, or `nil` for other events.
     let action: String?
     let at: Date
     /// The level of privacy that the notification and the user allowed when the receipt was created.
@@ -26,7 +26,7 @@ struct Receipt: Codable, Hashable, Sendable {
         return "\(start)-" + action.utf8.hexadecimal
     }
 
-    /// Returns the receipt with its privacy limited to the level that the user allows; `nil` for the level `none`.
+    /// Returns the receipt with its privacy limited to the level that the user allows, or `nil` for the level `none`.
     func bounded(by allowed: ReceiptPrivacy) -> Receipt? {
         let privacy = min(allowed, self.privacy)
         guard privacy != .none else { return nil }

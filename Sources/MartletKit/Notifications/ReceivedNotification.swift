@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// All members are untrusted. A member that is missing or of another type is `nil`. Every payload can be parsed.
 public struct ReceivedNotification: Hashable, Sendable {
-    /// The provider's id of the notification; `nil` if the provider requested neither receipts nor encryption.
+    /// The provider's id of the notification, or `nil` if the provider requested neither receipts nor encryption.
     public let id: UUID?
     /// The level of privacy of the receipts that the notification requests.
     public let receipts: ReceiptPrivacy
@@ -13,13 +13,13 @@ public struct ReceivedNotification: Hashable, Sendable {
     public var body: String?
     /// The new number on the app's icon, where 0 removes the badge; `nil` leaves the number unchanged.
     public var badge: Int?
-    /// The name of the sound, such as `default`; `nil` for a silent notification.
+    /// The name of the sound, such as `default`, or `nil` for a silent notification.
     public var sound: String?
-    /// The degree to which the system may interrupt the user; `nil` for the default.
+    /// The degree to which the system may interrupt the user, or `nil` for the default.
     public var interruptionLevel: InterruptionLevel?
-    /// The category, which determines the actions that the system shows with the notification; `nil` for none.
+    /// The category, which determines the actions that the system shows with the notification, or `nil` for none.
     public var category: String?
-    /// The identifier by which the system groups notifications; `nil` for none.
+    /// The identifier by which the system groups notifications, or `nil` for none.
     public var threadID: String?
     /// `true` for a notification that wakes the app in the background (`content-available`).
     public let wakesApp: Bool
@@ -27,7 +27,7 @@ public struct ReceivedNotification: Hashable, Sendable {
     public let isMutable: Bool
     /// The members of the payload beside `aps`: the app's own members, and `class`, `property` and `path`.
     public let data: [String: JSONValue]
-    /// The encrypted content, for which the other members are the placeholder; `nil` if none is encrypted.
+    /// The encrypted content, for which the other members are the placeholder, or `nil` if none is encrypted.
     let sealed: SealedContent?
 
     /// Parses the system's dictionary: `userInfo` of a notification's content, or the dictionary of a background push.

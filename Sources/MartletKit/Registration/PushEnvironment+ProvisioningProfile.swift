@@ -29,7 +29,7 @@ struct ProvisioningProfile: Equatable {
     /// The maximum size of a profile in bytes. A larger file is not regarded as a profile.
     static let maximumSize = 1024 * 1024
 
-    /// The push environment in the profile's entitlements; `nil` if they contain none.
+    /// The push environment in the profile's entitlements, or `nil` if they contain none.
     let environment: PushEnvironment?
 
     /// Parses a file; returns `nil` if it is not a profile.

@@ -28,7 +28,7 @@ public struct TokenKind: RawRepresentable, Hashable, Sendable {
     /// The kind's name in the provider's API.
     var name: String { String(self.rawValue.prefix { $0 != " " }) }
 
-    /// The id of the Live Activity of an update token; `nil` for other kinds.
+    /// The id of the Live Activity of an update token, or `nil` for other kinds.
     var activity: String? {
         self.rawValue.firstIndex(of: " ").map { String(self.rawValue[self.rawValue.index(after: $0)...]) }
     }

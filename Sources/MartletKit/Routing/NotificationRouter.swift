@@ -145,7 +145,7 @@ public struct NotificationRoute<Destination: Sendable>: Sendable {
     public let destination: Destination
     /// The name of the screen, as the rules declare it.
     public let screen: String
-    /// The reason why the fallback is opened; `nil` for the screen that the payload requests.
+    /// The reason why the fallback is opened, or `nil` for the screen that the payload requests.
     public let refusal: RouteError?
 }
 

@@ -6,7 +6,7 @@ import Foundation
 public struct NotificationScreen: Hashable, Sendable {
     /// The screen's name in the app, 1 to 64 letters, digits, `-`, `.` and `_`.
     public let name: String
-    /// The value of `class` in a payload that opens the screen, at most 128 bytes; `nil` if no class opens it.
+    /// The value of `class` in a payload that opens the screen, at most 128 bytes, or `nil` if no class opens it.
     public let `class`: String?
     /// The pattern of the screen's path: `/orders/:id`, where `:id` stands for the value of the parameter `id`; `nil`
     /// if no path opens the screen.

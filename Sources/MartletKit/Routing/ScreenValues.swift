@@ -17,7 +17,7 @@ public struct ScreenValues: Hashable, Sendable {
         return value
     }
 
-    /// Returns the value of a parameter; `nil` if the payload has none.
+    /// Returns the value of a parameter, or `nil` if the payload has none.
     /// - Throws: ``RouteError`` for a value that cannot be converted to `type`.
     public func optional<Value: ScreenValue>(_ name: String, as type: Value.Type = Value.self) throws(RouteError)
         -> Value?

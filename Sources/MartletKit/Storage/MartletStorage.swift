@@ -7,7 +7,7 @@ public import Foundation
 public protocol MartletStorage: Sendable {
     /// Returns the names of all values, in any order.
     func names() throws -> [String]
-    /// Returns the value with a name; `nil` if there is none.
+    /// Returns the value with a name, or `nil` if there is none.
     func read(_ name: String) throws -> Data?
     /// Sets the value with a name, and replaces an existing one.
     func write(_ value: Data, for name: String) throws

@@ -18,7 +18,7 @@ struct SharedValue: Sendable {
     /// The prefix of the value's names in the storage. The number of the change follows it.
     let prefix: String
 
-    /// Returns the value; `nil` if nothing was ever stored.
+    /// Returns the value, or `nil` if nothing was ever stored.
     func read() throws -> Data? { try self.latest().value }
 
     /// Replaces the value by the one that `change` returns, and returns the result of `change`. If the new value is

@@ -5,7 +5,7 @@ enum ProviderResult: Equatable {
     /// The request was performed. The value contains the members of the response.
     case done([String: JSONValue])
     /// The request may succeed later: the network, the provider or one of its limits prevented it. `after` is the delay
-    /// that the provider asked for; `nil` if it named none.
+    /// that the provider asked for, or `nil` if it named none.
     case later(after: Duration?, reason: String)
     /// The request was refused, and would be refused again.
     case refused(ProviderRefusal)
@@ -58,7 +58,7 @@ enum ProviderResult: Equatable {
 struct ProviderRefusal: Equatable {
     let code: String
     let message: String
-    /// The member of the request that caused the refusal, such as `tags[3]`; `nil` if the response names none.
+    /// The member of the request that caused the refusal, such as `tags[3]`, or `nil` if the response names none.
     let field: String?
 
     init(code: String, message: String, field: String? = nil) {

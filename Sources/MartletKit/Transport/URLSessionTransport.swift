@@ -89,7 +89,7 @@ private final class ExchangeSession: Sendable {
     /// Sends a request, and returns its task.
     /// - Parameters:
     ///   - part: Processes each part of the response. An error that it throws terminates the exchange.
-    ///   - end: Called once when the exchange has finished, with its error; `nil` after success.
+    ///   - end: Called once when the exchange has finished, with its error, or `nil` after success.
     func begin(
         _ request: URLRequest,
         part: @escaping @Sendable (ResponsePart) throws -> Void,
@@ -112,7 +112,7 @@ private final class ExchangeSession: Sendable {
 private final class Exchange: Sendable {
     private struct Closed: Error {}
 
-    /// The closure that processes the parts; `nil` once the exchange is closed.
+    /// The closure that processes the parts, or `nil` once the exchange is closed.
     private let part: LockedValue<(@Sendable (ResponsePart) throws -> Void)?>
     let end: @Sendable ((any Error)?) -> Void
 

@@ -4,10 +4,10 @@ public import Foundation
 public struct PushResource: Hashable, Sendable {
     public let id: UUID
     /// The URL to which the sender sends messages in POST requests. It is a secret, which only
-    /// ``Martlet/makePushResource(name:sender:)`` returns; `nil` for a resource that ``Martlet/pushResources()``
+    /// ``Martlet/makePushResource(name:sender:)`` returns, or `nil` for a resource that ``Martlet/pushResources()``
     /// returns.
     public let endpoint: URL?
-    /// The app's own name for the resource, which its messages contain (``PushedMessage/resource``); `nil` for none.
+    /// The app's own name for the resource, which its messages contain (``PushedMessage/resource``), or `nil` for none.
     public let name: String?
 
     /// Parses an entry of a response; returns `nil` if the entry is not valid.
@@ -34,7 +34,7 @@ public struct PushedMessage: Hashable, Sendable {
     /// The maximum size of a body in bytes. A message with a longer one is not accepted.
     static let maximumBody = 4096
 
-    /// The app's own name of the push resource; `nil` if it has none.
+    /// The app's own name of the push resource, or `nil` if it has none.
     public let resource: String?
     /// The body as the sender has sent it; empty for a message that only wakes the app.
     public let body: Data
@@ -83,7 +83,7 @@ extension Martlet {
     /// ``pushResources()`` with the addresses that senders have.
     /// - Parameters:
     ///   - name: The app's own name for the resource, which each message contains; 64 bytes at most. `nil` for none.
-    ///   - sender: The VAPID public key of the only accepted sender, 65 bytes; `nil` for any sender.
+    ///   - sender: The VAPID public key of the only accepted sender, 65 bytes, or `nil` for any sender.
     /// - Throws: ``InstallationError``
     public func makePushResource(name: String? = nil, sender: Data? = nil) async throws(InstallationError)
         -> PushResource
@@ -115,7 +115,7 @@ extension Martlet {
         }
     }
 
-    /// Returns the message in a notification that was sent to a push resource; `nil` for any other notification.
+    /// Returns the message in a notification that was sent to a push resource, or `nil` for any other notification.
     ///
     /// A message that was too large for the notification is loaded from the provider. Call it in the notification
     /// service extension, since the notification has no content until then.

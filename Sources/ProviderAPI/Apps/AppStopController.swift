@@ -51,7 +51,7 @@ struct AppStopController: Controller {
 
 /// The response object for the state of an app: whether it is stopped, since when, why and by whom.
 package struct AppStopResponse: ResponseObject {
-    /// The record of the stop; `nil` for an app that is not stopped.
+    /// The record of the stop, or `nil` for an app that is not stopped.
     let stop: AppStop?
     /// The number of pushes that were already in flight when the app was stopped, and may still reach devices; `nil`
     /// except in the response to the stop.

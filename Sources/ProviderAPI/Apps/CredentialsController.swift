@@ -224,14 +224,14 @@ package struct CredentialResponse: ResponseObject {
         if case .success(.certificate(let certificate)) = self.credential { certificate } else { nil }
     }
     private var fault: String? { if case .failure(let error) = self.credential { error.description } else { nil } }
-    /// The ids of the team and of the token key; `nil` for a certificate, which has neither.
+    /// The ids of the team and of the token key, or `nil` for a certificate, which has neither.
     private var key: (team: String, id: String)? {
         guard case .key(let team, let id, _) = self.record else { return nil }
         return (team, id)
     }
     package var kind: String { self.record.kind }
     package var topics: [String]? { self.certificate?.topics.map(\.topic.name) }
-    /// The expiration of a certificate; `nil` for a token key.
+    /// The expiration of a certificate, or `nil` for a token key.
     package var expires: Timestamp? { self.certificate?.expires }
 
     package static let schemaName: String? = "Credential"

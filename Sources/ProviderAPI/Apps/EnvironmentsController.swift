@@ -44,7 +44,7 @@ extension EnvironmentResponse {
         self.init(environment: environment, status: try await faults.status(of: target), app: app.bundleID)
     }
 
-    /// The warning for the response to a request that sends to this environment; `nil` while sending works.
+    /// The warning for the response to a request that sends to this environment, or `nil` while sending works.
     var warning: ContentWarning? {
         guard let status, let advice else { return nil }
         let since = status.since.rfc3339
@@ -76,9 +76,9 @@ extension EnvironmentResponse {
 /// The response object for an environment of an app: running, failing or paused, with the fault.
 package struct EnvironmentResponse: ResponseObject {
     package let environment: PushEnvironment
-    /// The fault, its time, and whether sending is paused because of it; `nil` while the environment is running.
+    /// The fault, its time, and whether sending is paused because of it, or `nil` while the environment is running.
     let status: EnvironmentStatus?
-    /// The bundle id of the app, which the advice and the warning name; `nil` for the words *this app*.
+    /// The bundle id of the app, which the advice and the warning name, or `nil` for the words *this app*.
     let app: Topic?
 
     package var state: String {

@@ -77,8 +77,8 @@ struct PublisherNotify: Equatable {
         )
     }
 
-    /// The idempotency key that is derived from the field `Id`, with a hash of the form as fingerprint; `nil` without
-    /// the field.
+    /// The idempotency key that is derived from the field `Id`, with a hash of the form as fingerprint, or `nil`
+    /// without the field.
     ///
     /// The fingerprint distinguishes a repetition from a different form with the same id.
     var idempotency: Idempotency? {

@@ -29,8 +29,8 @@ enum PublisherRegistration {
         return registration
     }
 
-    /// Returns the capabilities whose field in the form is not 0, as the publisher's sample writes them; `nil` if the
-    /// form has none of these fields.
+    /// Returns the capabilities whose field in the form is not 0, as the publisher's sample writes them, or `nil` if
+    /// the form has none of these fields.
     private static func capabilities(_ form: FormData) -> DeviceCapabilities? {
         let given = Self.capabilities.filter { form[$0.key] != nil }
         guard !given.isEmpty else { return nil }

@@ -12,7 +12,7 @@ import ServiceLifecycle
 
 /// A provider server: the REST API, the dispatcher and their background services.
 package final class ProviderServer: Service {
-    /// The text of the admin key that the first start issues; `nil` at later starts.
+    /// The text of the admin key that the first start issues, or `nil` at later starts.
     ///
     /// The key is valid once ``port()`` has returned. The only copy is in ``ProviderConfiguration/adminKeyFile``.
     package var firstAdminKey: String? { self.adminKey.text }
@@ -23,9 +23,9 @@ package final class ProviderServer: Service {
     let core: ProviderCore
     private let services: [any Service]
     let api: RESTAPI
-    /// The extension that another module adds; `nil` if there is none.
+    /// The extension that another module adds, or `nil` if there is none.
     private let addition: (any ProviderExtension)?
-    /// The pages that are served in addition to the API; `nil` if there are none.
+    /// The pages that are served in addition to the API, or `nil` if there are none.
     private let pages: (any ProviderPages)?
     private let certificate: TLSCertificate?
     /// The port of the listener, which is resolved once requests are served.

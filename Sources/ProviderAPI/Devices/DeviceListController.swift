@@ -58,7 +58,7 @@ struct DeviceListController: Controller {
         return try .countedPage("devices", page.entries.map(DeviceResponse.init), next: next, total: total)
     }
 
-    /// Returns the prefix of the tokens to search for, which may be a whole token; `nil` if the query names none.
+    /// Returns the prefix of the tokens to search for, which may be a whole token, or `nil` if the query names none.
     /// - Throws: ``RequestError`` for a prefix that is too short, or is not a token.
     private static func tokenPrefix(_ request: OperationRequest) throws -> [UInt8]? {
         try request.value(

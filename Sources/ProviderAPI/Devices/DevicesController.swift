@@ -157,7 +157,7 @@ extension DeviceTokenKind: JSONRepresentable {}
 package struct DeviceResponse: ResponseObject {
     package let device: DeviceRecord
     /// The number of pushes that were already in flight when the registration changed the preferences or the user, and
-    /// that disregard the change; `nil` for a registration that changes neither.
+    /// that disregard the change, or `nil` for a registration that changes neither.
     var underWay: Int?
 
     private var capabilities: [String] {

@@ -16,8 +16,9 @@ struct UploadBody: AsyncSequence, AsyncIteratorProtocol {
     /// Creates the sequence of a body's chunks.
     /// - Parameters:
     ///   - maximum: The maximum length of the body, in bytes.
-    ///   - announced: The value of `content-length`; `nil` for a chunked body, which marks its own end.
-    ///   - tooLong: The message of the error for a longer body; `nil` for the default message, which names the maximum.
+    ///   - announced: The value of `content-length`, or `nil` for a chunked body, which marks its own end.
+    ///   - tooLong: The message of the error for a longer body, or `nil` for the default message, which names the
+    ///     maximum.
     init(_ body: HummingbirdCore.RequestBody, maximum: Int, announced: Int?, tooLong: String? = nil) {
         (self.body, self.maximum, self.announced) = (body.makeAsyncIterator(), maximum, announced)
         self.tooLong = tooLong ?? "a file has at most \(maximum) bytes: send it in parts"
@@ -25,7 +26,7 @@ struct UploadBody: AsyncSequence, AsyncIteratorProtocol {
 
     func makeAsyncIterator() -> UploadBody { self }
 
-    /// Returns the next chunk; `nil` at the end of the body.
+    /// Returns the next chunk, or `nil` at the end of the body.
     /// - Throws: ``RequestError`` for a body that is too long or incomplete, or the error of the connection.
     @concurrent mutating func next() async throws -> ByteBuffer? {
         guard let buffer = try await self.body.next() else {

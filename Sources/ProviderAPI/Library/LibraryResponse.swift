@@ -48,7 +48,7 @@ package struct NamedAudienceResponse: LibraryResponse {
 /// The response object for a template, with its content.
 package struct TemplateResponse: LibraryResponse {
     private let item: LibraryItemResponse
-    /// The warnings about the content; `nil` if there are none, and except in responses to requests that save a
+    /// The warnings about the content, or `nil` if there are none, and except in responses to requests that save a
     /// template.
     private let warnings: [ContentWarning]?
     package var record: LibraryItem { self.item.item }

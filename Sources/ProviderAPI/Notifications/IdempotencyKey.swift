@@ -23,7 +23,7 @@ enum IdempotencyKey {
 
     private static let field = HTTPField.Name("idempotency-key")
 
-    /// Returns the idempotency key in the header of a request; `nil` without one.
+    /// Returns the idempotency key in the header of a request, or `nil` without one.
     /// - Throws: ``RequestError`` for a key that is empty, too long, or contains characters other than visible ASCII.
     static func of(_ request: Request) throws -> String? {
         guard let name = Self.field, let key = request.headers[name] else { return nil }

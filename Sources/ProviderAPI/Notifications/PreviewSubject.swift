@@ -7,7 +7,7 @@ import PushSupport
 struct PreviewSubject {
     /// The profile of the device; `nil` renders the default variant.
     var profile: RecipientProfile?
-    /// The badge count that the device would show; `nil` if the push sets none or the request names none.
+    /// The badge count that the device would show, or `nil` if the push sets none or the request names none.
     var badge: Int?
     var key: InstallationPublicKey?
     /// A Boolean value that indicates whether the device is a registered one. Otherwise, the request describes it.
@@ -39,7 +39,7 @@ struct PreviewSubjectResolver {
         )
     }
 
-    /// Returns the registered device that the request names by its token or its user; `nil` if it names none.
+    /// Returns the registered device that the request names by its token or its user, or `nil` if it names none.
     private func registered(
         _ fields: JSONFields,
         _ app: AppRecord,

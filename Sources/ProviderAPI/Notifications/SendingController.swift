@@ -118,7 +118,7 @@ struct SendingController: Controller {
         }
     }
 
-    /// Returns the notification that an earlier request with the same idempotency key has created; `nil` for a new
+    /// Returns the notification that an earlier request with the same idempotency key has created, or `nil` for a new
     /// request.
     /// - Throws: A ``RequestError`` with status 409 if the earlier request had a different body.
     private func earlier(_ idempotency: Idempotency, _ app: AppRecord) async throws -> NotificationRecord? {
@@ -299,7 +299,7 @@ extension SendingController {
         ) ?? true
     }
 
-    /// Returns the current number of recipients; `nil` if counting them takes too long.
+    /// Returns the current number of recipients, or `nil` if counting them takes too long.
     private func recipients(_ wanted: NotificationRequest, _ app: AppRecord) async throws -> Int? {
         switch wanted.audience {
         case .tokens, .channel: return wanted.audience.namedCount
@@ -319,8 +319,8 @@ extension SendingController {
         }
     }
 
-    /// Returns the numbers of recipients that would be skipped, by the current preferences of devices and users; `nil`
-    /// if counting them takes too long.
+    /// Returns the numbers of recipients that would be skipped, by the current preferences of devices and users, or
+    /// `nil` if counting them takes too long.
     private func consentForecast(_ wanted: NotificationRequest, _ app: AppRecord) async throws -> ConsentForecast? {
         let groups: [ConsentGroup]?
         do {

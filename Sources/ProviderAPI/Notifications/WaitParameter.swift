@@ -51,7 +51,7 @@ package struct WaitParameter {
     }
 
     /// Returns the error for an audience that is too large.
-    /// - Parameter count: The number of recipients; `nil` if counting them takes too long.
+    /// - Parameter count: The number of recipients, or `nil` if counting them takes too long.
     static func tooMany(_ count: Int?) -> RequestError {
         let found = count.map { "these are \($0)" } ?? "these take long to count"
         let message = "wait is for at most \(Self.maximumRecipients) recipients, \(found): leave it out"

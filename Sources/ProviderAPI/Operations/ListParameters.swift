@@ -41,7 +41,7 @@ extension OperationRequest {
         )
     }
 
-    /// Returns the time range in the query parameters `from` and `to`; `nil` for an end that is absent.
+    /// Returns the time range in the query parameters `from` and `to`, or `nil` for an end that is absent.
     /// - Throws: ``RequestError`` unless the end is after the start.
     func timeRange() throws -> (from: Timestamp?, to: Timestamp?) {
         let (from, to) = (try self.time("from"), try self.time("to"))
@@ -56,7 +56,7 @@ extension OperationRequest {
         try self.value(name, UUID.init(uuidString:), orThrow: .invalid(name, "use a UUID"))
     }
 
-    /// Returns a query parameter of 1 to `maximum` bytes; `nil` if it is absent. The default maximum is that of most
+    /// Returns a query parameter of 1 to `maximum` bytes, or `nil` if it is absent. The default maximum is that of most
     /// members.
     package func text(_ name: String, maximum: Int? = nil) throws -> String? {
         let maximum = maximum ?? Member.maximumText
@@ -78,8 +78,8 @@ extension OperationRequest {
         return wanted == true && self.query["cursor"] == nil
     }
 
-    /// Returns the position in a sorted list at which the previous page ended, from the cursor in the query; `nil` for
-    /// the first page.
+    /// Returns the position in a sorted list at which the previous page ended, from the cursor in the query, or `nil`
+    /// for the first page.
     func position(_ list: Cursor.List) throws -> ListPosition? {
         try self.cursor(list).map { cursor in
             cursor.second.map { ListPosition(key: cursor.position, number: $0) }

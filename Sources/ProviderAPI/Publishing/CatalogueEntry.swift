@@ -7,7 +7,7 @@ import PushSupport
 package struct CatalogueEntry: ResponseObject {
     package let issue: IssueRecord
     let publicationName: String
-    /// The signed URL of the cover; `nil` without a cover.
+    /// The signed URL of the cover, or `nil` without a cover.
     package var coverAddress: String?
 
     private var cover: Cover? {

@@ -125,7 +125,7 @@ struct IssuesController: Controller {
 
     /// Removes the pushes for a withdrawn issue's notification from memory. The store has already cancelled the
     /// notification.
-    /// - Returns: The number of pushes in flight; `nil` if the issue was not withdrawn, or has no notification.
+    /// - Returns: The number of pushes in flight, or `nil` if the issue was not withdrawn, or has no notification.
     private func takeBack(_ result: IssueChangeResult) -> Int? {
         guard case .done(let issue) = result, let notification = issue.notification else { return nil }
         let underWay = self.direct.apply(.notification(notification)).count
@@ -192,7 +192,7 @@ struct IssuesController: Controller {
 extension IssuesController {
     /// Returns the response with the changed issue, or throws the reason why it was not changed.
     /// - Parameters:
-    ///   - underWay: The number of pushes in flight that a withdrawal could not stop; `nil` for any other change.
+    ///   - underWay: The number of pushes in flight that a withdrawal could not stop, or `nil` for any other change.
     ///   - warnings: Returns the warnings about the changed issue; by default `nil` for none.
     private static func response(
         _ result: IssueChangeResult,
@@ -242,7 +242,7 @@ extension Cursor {
 }
 
 extension OperationRequest {
-    /// Returns the position at which the previous page ended; `nil` for the first page.
+    /// Returns the position at which the previous page ended, or `nil` for the first page.
     func issueCursor() throws -> IssueCursor? {
         try self.cursor(.issues).map { IssueCursor(day: $0.position, position: $0.second ?? 0) }
     }
@@ -253,7 +253,7 @@ package struct IssueResponse: ResponseObject {
     package let issue: IssueRecord
     /// The warnings; `nil` except in the response to the request that publishes the issue.
     var warnings: [ContentWarning]?
-    /// The number of pushes that were already in flight when the issue was withdrawn; `nil` in all other responses.
+    /// The number of pushes that were already in flight when the issue was withdrawn, or `nil` in all other responses.
     var underWay: Int?
 
     package var cover: FileResponse? { self.issue.cover.map(FileResponse.init) }

@@ -116,7 +116,7 @@ package struct NotifyPreview: ResponseObject {
 
 /// The response body with the number and the rate of an app's open downloads.
 package struct OpenDownloadsResponse: ResponseObject {
-    /// The number of open downloads and their rate; `nil` in the first ten seconds after a start, while they are not
+    /// The number of open downloads and their rate, or `nil` in the first ten seconds after a start, while they are not
     /// known.
     package let figures: DownloadFigures?
 

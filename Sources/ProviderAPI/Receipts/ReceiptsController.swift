@@ -113,7 +113,7 @@ struct ReceiptsController: Controller {
 /// The response object for a receipt: what happened to a notification on a device, and when.
 struct ReceiptResponse: ResponseObject {
     let receipt: ReceiptRecord
-    /// The id of the device that submitted the receipt; `nil` where all receipts are from one device.
+    /// The id of the device that submitted the receipt, or `nil` where all receipts are from one device.
     var device: Int64?
 
     static let schemaName: String? = "Receipt"

@@ -28,7 +28,7 @@ final class AuditTrail: Sendable {
     /// already been made.
     /// - Parameters:
     ///   - action: The HTTP method and the path.
-    ///   - resource: The id of the object that the request created; `nil` if it created none.
+    ///   - resource: The id of the object that the request created, or `nil` if it created none.
     ///   - isFrequent: Whether equal changes of the caller within a minute share an entry.
     func record(
         _ action: String,

@@ -97,7 +97,7 @@ package struct OperationRunner: Sendable {
     ///
     /// A change that was made can no longer be refused. If the budget is exhausted, its response keeps the permit of
     /// the request's body.
-    /// - Parameter expected: The permit for the expected length; `nil` if nothing was reserved.
+    /// - Parameter expected: The permit for the expected length, or `nil` if nothing was reserved.
     /// - Throws: `BudgetRefusal` for the response of an operation that changes nothing.
     private func holding(
         _ response: Response,
@@ -143,7 +143,7 @@ package struct OperationRunner: Sendable {
         return APICaller(key)
     }
 
-    /// Returns the record of the API key that a client has sent; `nil` if the key is unknown.
+    /// Returns the record of the API key that a client has sent, or `nil` if the key is unknown.
     /// - Throws: ``RequestError`` for an expired key, `BudgetRefusal` for a client that has sent too many wrong keys.
     package func key(_ text: String, from channel: any Channel) async throws -> APIKeyRecord? {
         try await self.keys.check(
@@ -176,7 +176,7 @@ private final class RequestEffects: Sendable {
 
     func hold(_ permit: BudgetPermit?) { self.state.withLock { $0.held = permit } }
 
-    /// Returns the permit for the request's body, which the caller must then release; `nil` if there is none.
+    /// Returns the permit for the request's body, which the caller must then release, or `nil` if there is none.
     func handOver() -> BudgetPermit? { self.state.withLock { $0.held.take() } }
 
     /// Releases the permit of the request's body, unless it was handed over.

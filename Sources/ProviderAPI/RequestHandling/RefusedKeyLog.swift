@@ -15,7 +15,7 @@ final class RefusedKeyLog: Service {
     /// The requests that are counted together: those with the same status and key.
     private struct Kind: Hashable {
         var status: Int
-        /// The name of a key that does not allow the request; `nil` for a request without a valid key.
+        /// The name of a key that does not allow the request, or `nil` for a request without a valid key.
         var key: String?
     }
 
@@ -25,7 +25,7 @@ final class RefusedKeyLog: Service {
     init(logger: Logger) { self.logger = logger }
 
     /// Counts a request if its status means that its key was refused; otherwise does nothing.
-    /// - Parameter key: The name of the key; `nil` for a request without a valid key.
+    /// - Parameter key: The name of the key, or `nil` for a request without a valid key.
     func note(status: Int, key: String?) {
         guard status == 401 || status == 403 else { return }
         self.tally.withLock { $0.add(Kind(status: status, key: key)) }

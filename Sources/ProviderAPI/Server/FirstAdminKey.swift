@@ -16,7 +16,7 @@ struct FirstAdminKey: Sendable {
     /// The maximum size of a file that may contain a key, in bytes. A larger file is not read.
     private static let maximumFileSize = 1024
 
-    /// The text of the key to issue; `nil` if the store already contains a key, so that none is issued.
+    /// The text of the key to issue, or `nil` if the store already contains a key, so that none is issued.
     let text: String?
     private let keys: APIKeys
     private let file: String?
@@ -24,7 +24,7 @@ struct FirstAdminKey: Sendable {
 
     /// Recovers from a crash of an earlier start, and checks that the file can be written.
     /// - Parameters:
-    ///   - file: The path of the file for the key; `nil` for none.
+    ///   - file: The path of the file for the key, or `nil` for none.
     ///   - show: The closure that is called once with the key. With a file, the key is valid by then; without one, it
     ///     becomes valid immediately afterwards.
     /// - Throws: ``ProviderError/cannotWriteAdminKey(path:why:)`` for a file that contains anything but a key, or
@@ -93,7 +93,7 @@ struct FirstAdminKey: Sendable {
         }
     }
 
-    /// Returns the key in a file that contains nothing else; `nil` for any other file.
+    /// Returns the key in a file that contains nothing else, or `nil` for any other file.
     private static func key(in path: String) -> String? {
         let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? .max
         guard size <= Self.maximumFileSize, let text = try? String(contentsOfFile: path, encoding: .utf8) else {

@@ -99,7 +99,7 @@ package struct SystemResponse: ResponseObject {
     package let store: Store
     let lanes: [Lane]
     let queue: StoreBacklog
-    /// The time since the oldest due retry became due, in seconds; `nil` if no retry is due.
+    /// The time since the oldest due retry became due, in seconds, or `nil` if no retry is due.
     let retryLag: Double?
     let nodes: [Node]
 

@@ -9,7 +9,7 @@ struct HistoryPage {
     let limit: Int
     let deliveriesBefore: NotificationCursor?
     let eventsBefore: Int64?
-    /// The oldest notification that was searched, from which the next page continues; `nil` if all were searched.
+    /// The oldest notification that was searched, from which the next page continues, or `nil` if all were searched.
     let horizon: NotificationCursor?
     /// The deliveries that were added, without duplicates.
     private var allDeliveries: [DeliveryKey: DeliveryRecord] = [:]
@@ -25,7 +25,7 @@ struct HistoryPage {
 
     /// Creates an empty page.
     /// - Parameters:
-    ///   - cursor: The cursor at which the previous page ended; `nil` for the first page.
+    ///   - cursor: The cursor at which the previous page ended, or `nil` for the first page.
     ///   - limit: The maximum number of entries of each list.
     ///   - horizon: The oldest notification that is searched; `nil` to search all.
     init(after cursor: Cursor?, limit: Int, horizon: NotificationCursor? = nil) {
@@ -61,7 +61,7 @@ struct HistoryPage {
 
     var events: [TokenEventRecord] { Array(self.allEvents.sorted { $0.id > $1.id }.prefix(self.limit)) }
 
-    /// The cursor for the next page; `nil` if this page is the last one.
+    /// The cursor for the next page, or `nil` if this page is the last one.
     var next: Cursor? {
         let (deliveries, events) = (self.deliveries, self.events)
         let isFull = self.hasMoreDeliveries || deliveries.count < self.allDeliveries.count

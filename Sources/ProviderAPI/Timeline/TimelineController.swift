@@ -284,7 +284,7 @@ package struct TimelineResponse: ResponseObject {
 /// The response object for a step of a timeline.
 package struct TimelineStepResponse: ResponseObject {
     package let step: TimelineStep
-    /// The time since the previous step, in milliseconds; `nil` for the first step.
+    /// The time since the previous step, in milliseconds, or `nil` for the first step.
     package let since: Int64?
 
     package static let schemaName: String? = "TimelineStep"

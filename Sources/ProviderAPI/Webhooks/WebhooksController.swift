@@ -175,11 +175,11 @@ struct WebhooksController: Controller {
 /// The response object for a webhook, with the state of its deliveries.
 package struct WebhookResponse: ResponseObject {
     let webhook: WebhookRecord
-    /// The bundle id of the app; `nil` if the app was removed.
+    /// The bundle id of the app, or `nil` if the app was removed.
     package let app: Topic?
     /// The secret; `nil` except in the response to its creation or rotation.
     package var secret: String?
-    /// The warnings about the request; `nil` if there are none.
+    /// The warnings about the request, or `nil` if there are none.
     var warnings: [ContentWarning]?
 
     package var id: UUID { self.webhook.id }

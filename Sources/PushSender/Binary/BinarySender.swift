@@ -33,7 +33,7 @@ public actor BinarySender: NotificationSender, Service {
         var missing: Int
         var isCancelled = false
         var waiter: CheckedContinuation<Void, Never>?
-        /// The call through which the pushes can be taken back; `nil` if they cannot be.
+        /// The call through which the pushes can be taken back, or `nil` if they cannot be.
         let call: SteppedCall?
 
         init(count: Int, call: SteppedCall?) {
@@ -62,7 +62,7 @@ public actor BinarySender: NotificationSender, Service {
     /// The number of the current connection. Events with another number are those of an earlier one and are ignored.
     private var connectionNumber = 0
     private var lastFailure: String?
-    /// The reason why the last connection could not be opened; `nil` if it was opened.
+    /// The reason why the last connection could not be opened, or `nil` if it was opened.
     private var lastFault: ConnectionFault?
     private var timer: (at: Timestamp, task: Scheduled<Void>)?
     private var tickets: [UInt32: Ticket] = [:]
@@ -414,7 +414,7 @@ extension BinarySender {
         }
     }
 
-    /// Returns the reason why there is no connection; `nil` if an open connection was closed.
+    /// Returns the reason why there is no connection, or `nil` if an open connection was closed.
     private func fault(of error: (any Error)?, wasOpen: Bool) -> ConnectionFault? {
         let cause: ConnectionFault.Cause
         if Self.isCertificateRejected(error) {

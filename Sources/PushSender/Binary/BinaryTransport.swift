@@ -7,7 +7,7 @@ import PushTypes
 /// deinitialization, the connection is closed once every push has its outcome.
 final class BinaryTransport: NotificationSender {
     private let sender: BinarySender
-    /// The topic that the certificate determines; `nil` if the certificate names none.
+    /// The topic that the certificate determines, or `nil` if the certificate names none.
     private let topic: Topic?
 
     init(
@@ -45,7 +45,7 @@ final class BinaryTransport: NotificationSender {
     /// Accepts no more pushes, and returns once each has its outcome.
     func close() async { await self.sender.close() }
 
-    /// Returns the rejection of a notification that the binary protocol cannot carry; `nil` if it can.
+    /// Returns the rejection of a notification that the binary protocol cannot carry, or `nil` if it can.
     private func rejection(of notification: PushNotification) -> Rejection? {
         if let type = notification.pushType, !type.isCarriedByBinaryProtocol {
             return Rejection(status: 400, reasonText: "InvalidPushType: \(type.rawValue) needs HTTP/2")

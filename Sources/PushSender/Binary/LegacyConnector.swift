@@ -53,9 +53,9 @@ package struct LegacyConnector: Sendable {
 
 /// The addresses of one environment's legacy services: binary protocol and feedback (reference 5, 6).
 package struct LegacyService: Hashable, Sendable {
-    /// The address of the binary protocol; `nil` if the environment has none.
+    /// The address of the binary protocol, or `nil` if the environment has none.
     package var binary: PushServiceEndpoint?
-    /// The address of the feedback service; `nil` if the environment has none.
+    /// The address of the feedback service, or `nil` if the environment has none.
     package var feedback: PushServiceEndpoint?
 
     package init(binary: PushServiceEndpoint? = nil, feedback: PushServiceEndpoint? = nil) {

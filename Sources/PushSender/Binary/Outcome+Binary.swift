@@ -4,8 +4,8 @@ import PushWire
 extension Outcome {
     /// Converts a final state of the binary protocol.
     /// - Parameters:
-    ///   - lastFailure: The error of the last connection; `nil` if there was none.
-    ///   - fault: The reason why the last connection could not be opened; `nil` if it was opened.
+    ///   - lastFailure: The error of the last connection, or `nil` if there was none.
+    ///   - fault: The reason why the last connection could not be opened, or `nil` if it was opened.
     init(
         _ state: BinaryClientStateMachine.FinalState,
         id: String,

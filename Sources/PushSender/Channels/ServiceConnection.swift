@@ -30,7 +30,7 @@ final class ServiceConnection: ChannelInboundHandler {
     private let retired: @Sendable () -> Void
 
     private var context: ChannelHandlerContext?
-    /// The state machine; `nil` before the TLS handshake and after the connection has ended.
+    /// The state machine, or `nil` before the TLS handshake and after the connection has ended.
     private var stateMachine: HTTP2ClientStateMachine?
     private var ticker: RepeatedTask?
     private var providerToken: String?
@@ -39,7 +39,7 @@ final class ServiceConnection: ChannelInboundHandler {
     private var inFlight = SlotTable<Exchange>(keptSlots: 16)
     private var openCount = 0
     private var usedAt = NIODeadline.now()
-    /// The time since which requests wait without one beginning; `nil` if none waits, or the service's settings are
+    /// The time since which requests wait without one beginning, or `nil` if none waits, or the service's settings are
     /// missing.
     private var blockedSince: NIODeadline?
     private var failure: ConnectionError?

@@ -9,13 +9,15 @@ import PushWire
 /// The reason why a connection could not be opened, or was closed.
 struct ConnectionError: Error, Hashable, CustomStringConvertible {
     var description: String
-    /// `true` if every further attempt fails in the same way until a setting, a certificate or the server is changed.
+    /// A Boolean value that indicates whether every further attempt fails in the same way until a setting, a
+    /// certificate or the server is changed.
     var isLasting = false
     /// The reason why opening the connection failed.
     var cause: ConnectionFault.Cause
-    /// `true` if the push service has another port to which connections have not failed yet.
+    /// A Boolean value that indicates whether the push service has another port to which connections have not failed
+    /// yet.
     var hasAlternative = false
-    /// `true` if the proxy itself failed, regardless of the requested port.
+    /// A Boolean value that indicates whether the proxy itself failed, regardless of the requested port.
     private var isProxyItself = false
 
     static let closedByServer = Self(description: "the push service closed the connection", cause: .closed)
@@ -24,7 +26,7 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
         (self.description, self.isLasting, self.cause) = (description, isLasting, cause)
     }
 
-    /// `true` if a connection to another port of the push service may succeed.
+    /// A Boolean value that indicates whether a connection to another port of the push service may succeed.
     var mayDependOnPort: Bool {
         switch self.cause {
         case .unknownHost, .clientCertificateRejected: false
@@ -127,7 +129,7 @@ extension HTTP2RequestFailure {
         }
     }
 
-    /// `true` if the push may be sent on another connection, or on this one later.
+    /// A Boolean value that indicates whether the push may be sent on another connection, or on this one later.
     var allowsRetry: Bool {
         switch self {
         case .headersTooLong, .malformedHeader: false
@@ -138,10 +140,10 @@ extension HTTP2RequestFailure {
 }
 
 extension GoAway {
-    /// The `reason` in the debug data; `nil` if it is absent or unknown.
+    /// The `reason` in the debug data, or `nil` if it is absent or unknown.
     var reason: Reason? { Reason(rawValue: PushResponse.reasonText(Array(self.debugData.utf8))) }
 
-    /// `true` if the service would close a new connection for the same reason.
+    /// A Boolean value that indicates whether the service would close a new connection for the same reason.
     var isLasting: Bool {
         guard let reason else { return false }
         return Rejection(status: reason.status, reasonText: reason.text).advice == .fixConfiguration

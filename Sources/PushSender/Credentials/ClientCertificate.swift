@@ -10,7 +10,8 @@ import X509
 public struct ClientCertificate: Sendable {
     /// The CN attribute of the subject, such as `Apple Push Services: com.example.MyApp`; empty if there is none.
     public let commonName: String
-    /// The UID attribute of the subject, which is the topic of requests without `apns-topic`; `nil` if there is none.
+    /// The UID attribute of the subject, which is the topic of requests without `apns-topic`, or `nil` if there is
+    /// none.
     public let defaultTopic: Topic?
     /// The topics to which the certificate may push: those in its list, or its default topic; empty if it has neither.
     public let topics: [CertificateTopic]
@@ -34,8 +35,8 @@ public struct ClientCertificate: Sendable {
     ///
     /// - Parameters:
     ///   - pem: The certificates and the key in any order, RSA or EC. Text between them is skipped.
-    ///   - key: The text of the key's file; `nil` if `pem` contains the key.
-    ///   - passphrase: The passphrase of an encrypted key; `nil` if the key is not encrypted.
+    ///   - key: The text of the key's file, or `nil` if `pem` contains the key.
+    ///   - passphrase: The passphrase of an encrypted key, or `nil` if the key is not encrypted.
     /// - Throws: ``CredentialError``.
     public init(pem: String, key: String? = nil, passphrase: String? = nil) throws(CredentialError) {
         let text = PEMFile(pem + "\n" + (key ?? ""))
@@ -55,7 +56,7 @@ public struct ClientCertificate: Sendable {
     /// - Parameters:
     ///   - der: The contents of a `.cer` file, as the developer account offers it.
     ///   - key: The private key in PEM.
-    ///   - passphrase: The passphrase of an encrypted key; `nil` if the key is not encrypted.
+    ///   - passphrase: The passphrase of an encrypted key, or `nil` if the key is not encrypted.
     /// - Throws: ``CredentialError``.
     public init(der: [UInt8], key: String, passphrase: String? = nil) throws(CredentialError) {
         guard !der.isEmpty, let certificate = try? NIOSSLCertificate(bytes: der, format: .der) else {
@@ -71,7 +72,7 @@ public struct ClientCertificate: Sendable {
     ///
     /// - Parameters:
     ///   - p12: The contents of a `.p12` file that Keychain or `openssl pkcs12 -export` has created.
-    ///   - passphrase: The passphrase of the archive; `nil` for the empty passphrase.
+    ///   - passphrase: The passphrase of the archive, or `nil` for the empty passphrase.
     /// - Throws: ``CredentialError``.
     public init(p12: [UInt8], passphrase: String? = nil) throws(CredentialError) {
         let archive = try PKCS12Archive(p12, passphrase: passphrase ?? "")

@@ -10,9 +10,9 @@ public struct CredentialFile: Sendable {
 
     /// The path of the file with the credential.
     public var path: String
-    /// The passphrase of a `.p12` or an encrypted key; `nil` if there is none.
+    /// The passphrase of a `.p12` or an encrypted key, or `nil` if there is none.
     public var passphrase: String?
-    /// The identifier of the developer team for a `.p8`; `nil` for other formats.
+    /// The identifier of the developer team for a `.p8`, or `nil` for other formats.
     public var teamID: String?
     /// The key identifier for a `.p8`; `nil` to take it from a file name like `AuthKey_ABC123DEFG.p8`.
     public var keyID: String?
@@ -73,7 +73,7 @@ public struct CredentialFile: Sendable {
         return isExpected || (try? P256.Signing.PrivateKey(pemRepresentation: block.text)) != nil
     }
 
-    /// The key identifier in a file name of Apple's form, `AuthKey_ABC123DEFG.p8`; `nil` for any other name.
+    /// The key identifier in a file name of Apple's form, `AuthKey_ABC123DEFG.p8`, or `nil` for any other name.
     var keyIDOfName: String? {
         let (prefix, suffix) = ("AuthKey_", ".p8")
         let name = URL(filePath: self.path).lastPathComponent

@@ -9,7 +9,8 @@ struct PEMFile {
 
         var isCertificate: Bool { self.label == "CERTIFICATE" || self.label == "X509 CERTIFICATE" }
         var isPrivateKey: Bool { self.label.hasSuffix("PRIVATE KEY") }
-        /// `true` if a passphrase is required: encrypted PKCS#8, or OpenSSL's older form (RFC 1421).
+        /// A Boolean value that indicates whether a passphrase is required: encrypted PKCS#8, or OpenSSL's older form
+        /// (RFC 1421).
         var isEncrypted: Bool { self.label == "ENCRYPTED PRIVATE KEY" || self.text.contains("Proc-Type: 4,ENCRYPTED") }
     }
 
@@ -43,7 +44,7 @@ struct PEMFile {
         self.blocks = blocks
     }
 
-    /// Returns the label in `-----BEGIN label-----`; `nil` for any other line.
+    /// Returns the label in `-----BEGIN label-----`, or `nil` for any other line.
     private static func label(_ line: String, _ boundary: String) -> String? {
         let (prefix, suffix) = ("-----\(boundary) ", "-----")
         guard line.hasPrefix(prefix), line.hasSuffix(suffix), line.count > prefix.count + suffix.count else {

@@ -13,10 +13,11 @@ struct PKCS12File {
 
     /// The bytes that the MAC authenticates.
     let content: [UInt8]
-    /// The MAC; `nil` for an archive without one (`openssl pkcs12 -nomac`).
+    /// The MAC, or `nil` for an archive without one (`openssl pkcs12 -nomac`).
     let mac: PKCS12MAC?
     private(set) var keys: [Key] = []
-    /// The number of key derivation iterations of each encrypted `SafeContents`; `nil` for an unsupported encryption.
+    /// The number of key derivation iterations of each encrypted `SafeContents`, or `nil` for an unsupported
+    /// encryption.
     private(set) var encryptedRounds: [Int?] = []
     /// The encrypted `SafeContents`, unchanged.
     private var encrypted: [ArraySlice<UInt8>] = []
@@ -145,13 +146,13 @@ extension ASN1ObjectIdentifier {
 struct PKCS12MAC {
     enum Digest { case sha1, sha256, sha384, sha512 }
 
-    /// The hash function; `nil` if it is not supported.
+    /// The hash function, or `nil` if it is not supported.
     var digest: Digest?
     var salt: [UInt8]
     var rounds: Int
     var value: [UInt8]
 
-    /// Returns whether this is the MAC of `content`; `nil` if the MAC cannot be computed.
+    /// Returns whether this is the MAC of `content`, or `nil` if the MAC cannot be computed.
     func isValid(for content: some DataProtocol, password: [UInt8]) -> Bool? {
         guard let digest, (1...KeyDerivationLimit.maximumRounds).contains(self.rounds) else { return nil }
         return switch digest {

@@ -92,7 +92,7 @@ enum PrivateKeyReader {
 }
 
 extension PEMFile.Block {
-    /// The decoded contents of the block; `nil` if they are not base64.
+    /// The decoded contents of the block, or `nil` if they are not base64.
     fileprivate var der: [UInt8]? {
         let lines = self.text.split(separator: "\n").dropFirst().dropLast()
         return Data(base64Encoded: lines.joined(), options: .ignoreUnknownCharacters).map { Array($0) }

@@ -15,7 +15,7 @@ public struct ProviderKey: Sendable {
     /// An identifier without a secret, the same for the key in every process. It is stored, because each page reads it.
     let identity: String
 
-    /// The shared source of the key's provider tokens; `nil` if each sender signs its own.
+    /// The shared source of the key's provider tokens, or `nil` if each sender signs its own.
     package var tokens: (any ProviderTokenSource)?
 
     /// The public key, which distinguishes keys that claim the same identifiers.

@@ -19,7 +19,7 @@ package struct ProviderTokenSigner: Sendable {
     private struct Issued {
         var text: String
         var at: Timestamp
-        /// `true` if the push service rejected the token as expired.
+        /// A Boolean value that indicates whether the push service rejected the token as expired.
         var isExpired = false
 
         /// Returns `true` if `now` is too close to the issue of this token for another token.
@@ -43,7 +43,7 @@ package struct ProviderTokenSigner: Sendable {
     /// Creates a signer, which signs its first token when one is requested.
     package init(key: ProviderKey) { self.key = key }
 
-    /// The time at which the token in use will be replaced, unless the clock steps; `nil` before the first token.
+    /// The time at which the token in use will be replaced, unless the clock steps, or `nil` before the first token.
     package var renewAt: Timestamp? {
         self.current.map { $0.at.advanced(by: $0.isExpired ? Self.spacing : Self.lifetime) }
     }

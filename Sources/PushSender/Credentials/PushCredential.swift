@@ -12,8 +12,8 @@ public enum PushCredential: Sendable {
     ///
     /// - Parameters:
     ///   - path: A `.p8`, a `.p12`, a `.cer` or a PEM file.
-    ///   - passphrase: The passphrase of a `.p12` or an encrypted key; `nil` if there is none.
-    ///   - teamID: The identifier of the developer team, which a `.p8` requires; `nil` for other formats.
+    ///   - passphrase: The passphrase of a `.p12` or an encrypted key, or `nil` if there is none.
+    ///   - teamID: The identifier of the developer team, which a `.p8` requires, or `nil` for other formats.
     ///   - keyID: The key identifier for a `.p8`; `nil` to take it from a file name like `AuthKey_ABC123DEFG.p8`.
     ///   - keyFile: The path of the private key's PEM file, if the file at `path` contains only the certificate;
     ///     otherwise `nil`.
@@ -49,7 +49,7 @@ public enum PushCredential: Sendable {
         if case .certificate(let certificate) = self { certificate.transport } else { .http2 }
     }
 
-    /// The expiration time of a certificate; `nil` for a signing key, which does not expire.
+    /// The expiration time of a certificate, or `nil` for a signing key, which does not expire.
     public var expires: Timestamp? {
         switch self {
         case .token: nil
@@ -61,7 +61,7 @@ public enum PushCredential: Sendable {
 /// The authentication of a sender: a TLS context, and provider tokens unless the context has a client certificate.
 struct SenderIdentity: Sendable {
     let tls: NIOSSLContext
-    /// The source of provider tokens; `nil` if the sender authenticates with a certificate.
+    /// The source of provider tokens, or `nil` if the sender authenticates with a certificate.
     let token: (any ProviderTokenSource)?
 
     /// Creates an identity. Throws ``CredentialError`` for a certificate that cannot be used with the endpoint at

@@ -11,13 +11,13 @@ import Synchronization
 final class ConnectionPool: PushConnectionDelegate {
     /// A connection of the pool, from the attempt to open it until it is closed.
     private struct Connection {
-        /// The handle through which the connection is called; `nil` until it has an event loop.
+        /// The handle through which the connection is called, or `nil` until it has an event loop.
         var handle: ConnectionHandle?
         /// The source of provider tokens of the credential with which the connection was opened.
         var token: (any ProviderTokenSource)?
-        /// `true` if the connection drains because a newer credential or port is in use.
+        /// A Boolean value that indicates whether the connection drains because a newer credential or port is in use.
         var isOutdated = false
-        /// `true` if the service has sent its settings.
+        /// A Boolean value that indicates whether the service has sent its settings.
         var isOpen = false
         /// The port of the push service to which the connection was opened.
         var port = 0
@@ -29,7 +29,7 @@ final class ConnectionPool: PushConnectionDelegate {
         var identity: SenderIdentity
         var connections: [Int: Connection] = [:]
         var lastFailure: Outcome.Failure?
-        /// The reason why the latest connection could not be opened; `nil` if it was opened.
+        /// The reason why the latest connection could not be opened, or `nil` if it was opened.
         var fault: ConnectionFault?
         var warning = RepeatedWarning()
         var isExpirySet = false
@@ -46,7 +46,7 @@ final class ConnectionPool: PushConnectionDelegate {
     private let logger: Logger
     /// Receives the failure of each connection that could not be opened, and `nil` when a connection is opened.
     private let observer: ConnectionObserver?
-    /// The selection of the port; `nil` for a push service with a single port.
+    /// The selection of the port, or `nil` for a push service with a single port.
     private let ports: PortSelector?
     private let portObserver = Mutex<Int?>(nil)
     let metrics: SenderMetrics

@@ -16,7 +16,7 @@ package final class PortSelector: Sendable {
         /// The observers by registration number. They are called when the first port works again.
         var observers: [Int: @Sendable () -> Void] = [:]
         var nextObserver = 0
-        /// The next probe of the first port; `nil` if none is planned. There is only one at a time.
+        /// The next probe of the first port, or `nil` if none is planned. There is only one at a time.
         var nextTry: Scheduled<Void>?
     }
 

@@ -25,11 +25,11 @@ final class PushConnection: ChannelInboundHandler {
     private let limits: HTTP2ClientLimits
 
     private var context: ChannelHandlerContext?
-    /// The state machine; `nil` before the TLS handshake and after the connection has ended.
+    /// The state machine, or `nil` before the TLS handshake and after the connection has ended.
     private var stateMachine: HTTP2ClientStateMachine?
     private var ticker: RepeatedTask?
     private var providerToken: String?
-    /// The connection in the form to which the transmissions of its pushes refer; `nil` before the TLS handshake.
+    /// The connection in the form to which the transmissions of its pushes refer, or `nil` before the TLS handshake.
     private var opened: OpenedConnection?
     private var failure: ConnectionError?
     private var hasEnded = false
@@ -41,7 +41,7 @@ final class PushConnection: ChannelInboundHandler {
     private var events: [HTTP2ClientEvent] = []
     private var tickets: [PushTicket] = []
     private var results: [SendResult] = []
-    /// `true` if the service has responded to a request.
+    /// A Boolean value that indicates whether the service has responded to a request.
     private var isConfirmed = false
 
     init(id: Int, authority: String, limits: HTTP2ClientLimits, delegate: any PushConnectionDelegate, logger: Logger) {
@@ -138,7 +138,7 @@ final class PushConnection: ChannelInboundHandler {
     }
 
     /// Writes the last bytes and closes the channel after the state machine has finished.
-    /// - Parameter cause: The failure that ended the connection; `nil` after an orderly end.
+    /// - Parameter cause: The failure that ended the connection, or `nil` after an orderly end.
     private func finished(_ cause: HTTP2RequestFailure?) {
         if cause == nil { self.failure = nil }
         if let cause, self.failure == nil {
@@ -228,7 +228,7 @@ final class PushConnection: ChannelInboundHandler {
 }
 
 extension SocketAddress {
-    /// The address and the port as text; `nil` for a socket without them.
+    /// The address and the port as text, or `nil` for a socket without them.
     fileprivate var text: String? {
         guard let address = self.ipAddress, let port = self.port else { return nil }
         return address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
@@ -326,7 +326,7 @@ protocol PushConnectionDelegate: AnyObject, Sendable {
     /// Appends up to `limit` pushes to send now, or fewer if other connections have a share. The connection is woken
     /// when there are more.
     func takeWork(_ id: Int, limit: Int, into tickets: inout [PushTicket])
-    /// Returns the provider token for requests now; `nil` if the connection authenticates with a certificate.
+    /// Returns the provider token for requests now, or `nil` if the connection authenticates with a certificate.
     /// - Throws: The error of the cryptography library if it cannot sign.
     func providerToken(_ id: Int) throws -> String?
     /// Called after the first response that does not end the connection.

@@ -26,7 +26,7 @@ final class SendBatch: Sendable {
     let pushes: [Push]
     /// Receives each outcome immediately, and no outcomes are kept; `nil` to keep the outcomes for ``sent``.
     private let observer: (@Sendable ([SendResult]) -> Void)?
-    /// The pool in which the pushes wait; `nil` if they cannot be taken back.
+    /// The pool in which the pushes wait, or `nil` if they cannot be taken back.
     private let pool: ConnectionPool?
     let metrics: SenderMetrics
     private let beganAt = NIODeadline.now()
@@ -49,7 +49,7 @@ final class SendBatch: Sendable {
     }
 
     /// Records outcomes of pushes that had none yet. The last one resumes the caller.
-    /// - Parameter connection: The connection that carried the pushes; `nil` if there was none.
+    /// - Parameter connection: The connection that carried the pushes, or `nil` if there was none.
     func finish(_ results: some Collection<SendResult>, over connection: OpenedConnection? = nil) {
         self.metrics.count(results)
         // The observer is called before the count, whose completion ends the stream of results.
@@ -131,7 +131,7 @@ struct ResultCollector {
     private let connection: OpenedConnection?
 
     /// Creates a collector. `memory` is an empty array whose memory is reused until ``finish()`` returns it.
-    /// `connection` has carried the pushes; `nil` if there was none.
+    /// `connection` has carried the pushes, or `nil` if there was none.
     init(_ memory: inout [SendResult], over connection: OpenedConnection?) {
         (self.results, self.connection) = ([], connection)
         swap(&self.results, &memory)

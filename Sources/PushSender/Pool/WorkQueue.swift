@@ -43,7 +43,7 @@ struct WorkQueue {
 
     var isEmpty: Bool { self.count == 0 }
 
-    /// The earliest deadline of a waiting push; `nil` if none waits.
+    /// The earliest deadline of a waiting push, or `nil` if none waits.
     var firstDeadline: NIODeadline? { self.items.lazy.map(\.deadline).min() }
 
     mutating func append(_ batch: SendBatch, deadline: NIODeadline) {

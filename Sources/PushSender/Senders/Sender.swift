@@ -40,7 +40,7 @@ public final class Sender: NotificationSender, Service {
     /// Creates a sender that reads the time from `time`.
     ///
     /// - Parameters:
-    ///   - environment: The environment in the labels of metrics; `nil` for the endpoint's environment.
+    ///   - environment: The environment in the labels of metrics, or `nil` for the endpoint's environment.
     ///   - ports: The port selector that it shares with other senders; `nil` to create one.
     ///   - observer: Receives failures to connect and successes (``ConnectionObserver``); `nil` to report nothing.
     package init(

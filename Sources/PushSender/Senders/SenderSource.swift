@@ -33,7 +33,7 @@ package protocol SenderSource: Sendable {
     func observe(_ observer: @escaping AppConnectionObserver)
 }
 
-/// A function that receives the app's id, the environment, and the failure of a connection that could not be opened;
+/// A function that receives the app's id, the environment, and the failure of a connection that could not be opened, or
 /// `nil` if a connection was opened.
 package typealias AppConnectionObserver = @Sendable (Int64, PushEnvironment, Outcome.Failure?) -> Void
 

@@ -80,7 +80,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     private struct Entry: Sendable {
         var notification: BinaryNotification
         var deadline: Timestamp
-        /// The time at which the operating system accepted the last byte of the notification; `nil` until then.
+        /// The time at which the operating system accepted the last byte of the notification, or `nil` until then.
         var writtenAt: Timestamp?
         /// `true` once the final state of the notification was reported. The notification is still retained, because a
         /// late error packet may require writing it again.
@@ -108,19 +108,20 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     /// The number of notifications that can currently be submitted.
     package var remainingCapacity: Int { max(0, self.limits.waiting - self.waiting.count) }
 
-    /// `true` if notifications wait to be written while there is no connection.
+    /// A Boolean value that indicates whether notifications wait to be written while there is no connection.
     package var needsConnection: Bool { !self.isConnected && !self.waiting.isEmpty }
 
-    /// `true` if every notification has its final state.
+    /// A Boolean value that indicates whether every notification has its final state.
     package var isSettled: Bool { self.waiting.isEmpty && self.finishedCount == self.written.count }
 
-    /// `true` if a notification on this connection counts as accepted, so that the server evidently reads.
+    /// A Boolean value that indicates whether a notification on this connection counts as accepted, so that the server
+    /// evidently reads.
     package var hasAcceptedNotification: Bool { self.finishedCount > 0 }
 
     /// The identifier of the next notification. After the highest value it skips 0, which names no notification.
     package var nextIdentifier: UInt32 { self.lastIdentifier == .max ? 1 : self.lastIdentifier &+ 1 }
 
-    /// The time at which ``tick(now:)`` must be called; `nil` if there is no deadline.
+    /// The time at which ``tick(now:)`` must be called, or `nil` if there is no deadline.
     package var nextDeadline: Timestamp? {
         let oldest = self.written.dropFirst(self.finishedCount).first
         let settled = oldest.map { $0.writtenAt?.advanced(by: self.limits.quiet) ?? $0.deadline }
@@ -165,7 +166,7 @@ extension BinaryClientStateMachine {
         return unfinished.map { .finished(identifier: $0.notification.identifier, .notSent(.timedOut)) }
     }
 
-    /// The identifier of the notification that ``nextWrite(now:)`` returns next; `nil` if there is none.
+    /// The identifier of the notification that ``nextWrite(now:)`` returns next, or `nil` if there is none.
     package var nextToWrite: UInt32? { self.isConnected ? self.waiting.first?.notification.identifier : nil }
 
     /// Returns the action to write the next notification; empty if there is none. If the oldest written notification is

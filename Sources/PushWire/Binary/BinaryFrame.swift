@@ -36,7 +36,7 @@ package struct BinaryFrame: Hashable, Sendable {
         }
     }
 
-    /// The status with which a server rejects this notification without looking up the token; `nil` if it is valid.
+    /// The status with which a server rejects this notification without looking up the token, or `nil` if it is valid.
     package var validationError: BinaryStatus? {
         Self.error(tokenLength: self.notification.token.count)
             ?? Self.error(payloadLength: self.notification.payload.readableBytes, command: self.command)
@@ -256,7 +256,7 @@ package struct BinaryNotification: Hashable, Sendable {
     package var identifier: UInt32
     /// The expiration in UNIX seconds. 0 means *do not store*; `nil` means that the field is absent.
     package var expiration: UInt32?
-    /// ``Priority/immediate`` or ``Priority/powerAware``; `nil` if the field is absent, which means immediate.
+    /// ``Priority/immediate`` or ``Priority/powerAware``, or `nil` if the field is absent, which means immediate.
     package var priority: Priority?
 
     package init(

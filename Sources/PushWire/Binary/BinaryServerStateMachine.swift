@@ -55,9 +55,9 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
     /// A description of bytes from the client that are not a notification.
     package struct MalformedNotification: Hashable, Sendable {
         package var status: BinaryStatus
-        /// The first byte of the notification; `nil` if none arrived.
+        /// The first byte of the notification, or `nil` if none arrived.
         package var command: UInt8?
-        /// `true` if the client gets an error packet for the bytes.
+        /// A Boolean value that indicates whether the client gets an error packet for the bytes.
         package var isAnswered: Bool
 
         package init(status: BinaryStatus, command: UInt8?, isAnswered: Bool) {
@@ -67,7 +67,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
 
     /// A notification that was read from the connection. It is retained until it and all earlier ones are accepted.
     private struct Entry: Sendable {
-        /// The identifier; `nil` for a notification of command 0, which has none.
+        /// The identifier, or `nil` for a notification of command 0, which has none.
         var identifier: UInt32?
         var deadline: Timestamp
         var isAccepted = false
@@ -93,9 +93,9 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
     private var entries = CircularBuffer<Entry>()
     /// The ticket of the first entry. Tickets are consecutive.
     private var firstTicket: UInt32 = 0
-    /// The identifier of the last accepted notification; `nil` for none, and instead of 0 (reference 5.3.5).
+    /// The identifier of the last accepted notification, or `nil` for none, and instead of 0 (reference 5.3.5).
     private var lastAccepted: UInt32?
-    /// The time by which the client must have sent bytes; `nil` while the client is not expected to send.
+    /// The time by which the client must have sent bytes, or `nil` while the client is not expected to send.
     private var silenceDeadline: Timestamp?
     private var isInputClosed = false
 
@@ -104,8 +104,8 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         self.silenceDeadline = now.advanced(by: limits.firstByte)
     }
 
-    /// `true` if the owner should read from the connection: not while too many notifications are in flight, but always
-    /// once received bytes are discarded.
+    /// A Boolean value that indicates whether the owner should read from the connection: not while too many
+    /// notifications are in flight, but always once received bytes are discarded.
     package var wantsBytes: Bool {
         switch self.state {
         case .open: self.hasCapacity
@@ -114,7 +114,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         }
     }
 
-    /// The time at which ``tick(now:)`` must be called; `nil` once the connection is closed.
+    /// The time at which ``tick(now:)`` must be called, or `nil` once the connection is closed.
     package var nextDeadline: Timestamp? {
         switch self.state {
         case .open: [self.entries.first?.deadline, self.silenceDeadline].compactMap { $0 }.min()
@@ -291,7 +291,7 @@ extension BinaryServerStateMachine {
         self.silenceDeadline = nil
     }
 
-    /// The first byte of the next notification; `nil` if it has not arrived.
+    /// The first byte of the next notification, or `nil` if it has not arrived.
     private var command: UInt8? { self.received.getInteger(at: self.received.readerIndex, as: UInt8.self) }
 
     private func index(of ticket: UInt32) -> Int? {

@@ -53,7 +53,7 @@ package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
 
     package init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// The time at which ``tick(now:)`` must be called; `nil` before ``start(_:now:)`` and once the link is closed.
+    /// The time at which ``tick(now:)`` must be called, or `nil` before ``start(_:now:)`` and once the link is closed.
     package var nextDeadline: Timestamp? {
         switch self.state {
         case .connecting(let time), .connected(let time), .awaitingKeepAliveAck(let time): time

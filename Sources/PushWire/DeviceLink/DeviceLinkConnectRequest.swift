@@ -3,16 +3,16 @@ package import PushTypes
 /// Command 7, *Connect*, by which a device identifies itself (device link reference 3). It contains only the fields
 /// that the server uses.
 package struct DeviceLinkConnectRequest: Hashable, Sendable {
-    /// The base token, which the server assigned to the device on an earlier connection; `nil` on the first.
+    /// The base token, which the server assigned to the device on an earlier connection, or `nil` on the first.
     package var baseToken: [UInt8]?
     package var state: DeviceLinkState
-    /// The device's certificate in DER; `nil` if the packet contains none.
+    /// The device's certificate in DER, or `nil` if the packet contains none.
     package var certificate: [UInt8]?
     package var nonce: [UInt8]?
-    /// The scheme of the signature in two bytes, then the signature (see ``DeviceLinkSignature``); `nil` if absent.
+    /// The scheme of the signature in two bytes, then the signature (see ``DeviceLinkSignature``), or `nil` if absent.
     package var signature: [UInt8]?
-    /// `true` if the device understands the extension fields of ``DeviceLinkMessage``. The device announces it in field
-    /// 128, which is Martlet's own (device link reference 6).
+    /// A Boolean value that indicates whether the device understands the extension fields of ``DeviceLinkMessage``. The
+    /// device announces it in field 128, which is Martlet's own (device link reference 6).
     package var understandsExtensions: Bool
 
     package init(
@@ -66,7 +66,7 @@ package struct DeviceLinkConnectResponse: Hashable, Sendable {
     package static let maximumBaseToken = 256
 
     package var status: Status
-    /// The base token that the server has assigned to the device; `nil` if the device already has it.
+    /// The base token that the server has assigned to the device, or `nil` if the device already has it.
     package var baseToken: [UInt8]?
     /// The maximum size of a message, in bytes.
     package var maximumMessageSize: UInt16

@@ -14,15 +14,15 @@ package struct DeviceLinkMessage: Hashable, Sendable {
     /// The expiration in UNIX seconds; 0 for a message that is not stored.
     package var expiration: UInt32
     package var sentAt: Timestamp
-    /// The value of `apns-id`, field 129; `nil` if it is absent.
+    /// The value of `apns-id`, field 129, or `nil` if it is absent.
     package var apnsID: String?
-    /// The value of `apns-push-type`, field 130; `nil` if it is absent.
+    /// The value of `apns-push-type`, field 130, or `nil` if it is absent.
     package var pushType: String?
-    /// The value of `apns-priority`, field 131; `nil` if it is absent.
+    /// The value of `apns-priority`, field 131, or `nil` if it is absent.
     package var priority: UInt8?
-    /// The value of `apns-collapse-id`, field 132; `nil` if it is absent.
+    /// The value of `apns-collapse-id`, field 132, or `nil` if it is absent.
     package var collapseID: String?
-    /// The value of `apns-channel-id` for a broadcast, field 133; `nil` if it is absent.
+    /// The value of `apns-channel-id` for a broadcast, field 133, or `nil` if it is absent.
     package var channelID: String?
 
     /// Creates a message without extension fields.

@@ -94,7 +94,7 @@ extension DeviceLinkPacket {
 
     package func text(_ id: UInt8) -> String? { self.value(id).map { String(buffer: $0) } }
 
-    /// Returns the integer in field `id`; `nil` if the field is absent or has another size than the integer.
+    /// Returns the integer in field `id`, or `nil` if the field is absent or has another size than the integer.
     package func integer<Value: FixedWidthInteger>(_ id: UInt8, as: Value.Type = Value.self) -> Value? {
         guard var value = self.value(id), value.readableBytes == MemoryLayout<Value>.size else { return nil }
         return value.readInteger(as: Value.self)

@@ -66,7 +66,7 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
         self.state = .awaitingConnect(deadline: now.advanced(by: limits.connect))
     }
 
-    /// The time at which ``tick(now:)`` must be called; `nil` once the link is closed.
+    /// The time at which ``tick(now:)`` must be called, or `nil` once the link is closed.
     package var nextDeadline: Timestamp? {
         switch self.state {
         case .awaitingConnect(let deadline), .authenticating(_, let deadline), .connected(let deadline): deadline

@@ -72,7 +72,7 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         self.deadline = now.advanced(by: limits.progress)
     }
 
-    /// The time at which ``tick(now:)`` must be called; `nil` once the connection is closed.
+    /// The time at which ``tick(now:)`` must be called, or `nil` once the connection is closed.
     package var nextDeadline: Timestamp? { self.state == .closed ? nil : self.deadline }
 
     /// Starts to send the feedback lists of `topics`, once it is the connection's turn.

@@ -42,7 +42,7 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
     private let port: Int
     private let deadline: NIODeadline
     private var stateMachine = ProxyTunnelStateMachine()
-    /// The promise for the open tunnel; `nil` once it is completed.
+    /// The promise for the open tunnel, or `nil` once it is completed.
     private var opened: EventLoopPromise<Void>?
     private var timer: Scheduled<Void>?
     private var isStarted = false
@@ -130,7 +130,7 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
         context.close(promise: nil)
     }
 
-    /// Returns the promise for the caller to complete; `nil` after the first call.
+    /// Returns the promise for the caller to complete, or `nil` after the first call.
     private func finish() -> EventLoopPromise<Void>? {
         self.timer?.cancel()
         defer { self.opened = nil }

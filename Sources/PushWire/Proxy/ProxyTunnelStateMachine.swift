@@ -65,7 +65,7 @@ package struct ProxyTunnelStateMachine: Sendable {
         }
     }
 
-    /// Returns the length of the head, including the empty line; `nil` if the empty line has not arrived.
+    /// Returns the length of the head, including the empty line, or `nil` if the empty line has not arrived.
     private mutating func endOfHead(_ bytes: ByteBufferView) -> Int? {
         for byte in bytes.dropFirst(self.searched).prefix(Self.maximumHead + 1) {
             self.searched += 1
@@ -151,7 +151,8 @@ package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// `true` if every attempt fails in the same way until a setting is changed, locally or at the proxy.
+    /// A Boolean value that indicates whether every attempt fails in the same way until a setting is changed, locally
+    /// or at the proxy.
     package var isLasting: Bool {
         switch self.cause {
         case .unauthorized, .forbidden, .notHTTP, .endless, .needsName: true
@@ -161,7 +162,7 @@ package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// `true` if a tunnel to another port of the same host could still be opened.
+    /// A Boolean value that indicates whether a tunnel to another port of the same host could still be opened.
     package var dependsOnPort: Bool {
         switch self.cause {
         case .forbidden, .rejected, .timeout, .closed: true

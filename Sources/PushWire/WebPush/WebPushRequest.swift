@@ -48,7 +48,7 @@ package struct WebPushRequest: Hashable, Sendable {
     /// The maximum time for which the message may be stored, in seconds. With 0, it is delivered now or never.
     package let ttl: UInt32
     package let urgency: Urgency
-    /// The topic; `nil` for none. A message replaces waiting messages with the same topic.
+    /// The topic, or `nil` for none. A message replaces waiting messages with the same topic.
     package let topic: String?
     package let coding: Coding
 

@@ -101,7 +101,7 @@ package struct LockScreen: Hashable, Sendable {
         self.summary = alert["summary-arg"].stringValue.map(Self.limited)
     }
 
-    /// Returns the string of an alert's member, or the key of its localization; `nil` if the alert has neither.
+    /// Returns the string of an alert's member, or the key of its localization, or `nil` if the alert has neither.
     private static func text(
         _ alert: JSONValue,
         _ name: String,

@@ -88,8 +88,8 @@ package struct PageLanguages: Sendable {
 
     /// Returns the texts in the chosen language, or in the first available one that the browser accepts, or in English.
     /// - Parameters:
-    ///   - chosen: The language that the person has chosen; `nil` for none.
-    ///   - acceptLanguage: The value of the header field `accept-language`; `nil` if it is absent.
+    ///   - chosen: The language that the person has chosen, or `nil` for none.
+    ///   - acceptLanguage: The value of the header field `accept-language`, or `nil` if it is absent.
     package func texts(_ chosen: String?, acceptLanguage: String?) -> LocalizedTexts {
         for language in [chosen].compactMap({ $0 }) + Self.accepted(acceptLanguage ?? "") {
             if let texts = self.texts[language] { return texts }

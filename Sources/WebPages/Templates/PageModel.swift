@@ -8,7 +8,7 @@ package typealias PageModel = [String: Any]
 ///
 /// Pages show API responses in this form, so that templates use the names of API members.
 package enum PageValue {
-    /// Returns the template value for a JSON value; `nil` for `null`, which makes a template section empty.
+    /// Returns the template value for a JSON value, or `nil` for `null`, which makes a template section empty.
     package static func of(_ json: JSONValue?) -> Any? {
         switch json {
         case nil, .null: nil

@@ -13,9 +13,9 @@ enum ServiceRunner {
     /// Runs services until one of them finishes or a signal requests the shutdown of the process.
     /// - Parameters:
     ///   - services: The services, each of which may use those before it. They are shut down in reverse order.
-    ///   - last: A service whose completion shuts down all others; `nil` for none.
-    ///   - ready: A closure that returns once the services accept requests, which is reported to the service manager;
-    ///     `nil` for a command that accepts none.
+    ///   - last: A service whose completion shuts down all others, or `nil` for none.
+    ///   - ready: A closure that returns once the services accept requests, which is reported to the service manager,
+    ///     or `nil` for a command that accepts none.
     static func run(
         _ services: [any Service],
         until last: (any Service)? = nil,

@@ -62,7 +62,7 @@ struct APIClient: Sendable {
 
     /// The server's URL without a trailing slash.
     let baseURL: String
-    /// The key of a provider's API; `nil` for requests that need none.
+    /// The key of a provider's API, or `nil` for requests that need none.
     let apiKey: String?
     /// The kind of server that is expected at the URL, for error messages.
     let role: Role
@@ -71,8 +71,8 @@ struct APIClient: Sendable {
     /// Creates a client of the server at a URL.
     /// - Parameters:
     ///   - baseURL: The URL without a path; a trailing slash is dropped.
-    ///   - authority: The PEM certificates that the client trusts in addition to the system's; `nil` for none.
-    ///   - proxy: The HTTP proxy for the requests; `nil` for none.
+    ///   - authority: The PEM certificates that the client trusts in addition to the system's, or `nil` for none.
+    ///   - proxy: The HTTP proxy for the requests, or `nil` for none.
     /// - Throws: ``SettingsError`` for an authority that is not PEM.
     init(
         baseURL: String,
@@ -96,8 +96,8 @@ struct APIClient: Sendable {
 
     /// Sends a request and returns the JSON of the response; `null` for an empty body.
     /// - Parameters:
-    ///   - path: A path that is not below `/v1`, such as `/ready`; `nil` for the request's own path.
-    ///   - limit: The time limit from the request to the end of the response; `nil` for the defaults: ``timeout`` to
+    ///   - path: A path that is not below `/v1`, such as `/ready`, or `nil` for the request's own path.
+    ///   - limit: The time limit from the request to the end of the response, or `nil` for the defaults: ``timeout`` to
     ///     its head, ``silence`` to its end.
     /// - Throws: ``APIErrorResponse`` for an error of the API, ``SettingsError`` if no such API responds.
     @discardableResult
@@ -114,7 +114,7 @@ struct APIClient: Sendable {
     }
 
     /// Returns the time limits for the head of a response and for its end.
-    /// - Parameter limit: The limit for both; `nil` for the defaults.
+    /// - Parameter limit: The limit for both, or `nil` for the defaults.
     static func limits(_ limit: Duration?) -> (head: TimeAmount, whole: TimeAmount) {
         guard let limit else { return (Self.timeout, max(Self.timeout, Self.silence)) }
         return (TimeAmount(limit), TimeAmount(limit))
@@ -127,7 +127,7 @@ struct APIClient: Sendable {
     }
 
     /// Sends a body as it is produced, for as long as the server accepts it. Throws the same errors as ``send(_:to:)``.
-    /// - Parameter length: The length in bytes; `nil` if it is not known.
+    /// - Parameter length: The length in bytes, or `nil` if it is not known.
     func upload<Body: AsyncSequence & Sendable>(
         _ body: Body,
         length: Int64?,
@@ -233,14 +233,14 @@ struct APIErrorResponse: Error, CustomStringConvertible {
     /// The member `error` of the response; `null` if the server is not Martlet's.
     private var error: JSONValue { (try? JSONValue(parsing: Data(self.text.utf8)))?["error"] ?? .null }
 
-    /// The code of the API's error; `nil` if the server is not Martlet's.
+    /// The code of the API's error, or `nil` if the server is not Martlet's.
     var code: String? { self.error["code"].stringValue }
 
     /// `true` if the response is from one of Martlet's APIs; `false` if it is from another server at that address.
     var isFromAPI: Bool { self.code != nil }
 
-    /// `true` if the request may have been performed, because the server or a proxy failed. An API that refuses a
-    /// request because of overload has not begun to perform it.
+    /// A Boolean value that indicates whether the request may have been performed, because the server or a proxy
+    /// failed. An API that refuses a request because of overload has not begun to perform it.
     var mayBeDone: Bool {
         self.status >= 500 && !(self.status == 503 && self.isFromAPI && self.code != "storage_unavailable")
     }
@@ -303,7 +303,8 @@ struct NoResponseError: StatusError {
 
 /// The progress of an upload, by which a server that accepts nothing is distinguished from a file that is read slowly.
 private final class UploadProgress: Sendable {
-    /// The time since which a chunk waits for the server; `nil` while the next chunk is read, and after the last one.
+    /// The time since which a chunk waits for the server, or `nil` while the next chunk is read, and after the last
+    /// one.
     private let waiting = Mutex<ContinuousClock.Instant?>(nil)
 
     fileprivate func reads() { self.waiting.withLock { $0 = nil } }

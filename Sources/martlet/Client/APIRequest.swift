@@ -15,13 +15,13 @@ struct APIRequest: Sendable {
     let method: Method
     /// The path components after `/v1` and after ``APIConnection/path``.
     var parts: [String]
-    /// The name of the action that follows a colon at the end of the path; `nil` for none.
+    /// The name of the action that follows a colon at the end of the path, or `nil` for none.
     private var action: String?
     /// The query items, not yet percent-encoded.
     private var query: [(String, String)] = []
     /// The header fields in addition to those of every request.
     private(set) var headers: [(String, String)] = []
-    /// The JSON body; `nil` for a request without a body.
+    /// The JSON body, or `nil` for a request without a body.
     private(set) var body: JSONValue?
 
     init(_ method: Method, _ parts: [String]) { (self.method, self.parts) = (method, parts) }
@@ -40,7 +40,7 @@ struct APIRequest: Sendable {
     }
 
     /// Returns the request with an idempotency key, which makes the server perform a repeated request only once.
-    /// - Parameter key: The key; `nil` for a new one.
+    /// - Parameter key: The key, or `nil` for a new one.
     func idempotencyKey(_ key: String?) -> APIRequest {
         changed(self) { $0.headers.append(("idempotency-key", key ?? UUID().uuidString)) }
     }

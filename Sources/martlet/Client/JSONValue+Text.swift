@@ -27,7 +27,7 @@ extension JSONValue {
     /// The last clause of a message about stopped sending, with the number of pushes in flight; empty for none.
     var underWay: String { self.pushesUnderWay.map { "; \($0)" } ?? "" }
 
-    /// The clause about the pushes that were in flight when sending was stopped; `nil` for none.
+    /// The clause about the pushes that were in flight when sending was stopped, or `nil` for none.
     var pushesUnderWay: String? {
         guard let count = self["underWay"].integerValue, count > 0 else { return nil }
         return count == 1 ? "one push is still under way" : "\(count) pushes are still under way"

@@ -26,11 +26,11 @@ protocol ListCommand: AsyncParsableCommand {
     associatedtype Access: APIAccess
     var access: Access { get }
     static var columns: TextTable { get }
-    /// The member of the response that contains the entries; `nil` if its name is the last component of the path.
+    /// The member of the response that contains the entries, or `nil` if its name is the last component of the path.
     static var member: String? { get }
     /// Creates the request for the first page.
     func request() -> APIRequest
-    /// The maximum number of entries to print; `nil` for all.
+    /// The maximum number of entries to print, or `nil` for all.
     var limit: Int? { get }
 }
 
@@ -76,7 +76,7 @@ struct APIConnection {
     var cursor = "cursor"
 
     /// Sends a request whose path is below ``path``.
-    /// - Parameter limit: The time limit of the exchange; `nil` for the default.
+    /// - Parameter limit: The time limit of the exchange, or `nil` for the default.
     func send(_ request: APIRequest, within limit: Duration? = nil) async throws -> JSONValue {
         try await self.client.send(self.absolute(request), within: limit)
     }
@@ -111,7 +111,7 @@ extension APIAccess {
     /// Prints the entries of a list as a table.
     /// - Parameters:
     ///   - name: The member of the response that contains the entries.
-    ///   - limit: The maximum number of entries; `nil` for all.
+    ///   - limit: The maximum number of entries, or `nil` for all.
     func list(_ name: String, _ request: APIRequest, limit: Int?, _ columns: TextTable) async throws {
         let connection = try await self.connection()
         var entries: [JSONValue] = []

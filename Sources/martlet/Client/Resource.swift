@@ -26,7 +26,7 @@ protocol ListableResource: Resource {
 protocol ListFilter: ParsableArguments {
     /// The query items for the request.
     var query: [(String, String?)] { get }
-    /// The maximum number of entries to print; `nil` for all.
+    /// The maximum number of entries to print, or `nil` for all.
     var maximum: Int? { get }
 }
 

@@ -84,7 +84,7 @@ struct CheckCommand: AsyncParsableCommand {
         try StandardOutput.result("\(path) is sound: \(size), migration \(condition.migrations.last ?? "none")")
     }
 
-    /// Returns the description of the issue files that are missing; `nil` if none is missing.
+    /// Returns the description of the issue files that are missing, or `nil` if none is missing.
     static func missingFiles(of path: String, in folder: FileFolder) async throws -> String? {
         let missing = folder.missing(of: try await SQLiteStoreFile(path: path).usedFiles())
         return missing.isEmpty ? nil : MissingFilesText.text(missing, in: folder)

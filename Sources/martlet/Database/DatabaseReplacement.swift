@@ -19,11 +19,11 @@ struct DatabaseReplacement {
     private var marker: String { self.paths.replacementMarker }
     private var directory: String { self.paths.dataDirectory }
 
-    /// `true` if at least one file of the old database exists.
+    /// A Boolean value that indicates whether at least one file of the old database exists.
     var hasOldFiles: Bool { Self.hasFiles(at: self.target) }
 
     /// Renames the files of the old database.
-    /// - Returns: The new path of the old database; `nil` if there was none.
+    /// - Returns: The new path of the old database, or `nil` if there was none.
     /// - Throws: ``SettingsError``, after which no provider starts until another attempt has succeeded.
     func setAside() throws -> String? {
         let aside = try self.reservedName()
@@ -68,7 +68,7 @@ struct DatabaseReplacement {
         return name
     }
 
-    /// The name for the old database in the marker of an interrupted attempt; `nil` if there is none.
+    /// The name for the old database in the marker of an interrupted attempt, or `nil` if there is none.
     private var interruptedName: String? {
         guard let name = try? String(contentsOfFile: self.marker, encoding: .utf8),
             name.hasPrefix(URL(fileURLWithPath: self.target).lastPathComponent + ".before-"), !name.contains("/")

@@ -53,7 +53,7 @@ struct RestoreCommand: AsyncParsableCommand {
 struct DatabaseRestore {
     /// The result of a restore.
     struct Summary: Hashable, Sendable {
-        /// The new path of the previous database; `nil` if there was none.
+        /// The new path of the previous database, or `nil` if there was none.
         var old: String?
         /// The number of notifications that the restore paused.
         var notifications = 0

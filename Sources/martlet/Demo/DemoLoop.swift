@@ -229,7 +229,7 @@ private struct UserProofSigner: Sendable {
     let secret: String
 
     /// Returns a proof for a user.
-    /// - Parameter installation: The only installation that may use the proof; `nil` for any installation.
+    /// - Parameter installation: The only installation that may use the proof, or `nil` for any installation.
     func proof(ofUser user: String, installation: String? = nil, now: Date = Date()) throws -> String {
         let end = Int64(now.timeIntervalSince1970) + Int64(Self.validity)
         let claims = JSONValue.members(["sub": user.json, "exp": .integer(end), "installation": installation?.json])

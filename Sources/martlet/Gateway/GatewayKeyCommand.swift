@@ -85,7 +85,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
             return members
         }
 
-        /// Returns the key id in a file name such as `AuthKey_ABC123DEFG.p8`; `nil` for another name.
+        /// Returns the key id in a file name such as `AuthKey_ABC123DEFG.p8`, or `nil` for another name.
         private static func keyID(fileName: String) -> String? {
             let name = URL(filePath: fileName).lastPathComponent
             guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }

@@ -6,8 +6,8 @@ import PushSupport
 enum InputFile {
     /// Returns the bytes of a file.
     /// - Parameters:
-    ///   - option: The option or setting that names the file, for error messages; `nil` if the messages need none.
-    ///   - maximum: The maximum size in bytes; `nil` for no limit.
+    ///   - option: The option or setting that names the file, for error messages, or `nil` if the messages need none.
+    ///   - maximum: The maximum size in bytes, or `nil` for no limit.
     static func data(_ path: String, for option: String? = nil, maximum: Int? = nil) throws -> Data {
         try self.reading(path, for: option) {
             let file = path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
@@ -75,7 +75,7 @@ enum InputFile {
         }
     }
 
-    /// Returns the size in bytes of a regular file; `nil` for a pipe or standard input, whose size is unknown.
+    /// Returns the size in bytes of a regular file, or `nil` for a pipe or standard input, whose size is unknown.
     static func size(_ path: String) -> Int64? {
         guard path != "-" else { return nil }
         let target = URL(filePath: path).resolvingSymlinksInPath().path
@@ -98,7 +98,7 @@ enum InputFile {
 extension InputFile {
     /// Reads a credential from a file.
     /// - Parameters:
-    ///   - passphrase: The passphrase of an archive or an encrypted key; `nil` for none.
+    ///   - passphrase: The passphrase of an archive or an encrypted key, or `nil` for none.
     ///   - teamID: The team id for a `.p8` key.
     ///   - keyID: The key id for a `.p8` key; `nil` derives it from the file name.
     ///   - keyFile: The path of the private key, if the file at `path` contains only the certificate.

@@ -31,7 +31,8 @@ enum StandardOutput {
 struct OutputError: StatusError {
     let description: String
     let status = ExitStatus.failed
-    /// `true` if the reading end of a pipe was closed, as by `| head`. Only the exit status reports this error.
+    /// A Boolean value that indicates whether the reading end of a pipe was closed, as by `| head`. Only the exit
+    /// status reports this error.
     let isClosedPipe: Bool
 
     init(_ error: any Error) {

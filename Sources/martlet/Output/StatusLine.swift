@@ -32,7 +32,7 @@ enum ProgressText {
 
     /// Returns the bar with the counts, the rate and the remaining time.
     /// - Parameters:
-    ///   - total: The count at 100 %; `nil` if it is not known, in which case there is no bar.
+    ///   - total: The count at 100 %, or `nil` if it is not known, in which case there is no bar.
     ///   - rate: The count per second; `nil` to leave it out.
     ///   - secondsLeft: The remaining time; `nil` to leave it out.
     static func of(done: Int, total: Int?, rate: Double? = nil, secondsLeft: Int? = nil) -> String {

@@ -95,7 +95,7 @@ struct ServiceCredentialOptions: ParsableArguments, PushServiceOptions {
     @OptionGroup var passphrase: SettingFlags<CredentialSettings>
     @OptionGroup var proxy: SettingFlags<SendSettings>
 
-    /// `true` if the request is sent to the push service, without a provider.
+    /// A Boolean value that indicates whether the request is sent to the push service, without a provider.
     var isGiven: Bool { self.credential != nil }
 
     func validate() throws {

@@ -62,7 +62,7 @@ struct TokenSource {
         /// The number of the line, from 1.
         var line: Int
         var text: String
-        /// The device token; `nil` if the line is not a device token.
+        /// The device token, or `nil` if the line is not a device token.
         var token: DeviceToken?
     }
 
@@ -70,7 +70,7 @@ struct TokenSource {
     private static let maximumLine = 4096
     private static let chunk = 1 << 16
 
-    /// The file; `nil` once its end was reached, and for tokens from the command line.
+    /// The file, or `nil` once its end was reached, and for tokens from the command line.
     private var file: FileHandle?
     /// The bytes that were read but not yet split into lines.
     private var rest: [UInt8] = []
@@ -84,7 +84,7 @@ struct TokenSource {
     /// - Throws: ``SettingsError`` for a file that cannot be opened.
     init(file path: String) throws { self.file = try InputFile.open(path, for: "--tokens") }
 
-    /// Returns the number of lines of a regular file; `nil` for a pipe, because counting would consume its lines.
+    /// Returns the number of lines of a regular file, or `nil` for a pipe, because counting would consume its lines.
     static func count(file path: String) -> Int? {
         guard InputFile.size(path) != nil, let handle = try? FileHandle(forReadingFrom: URL(filePath: path))
         else { return nil }

@@ -6,7 +6,7 @@ import PushTypes
 /// Prints the outcomes of pushes: a progress bar, the failures and a summary; with `--json` one line of JSON each.
 final class OutcomeReport {
     private let asJSON: Bool
-    /// The expected number of outcomes; `nil` if it is not known.
+    /// The expected number of outcomes, or `nil` if it is not known.
     private let total: Int?
     private let start = ContinuousClock.now
     private var counts: [String: Int] = [:]
@@ -15,7 +15,7 @@ final class OutcomeReport {
     /// `true` while standard output is open; `false` once its reader has closed it.
     private(set) var isOpen = true
 
-    /// Creates a report. `total` is the expected number of outcomes; `nil` if it is not known.
+    /// Creates a report. `total` is the expected number of outcomes, or `nil` if it is not known.
     init(asJSON: Bool, total: Int?) {
         // The previous version printed JSON wherever standard output was not a terminal.
         let isPiped = !asJSON && isatty(STDOUT_FILENO) == 0
@@ -25,7 +25,7 @@ final class OutcomeReport {
 
     var isEmpty: Bool { self.done == 0 }
 
-    /// `true` if there are outcomes and all pushes were accepted.
+    /// A Boolean value that indicates whether there are outcomes and all pushes were accepted.
     var allAccepted: Bool { self.done > 0 && self.counts["accepted"] == self.done }
 
     /// Adds the outcome of a push to one token.

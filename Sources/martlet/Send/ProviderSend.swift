@@ -14,7 +14,7 @@ struct ProviderSendOptions: ParsableArguments {
     @Flag(help: "Wait until every recipient has its outcome. The key needs the scope read for that.") var wait = false
     @Option(help: "The maximum number of seconds to wait.") var waitSeconds = Self.standardWait
 
-    /// `true` if at least one of these options was given.
+    /// A Boolean value that indicates whether at least one of these options was given.
     var isGiven: Bool { self.wait || self.waitSeconds != Self.standardWait || self.idempotencyKey != nil }
 
     func validate() throws {

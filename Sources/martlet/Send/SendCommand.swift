@@ -121,7 +121,7 @@ struct TargetOptions: ParsableArguments {
     /// The number of recipient options that were given; repeated tokens count as one.
     var count: Int { [!self.token.isEmpty, self.user != nil, self.tag != nil, self.all].count { $0 } }
 
-    /// The member `to` of the request; `nil` if the options specify no recipients.
+    /// The member `to` of the request, or `nil` if the options specify no recipients.
     var json: JSONValue? {
         if let tokens = JSONValue.texts(self.token) { return ["tokens": tokens] }
         if let user { return ["user": user.json] }
@@ -181,7 +181,7 @@ struct ContentOptions: ParsableArguments {
         return self.presentation.merging(other) { $1 }
     }
 
-    /// Returns the `aps` dictionary of a payload; `nil` if it would be empty.
+    /// Returns the `aps` dictionary of a payload, or `nil` if it would be empty.
     /// - Parameter isBackground: `true` to add `content-available`.
     func aps(isBackground: Bool) -> JSONValue? {
         let aps = self.presentation.merging(["content-available": isBackground ? .integer(1) : nil]) { $1 }

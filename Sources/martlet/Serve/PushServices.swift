@@ -14,9 +14,9 @@ struct PushServices {
     let legacy: [PushEnvironment: LegacyService]
     /// The environments whose pushes are sent to Apple because no setting specifies their push service.
     let appleByDefault: Set<PushEnvironment>
-    /// The proxy of all push services; `nil` for none.
+    /// The proxy of all push services, or `nil` for none.
     let proxy: ProxyEndpoint?
-    /// A warning about settings that have no effect; `nil` if there is none.
+    /// A warning about settings that have no effect, or `nil` if there is none.
     let warning: String?
 
     /// Reads the push services from the settings. Throws ``SettingsError`` for a malformed address, or an unreadable

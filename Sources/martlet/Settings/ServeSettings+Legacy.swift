@@ -21,7 +21,7 @@ extension ServeSettings {
         static let settings = [sandboxBinary, productionBinary, sandboxFeedback, productionFeedback]
 
         /// Returns the legacy services of each environment.
-        /// - Parameter authority: The PEM certificates that are trusted in addition to the system's; `nil` for none.
+        /// - Parameter authority: The PEM certificates that are trusted in addition to the system's, or `nil` for none.
         /// - Throws: ``SettingsError`` for a malformed address.
         static func services(
             _ settings: SettingsReader,
@@ -99,7 +99,7 @@ extension ServeSettings {
         static let settings = [host, binaryPort, feedbackPort, certificate, key, authority, allowsOldTLS]
 
         /// Creates the configuration of the listeners; `nil` if the settings specify no port.
-        /// - Parameter defaults: The ports to use if the settings specify none; `nil` for no default listeners.
+        /// - Parameter defaults: The ports to use if the settings specify none, or `nil` for no default listeners.
         /// - Throws: ``SettingsError`` for listeners without a certificate, or a file that cannot be used.
         static func configuration(
             _ settings: SettingsReader,

@@ -94,7 +94,7 @@ enum ServeSettings {
             .help("PEM file of additional authorities for the chat servers at which users' sessions sign in")
             .detail("Servers of a private network also need `serve.webhooks.allowPrivate`.")
 
-        /// Returns the additional CA certificates for chat servers, in PEM; `nil` if the setting is absent.
+        /// Returns the additional CA certificates for chat servers, in PEM, or `nil` if the setting is absent.
         /// - Throws: ``SettingsError`` for a file without certificates.
         static func chatAuthorities(_ settings: SettingsReader) throws -> String? {
             try settings.string(self.chatAuthority).map { try InputFile.authorities($0, for: self.chatAuthority.key) }
@@ -112,7 +112,7 @@ enum ServeSettings {
         private static let key = Setting("serve.tls.key", flag: "tls-key")
             .help("PEM file with the private key of that certificate, without a passphrase")
 
-        /// Returns the files of the API's certificate and its key; `nil` for an API without TLS.
+        /// Returns the files of the API's certificate and its key, or `nil` for an API without TLS.
         /// - Throws: ``SettingsError`` if only one of the two files is specified.
         static func tls(_ settings: SettingsReader) throws -> TLSFiles? {
             switch (settings.string(self.certificate), settings.string(self.key)) {
@@ -309,7 +309,7 @@ extension ServeSettings {
                 .detail("For apps whose `whenDown` is `allowKnown`. Grants are kept in memory only."),
         ]
 
-        /// Returns the root certificates that verify signed purchases; `nil` if the setting is absent.
+        /// Returns the root certificates that verify signed purchases, or `nil` if the setting is absent.
         /// - Throws: ``SettingsError`` for a file without certificates.
         static func roots(_ settings: SettingsReader) throws -> AppStoreRoots? {
             guard let path = settings.string(self.appStoreRoot) else { return nil }

@@ -5,7 +5,7 @@ import PushTypes
 struct ServiceAddress {
     /// The name, the host name, or the IP address without brackets.
     let host: String
-    /// The port; `nil` if the option contains none.
+    /// The port, or `nil` if the option contains none.
     let port: Int?
 
     /// Parses an address; `nil` for an empty host, a URL, or a port that is not a number from 1 to 65,535.

@@ -36,15 +36,15 @@ struct Setting: Sendable {
 
     /// The path in the settings file, such as `serve.dispatch.page`.
     let key: String
-    /// The name of the flag without its hyphens; `nil` for a setting without a flag.
+    /// The name of the flag without its hyphens, or `nil` for a setting without a flag.
     let flag: String?
     /// The type of the value and the values that are allowed.
     let kind: Kind
-    /// The default value as help and documentation show it; `nil` if there is none.
+    /// The default value as help and documentation show it, or `nil` if there is none.
     let defaultText: String?
     /// The sentence for `--help` and the documentation, without its full stop.
     private(set) var summary = ""
-    /// Further sentences for the documentation; `nil` if there are none.
+    /// Further sentences for the documentation, or `nil` if there are none.
     private(set) var discussion: String?
     /// The keys that the setting had in the previous version. They still work, with a warning.
     private(set) var formerKeys: [String] = []
@@ -53,7 +53,7 @@ struct Setting: Sendable {
     /// The character between the elements of a list in an environment variable.
     private(set) var separator: Character = ","
 
-    /// Creates a setting. `defaultText` is the default value as help shows it; `nil` if there is none.
+    /// Creates a setting. `defaultText` is the default value as help shows it, or `nil` if there is none.
     init(_ key: String, flag: String? = nil, kind: Kind = .text, default defaultText: String? = nil) {
         (self.key, self.flag, self.kind) = (key, flag, kind)
         self.isSecret = kind == .secret
@@ -105,7 +105,7 @@ struct Setting: Sendable {
         return name
     }
 
-    /// The description of the allowed values; `nil` if all values of the type are allowed.
+    /// The description of the allowed values, or `nil` if all values of the type are allowed.
     var range: String? {
         switch self.kind {
         case .text, .secret, .list, .toggle: nil

@@ -23,14 +23,14 @@ struct SettingNames: Sendable {
         (self.byKey, self.byVariable, self.groups) = (byKey, byVariable, groups)
     }
 
-    /// Returns the known key that is most similar to an unknown one; `nil` if none is similar.
+    /// Returns the known key that is most similar to an unknown one, or `nil` if none is similar.
     /// - Parameter isGroup: `true` if the value of the unknown key is an object, so that only groups are candidates.
     func nearestKey(to key: String, isGroup: Bool = false) -> String? {
         let keys = self.byKey.filter { $0.key == $0.value.key }.map(\.key)
         return SpellingDistance.nearest(to: key, among: isGroup ? Array(self.groups) : keys)
     }
 
-    /// Returns the known environment variable that is most similar to an unknown one; `nil` if none is similar.
+    /// Returns the known environment variable that is most similar to an unknown one, or `nil` if none is similar.
     func nearestVariable(to variable: String) -> String? {
         let names = self.byVariable.values.map(\.environmentVariable)
         return SpellingDistance.nearest(to: variable, among: names, after: Setting.variablePrefix.count)
@@ -39,7 +39,7 @@ struct SettingNames: Sendable {
 
 /// Measures the similarity of names.
 enum SpellingDistance {
-    /// Returns the candidate with the smallest distance; `nil` if no name is similar.
+    /// Returns the candidate with the smallest distance, or `nil` if no name is similar.
     /// - Parameter prefix: The number of leading characters that all names share, which are not compared.
     static func nearest(to name: String, among candidates: [String], after prefix: Int = 0) -> String? {
         let wanted = Array(name.dropFirst(prefix).lowercased())

@@ -77,7 +77,7 @@ extension SettingRow {
     }
 
     /// Creates a row for a port, which is copied to the value at `path`.
-    /// - Parameter text: The default as help shows it; `nil` for the port in the default configuration.
+    /// - Parameter text: The default as help shows it, or `nil` for the port in the default configuration.
     static func port(_ key: String, flag: String, _ path: Path<Int>, default text: String? = nil) -> Self {
         let text = text ?? "\(Target.defaults[keyPath: path])"
         let setting = Setting(key, flag: flag, kind: Setting.ports, default: text)

@@ -15,13 +15,13 @@ struct SettingsReader: Sendable {
     /// The errors that ``check()`` throws.
     private let errors = SettingErrorCollector()
 
-    /// The path of the settings file that was read; `nil` for none.
+    /// The path of the settings file that was read, or `nil` for none.
     let file: String?
 
     /// Reads flags, environment variables and file. Prints a warning to standard error for each former name.
     /// - Parameters:
     ///   - flags: The values of flags by key.
-    ///   - file: The settings file; `nil` for ``defaultFile``, if it exists.
+    ///   - file: The settings file, or `nil` for ``defaultFile``, if it exists.
     /// - Throws: ``SettingsError`` for a file that cannot be read, and for names that no setting has.
     init(
         flags: [String: ConfigValue] = [:],
@@ -59,7 +59,7 @@ struct SettingsReader: Sendable {
         return lists
     }
 
-    /// Returns the value of a setting as a string; `nil` if it is absent.
+    /// Returns the value of a setting as a string, or `nil` if it is absent.
     func string(_ setting: Setting) -> String? {
         self.reader.string(forKey: ConfigKey(setting.key), isSecret: setting.kind == .secret)
     }
@@ -67,13 +67,13 @@ struct SettingsReader: Sendable {
     /// Returns the value of a setting as a string, or its default in the table of settings.
     func text(_ setting: Setting) -> String { self.string(setting) ?? setting.defaultText ?? "" }
 
-    /// Returns the strings of a list; `nil` if the setting is absent.
+    /// Returns the strings of a list, or `nil` if the setting is absent.
     func strings(_ setting: Setting) -> [String]? { self.reader.stringArray(forKey: ConfigKey(setting.key)) }
 
     /// Returns `true` if a toggle is on; an absent toggle is off.
     func isOn(_ setting: Setting) -> Bool { self.reader.bool(forKey: ConfigKey(setting.key), default: false) }
 
-    /// Returns a whole number; `nil` if the setting is absent or not allowed. For a number out of range, returns the
+    /// Returns a whole number, or `nil` if the setting is absent or not allowed. For a number out of range, returns the
     /// nearest number in the range, and ``check()`` throws.
     func integer(_ setting: Setting) -> Int? {
         guard let number = self.reader.int(forKey: ConfigKey(setting.key)) else { return nil }
@@ -100,7 +100,7 @@ struct SettingsReader: Sendable {
     /// Records an error, which ``check()`` throws, about a value or a combination of values.
     func reject(_ setting: Setting, _ message: String) { self.errors.add("\(setting.key): \(message)") }
 
-    /// `true` if ``check()`` will throw for the values that were read so far.
+    /// A Boolean value that indicates whether ``check()`` will throw for the values that were read so far.
     var hasErrors: Bool { !self.errors.all.isEmpty }
 
     /// Checks the values that were read so far. Throws ``SettingsError`` that names every value that could not be read.

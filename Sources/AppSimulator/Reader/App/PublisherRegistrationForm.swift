@@ -7,7 +7,7 @@ package struct PublisherRegistrationForm: Hashable, Sendable {
     /// The id of the device for this app.
     package var deviceID: UUID
     package var token: [UInt8]
-    /// The publisher's account; `nil` for none.
+    /// The publisher's account, or `nil` for none.
     package var account: String?
     /// The permissions that the user has granted; `background` stands for the permission for Newsstand.
     package var capabilities: Capabilities
@@ -45,7 +45,7 @@ package struct PublisherRegistrationForm: Hashable, Sendable {
     }
 
     /// Returns the HTTP request that submits the form.
-    /// - Parameter key: The registration key in the URL; `nil` for an account that the provider lists.
+    /// - Parameter key: The registration key in the URL, or `nil` for an account that the provider lists.
     package func request(provider: URL, app: String, key: String?) -> TransportRequest {
         let path = ["compat/publisher", app, key, "register"].compactMap { $0 }.joined(separator: "/")
         let environment = URLQueryItem(name: "environment", value: self.environment.rawValue)

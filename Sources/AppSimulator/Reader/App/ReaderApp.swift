@@ -13,7 +13,7 @@ package actor ReaderApp {
 
         init(_ time: any TimeSource) { self.time = time }
 
-        /// The number of received bytes, and the time at which the first arrived; `nil` before the first.
+        /// The number of received bytes, and the time at which the first arrived, or `nil` before the first.
         var received: (bytes: Int64, since: ClockReading)? {
             self.state.withLock { state in state.since.map { (state.bytes, $0) } }
         }
@@ -267,9 +267,9 @@ package actor ReaderApp {
 package struct ReaderConfiguration: Sendable {
     /// The provider and the app, with the public API key in its binary.
     package var app: MartletKit.Martlet.Configuration
-    /// The key in the URL of the registration form; `nil` for an account that the provider lists.
+    /// The key in the URL of the registration form, or `nil` for an account that the provider lists.
     package var registrationKey: String?
-    /// The publisher's account for the registration form and the catalogue; `nil` for none.
+    /// The publisher's account for the registration form and the catalogue, or `nil` for none.
     package var account: String?
     /// The proof of the reader's purchases.
     package var proof = PurchaseProof()

@@ -6,7 +6,7 @@ import Synchronization
 
 /// A storage for a reader's state and its downloaded files.
 package protocol ReaderStorage: Sendable {
-    /// Returns the stored state; `nil` if none was stored yet.
+    /// Returns the stored state, or `nil` if none was stored yet.
     /// - Throws: ``PhoneError`` if the state cannot be read.
     func load() throws -> ReaderState?
     /// Stores the state in place of the earlier one.

@@ -35,7 +35,7 @@ package enum ReaderNetwork: String, Hashable, Sendable, CaseIterable {
 package struct IssuePush: Hashable, Sendable {
     /// The product id of the issue.
     package var product: String
-    /// The id of the push, a time in milliseconds, by which a repeated push is recognized; `nil` if it has none.
+    /// The id of the push, a time in milliseconds, by which a repeated push is recognized, or `nil` if it has none.
     package var id: Int64?
 
     package init(product: String, id: Int64? = nil) { (self.product, self.id) = (product, id) }

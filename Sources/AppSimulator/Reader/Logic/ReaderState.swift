@@ -13,18 +13,18 @@ package struct ReaderState: Codable, Hashable, Sendable {
     package let deviceID: UUID
     /// The issues, the newest first.
     package internal(set) var library: [LibraryIssue] = []
-    /// The entity tag of the catalogue from which the library was created; `nil` before the first catalogue.
+    /// The entity tag of the catalogue from which the library was created, or `nil` before the first catalogue.
     var entityTag: String?
     /// The time at which the last background download began, in milliseconds since 1970 by the wall clock.
     var lastDownloadMs: Int64?
     /// The ids of the last pushes, the oldest first, by which a repeated push is recognized.
     var handled: [Int64] = []
-    /// The work on the issue that is being fetched; `nil` if there is none.
+    /// The work on the issue that is being fetched, or `nil` if there is none.
     package internal(set) var work: ReaderWork?
 
     package init(deviceID: UUID) { self.deviceID = deviceID }
 
-    /// The time at which the last background download began; `nil` before the first.
+    /// The time at which the last background download began, or `nil` before the first.
     var lastDownload: Timestamp? {
         get { self.lastDownloadMs.map { Timestamp(milliseconds: $0) } }
         set { self.lastDownloadMs = newValue?.milliseconds }
@@ -49,14 +49,14 @@ package struct LibraryIssue: Codable, Hashable, Sendable {
     package internal(set) var status = Status.listed
     /// The number of bytes of the file that were received.
     package internal(set) var received: Int64 = 0
-    /// The file that is or was downloaded; `nil` before the provider has granted a download.
+    /// The file that is or was downloaded, or `nil` before the provider has granted a download.
     package internal(set) var file: PublishedFile?
-    /// The provider's grounds for the entitlement, such as `publisher`; `nil` before the provider has decided.
+    /// The provider's grounds for the entitlement, such as `publisher`, or `nil` before the provider has decided.
     package internal(set) var entitledBy: String?
     /// A Boolean value that indicates whether the issue was downloaded and not opened yet, which the library shows with
     /// a mark.
     package internal(set) var isMarked = false
-    /// The SHA-256 of the loaded cover; `nil` if none is loaded.
+    /// The SHA-256 of the loaded cover, or `nil` if none is loaded.
     package internal(set) var coverSHA256: String?
     /// A Boolean value that indicates whether the catalogue no longer contains the issue.
     package internal(set) var isWithdrawn = false
@@ -64,7 +64,7 @@ package struct LibraryIssue: Codable, Hashable, Sendable {
     init(_ issue: CatalogueIssue) { self.issue = issue }
 
     package var product: String { self.issue.product }
-    /// The cover that is not loaded yet; `nil` if there is none.
+    /// The cover that is not loaded yet, or `nil` if there is none.
     var missingCover: PublishedFile? { self.issue.cover.flatMap { $0.sha256 == self.coverSHA256 ? nil : $0 } }
 }
 
@@ -79,7 +79,7 @@ package struct ReaderWork: Codable, Hashable, Sendable {
     package internal(set) var step = Step.catalogue
     /// The number of consecutive failures, which determines the delay before the next attempt.
     var failures = 0
-    /// The total of the delays that the provider has requested, in milliseconds; `nil` for none.
+    /// The total of the delays that the provider has requested, in milliseconds, or `nil` for none.
     var waitedMs: Int64?
     /// A Boolean value that indicates whether the first byte has arrived, which starts the interval until the next
     /// download.

@@ -27,9 +27,9 @@ package struct ReaderStateMachine: Sendable {
     private var phase = Phase.idle
     /// The pushes that wait until the current work has finished.
     private var waiting: [IssuePush] = []
-    /// The file that is being downloaded; `nil` before the provider has granted the download.
+    /// The file that is being downloaded, or `nil` before the provider has granted the download.
     private var file: PublishedFile?
-    /// The time of the steady clock at which the last download of this run began; `nil` before the first.
+    /// The time of the steady clock at which the last download of this run began, or `nil` before the first.
     private var lastSteady: Timestamp?
 
     package init(_ state: ReaderState, rules: ReaderRules = ReaderRules(), network: ReaderNetwork = .wifi) {
@@ -97,7 +97,7 @@ package struct ReaderStateMachine: Sendable {
 
     // MARK: - Rules
 
-    /// Returns the reason why a push for this product has no effect; `nil` if the product may be fetched.
+    /// Returns the reason why a push for this product has no effect, or `nil` if the product may be fetched.
     private mutating func refusal(of product: String, now: ClockReading) -> IgnoredPushReason? {
         if self.state.issue(product)?.status == .downloaded { return .alreadyDownloaded }
         if self.state.work?.product == product { return .underWay }
@@ -183,8 +183,8 @@ package struct ReaderStateMachine: Sendable {
     }
 
     /// Schedules a repetition of the step, or abandons the issue.
-    /// - Parameter delay: The delay that the provider requests; `nil` for none. It is no failure as long as the total
-    ///   for the issue does not exceed ``ReaderRules/maximumRequestedWait``.
+    /// - Parameter delay: The delay that the provider requests, or `nil` for none. It is no failure as long as the
+    ///   total for the issue does not exceed ``ReaderRules/maximumRequestedWait``.
     private mutating func fail(_ reason: String, after delay: Duration?, now: ClockReading) -> [ReaderAction] {
         guard var work = self.state.work else { return [] }
         let requested = max(.zero, delay ?? .zero)

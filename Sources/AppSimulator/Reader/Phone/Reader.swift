@@ -16,7 +16,7 @@ package actor Reader: Service {
     private let device: Device
     private let app: ReaderApp
     private let log: SimulatorEventLog
-    /// The semaphore that limits how many readers of a fleet work at the same time; `nil` for a single reader.
+    /// The semaphore that limits how many readers of a fleet work at the same time, or `nil` for a single reader.
     private let turns: CountingSemaphore?
     private let keepIdentity: @Sendable (DeviceIdentity) throws -> Void
     private let keepCenter: @Sendable (PhoneNotificationCenter) throws -> Void
@@ -174,7 +174,7 @@ package actor Reader: Service {
     // MARK: - The user
 
     /// Executes a command of the user.
-    /// - Returns: The response as text and as JSON; `nil` for a command without a response.
+    /// - Returns: The response as text and as JSON, or `nil` for a command without a response.
     /// - Throws: ``PhoneError`` for a command that is not possible at present, ``WaitError`` for a wait that timed out.
     package func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {

@@ -54,7 +54,7 @@ struct AccountPages: FormArea {
     }
 
     /// Returns a password field.
-    /// - Parameter member: The API member whose bounds the field has, for a password entered again; `nil` for the
+    /// - Parameter member: The API member whose bounds the field has, for a password entered again, or `nil` for the
     ///   member with the name of the field.
     private static func password(
         _ name: String,

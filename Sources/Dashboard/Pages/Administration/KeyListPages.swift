@@ -97,7 +97,7 @@ struct KeyListPages: FormArea {
         ]
     }
 
-    /// Returns the chosen lifetime of a key, in seconds; `nil` for a key that never expires.
+    /// Returns the chosen lifetime of a key, in seconds, or `nil` for a key that never expires.
     static func lifetime(_ form: FormData) throws -> JSONValue? {
         try form.number("days", in: 1...3660).map { JSONValue.integer($0 * 86_400) }
     }

@@ -90,7 +90,7 @@ struct SignInPages: PageArea {
         }
     }
 
-    /// Returns the entered name without the spaces that phone keyboards add; `nil` for an empty one.
+    /// Returns the entered name without the spaces that phone keyboards add, or `nil` for an empty one.
     private static func name(_ form: FormData) -> String? {
         let name = (form["name"] ?? "").trimmingCharacters(in: .whitespaces)
         return name.isEmpty ? nil : name

@@ -103,7 +103,7 @@ struct AppSettingsPages: FormArea {
     }
 
     /// Performs a change, and redirects to the page `page` of the app with the notice `done`.
-    /// - Parameter call: Returns the request; `nil` if there is nothing to change.
+    /// - Parameter call: Returns the request, or `nil` if there is nothing to change.
     private func change(
         _ request: PageRequest,
         done: String,

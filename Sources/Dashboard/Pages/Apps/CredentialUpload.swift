@@ -29,7 +29,7 @@ enum CredentialUpload {
         ])
     }
 
-    /// Returns the key id in the name of a key file, such as `AuthKey_ABC123DEFG.p8`, which Apple assigns; `nil` for
+    /// Returns the key id in the name of a key file, such as `AuthKey_ABC123DEFG.p8`, which Apple assigns, or `nil` for
     /// any other name.
     static func keyID(of fileName: String) -> String? {
         let match = fileName.wholeMatch(of: #/.*AuthKey_([A-Z0-9]{10})(?: ?\([0-9]+\))?\.p8/#)

@@ -128,7 +128,7 @@ struct AudienceForm: Sendable, Equatable {
 
     // MARK: JSON
 
-    /// Returns the audience as JSON for the API; `nil` if the form has no condition.
+    /// Returns the audience as JSON for the API, or `nil` if the form has no condition.
     /// - Throws: ``RequestError`` for JSON that cannot be parsed.
     func expression() throws(RequestError) -> JSONValue? {
         var conditions = self.rows.filter { !$0.isEmpty }.map(\.condition)

@@ -100,7 +100,7 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
     }
 
     /// Returns the fields for the name and the description of an item.
-    /// - Parameter stored: The stored item; `nil` for a new item, and for a form that was posted.
+    /// - Parameter stored: The stored item, or `nil` for a new item, and for a form that was posted.
     func fields(_ request: PageRequest, stored: LibraryItem?, error: RequestError?) -> PageModel {
         let values = [
             "name": stored?.name ?? request.form["name"] ?? "",

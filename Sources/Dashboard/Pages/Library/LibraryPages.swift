@@ -35,8 +35,8 @@ protocol LibraryPages: PageArea {
     func previewed(_ form: Form, _ request: PageRequest) async throws -> PageModel
 
     /// Returns the template variables that only the pages of this kind of item need.
-    /// - Parameter error: The error of the API, unless it concerns the name, the description or the version; `nil` for
-    ///   none.
+    /// - Parameter error: The error of the API, unless it concerns the name, the description or the version, or `nil`
+    ///   for none.
     func values(of form: Form, _ request: PageRequest, error: RequestError?) -> PageModel
 
     /// Returns the query with which the compose page starts a new notification that uses the item.

@@ -59,7 +59,7 @@ struct ComposeForm: Sendable {
         set { self.values[name] = newValue }
     }
 
-    /// Returns the trimmed value of a field; `nil` if it is empty.
+    /// Returns the trimmed value of a field, or `nil` if it is empty.
     func given(_ name: String) -> String? {
         let text = self[name].trimmingCharacters(in: .whitespaces)
         return text.isEmpty ? nil : text
@@ -162,7 +162,8 @@ extension ComposeForm {
         return .object(members)
     }
 
-    /// Returns the audience as an API member; `nil` if the form names none. Throws ``RequestError`` for invalid JSON.
+    /// Returns the audience as an API member, or `nil` if the form names none. Throws ``RequestError`` for invalid
+    /// JSON.
     func audienceMember() throws(RequestError) -> JSONValue? {
         var condition: [String: JSONValue]
         switch self["audience"] {
@@ -181,7 +182,7 @@ extension ComposeForm {
         return .object(condition)
     }
 
-    /// The member `when`; `nil` for a notification that is sent immediately, at any hour.
+    /// The member `when`, or `nil` for a notification that is sent immediately, at any hour.
     private var whenMember: JSONValue? {
         var members: [String: JSONValue] = [:]
         let window = JSONValue.members([
@@ -229,8 +230,8 @@ extension ComposeForm {
         return isProse ? (self[name].isEmpty ? nil : .string(self[name])) : self.given(name).map(JSONValue.string)
     }
 
-    /// Returns the value of a field as an integer; `nil` for an empty field. Any other value is returned unchanged, so
-    /// that the API rejects it if it is invalid.
+    /// Returns the value of a field as an integer, or `nil` for an empty field. Any other value is returned unchanged,
+    /// so that the API rejects it if it is invalid.
     private func number(_ name: String) -> JSONValue? {
         guard let text = self.given(name) else { return nil }
         guard let first = text.first, first != "+", first != "-" else { return .string(text) }
@@ -369,8 +370,8 @@ extension ComposeForm {
         (self["when"], self["zone"]) = (zone == nil ? "local" : "at", zone ?? "")
     }
 
-    /// Returns the members of a request that produce a payload; `nil` for a payload that only the member `payload` can
-    /// express.
+    /// Returns the members of a request that produce a payload, or `nil` for a payload that only the member `payload`
+    /// can express.
     private static func members(payload: JSONValue) -> [String: JSONValue]? {
         guard case .object(var data) = payload, case .object(let aps)? = data["aps"] else { return nil }
         (data["aps"], data["martlet"]) = (nil, nil)

@@ -170,8 +170,8 @@ struct ComposePages: PageArea {
         for (name, value) in defaults where form[name].isEmpty { form[name] = value }
     }
 
-    /// Returns the page with the form. `stored` is the schedule from which the form was filled for this page; `nil` if
-    /// there is none or the form was posted.
+    /// Returns the page with the form. `stored` is the schedule from which the form was filled for this page, or `nil`
+    /// if there is none or the form was posted.
     private func page(
         _ form: ComposeForm,
         _ request: PageRequest,

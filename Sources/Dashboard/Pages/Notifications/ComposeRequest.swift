@@ -9,14 +9,14 @@ import WebPages
 struct ComposeRequest: Sendable {
     /// The body of the request that sends the notification. For a schedule, it is the notification of each run.
     let notification: JSONValue
-    /// The rule of the schedule; `nil` for a notification that is sent once.
+    /// The rule of the schedule, or `nil` for a notification that is sent once.
     let rule: JSONValue?
     private let name: String
 
     /// Creates the request from a form.
     /// - Parameters:
     ///   - isRecurring: Whether the form describes a schedule.
-    ///   - stored: The schedule that the form changes; `nil` for a new one. Values that no field shows are kept:
+    ///   - stored: The schedule that the form changes, or `nil` for a new one. Values that no field shows are kept:
     ///     further members of its rule, and the name of its notification.
     /// - Throws: ``RequestError`` for JSON that cannot be parsed. The path of the error is the name of the field.
     init(_ form: ComposeForm, isRecurring: Bool, stored: JSONValue? = nil) throws(RequestError) {
@@ -38,7 +38,7 @@ struct ComposeRequest: Sendable {
         (self.notification, self.rule) = (.object(members), stored["schedule"].merging(times))
     }
 
-    /// The body of the request that stores the schedule; `nil` for a notification that is sent once.
+    /// The body of the request that stores the schedule, or `nil` for a notification that is sent once.
     var schedule: JSONValue? {
         self.rule.map { .object(["name": .string(self.name), "schedule": $0, "notification": self.notification]) }
     }

@@ -99,7 +99,8 @@ struct HealthProblemModel {
         return model
     }
 
-    /// The button that leads to the problem's remedy; `nil` if there is none, or if the caller lacks the scope for it.
+    /// The button that leads to the problem's remedy, or `nil` if there is none, or if the caller lacks the scope for
+    /// it.
     private var button: Button? {
         let mayOperate = self.request.may(.operate)
         let credentials = "\(self.appPath)/credentials"

@@ -64,7 +64,7 @@ enum StatisticsModel {
             .model(id: name, format: request.format)
     }
 
-    /// Returns the upper bound of the bucket that contains a quantile; `nil` if there are no pushes. For the last
+    /// Returns the upper bound of the bucket that contains a quantile, or `nil` if there are no pushes. For the last
     /// bucket, which has no upper bound, returns that of the bucket before it.
     static func quantile(_ part: Double, _ buckets: [Double], _ bounds: [Double]) -> Double? {
         let all = buckets.reduce(0, +)

@@ -28,7 +28,7 @@ struct EntitlementPages: PageArea {
 
     private static func path(_ request: PageRequest) -> String { "\(request.publishingPath)/entitlement" }
 
-    /// Returns the publisher's server of the app; `nil` if none is configured.
+    /// Returns the publisher's server of the app, or `nil` if none is configured.
     private func server(_ request: PageRequest) async throws -> EntitlementServerResponse? {
         do {
             return try await request.get("\(request.api)/entitlement", as: EntitlementServerResponse.self)

@@ -177,7 +177,7 @@ struct IssueForm {
     }
 
     /// Creates the form from the posted fields.
-    /// - Parameter stored: The issue that the form changes; `nil` for a new one.
+    /// - Parameter stored: The issue that the form changes, or `nil` for a new one.
     init(typed request: PageRequest, stored: IssueRecord? = nil) {
         let names = ["productId", "title", "number", "date", "access"]
         self.values = Dictionary(uniqueKeysWithValues: names.map { ($0, request.typed($0) ?? "") })

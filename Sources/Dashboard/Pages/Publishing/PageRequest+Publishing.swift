@@ -35,7 +35,7 @@ extension PageRequest {
         return (response, try await self.publication(at: "/v1/publications/\(response.issue.publication)"))
     }
 
-    /// Returns the trimmed value of a field; `nil` if it is empty.
+    /// Returns the trimmed value of a field, or `nil` if it is empty.
     func typed(_ name: String) -> String? {
         let text = (self.form[name] ?? "").trimmingSpaces
         return text.isEmpty ? nil : text

@@ -71,7 +71,7 @@ enum PublicationModel {
         return request.texts["publishing.waves", ["size": format.number(Double(waves.size)), "interval": interval]]
     }
 
-    /// Returns the limits of downloads as text; `nil` if there are none.
+    /// Returns the limits of downloads as text, or `nil` if there are none.
     static func limits(_ waves: NotifyWaves, _ request: PageRequest) -> String? {
         let (texts, format) = (request.texts, request.format)
         let downloads = waves.maximumDownloads.map {

@@ -67,10 +67,10 @@ package struct HTTP2Response: Hashable, Sendable {
 package struct ResponseHead: Hashable, Sendable {
     /// The status; 0 if `:status` is missing or not a number.
     package var status = 0
-    /// The value of `apns-id` or, in responses for broadcasts and channels, of `apns-request-id`; `nil` if absent.
+    /// The value of `apns-id` or, in responses for broadcasts and channels, of `apns-request-id`, or `nil` if absent.
     package var id: String?
-    /// The value of `apns-unique-id` or, for a new channel, of `apns-channel-id`; `nil` if neither is present.
+    /// The value of `apns-unique-id` or, for a new channel, of `apns-channel-id`, or `nil` if neither is present.
     package var uniqueID: String?
-    /// The text of the field `retry-after`; `nil` if it is absent.
+    /// The text of the field `retry-after`, or `nil` if it is absent.
     package var retryAfter: String?
 }

@@ -10,7 +10,8 @@ struct HTTP2ClientStream: StreamTableEntry {
     var sendWindow: HTTP2SendWindow
     /// `true` once the request has been sent completely.
     var isSent = true
-    /// `true` if ``HTTP2ClientStreamTable`` stores a part of the request or of the response.
+    /// A Boolean value that indicates whether ``HTTP2ClientStreamTable`` stores a part of the request or of the
+    /// response.
     fileprivate var hasPart = false
 
     init(id: UInt32, ticket: Int, deadline: NIODeadline, sendWindow: HTTP2SendWindow) {
@@ -66,7 +67,7 @@ struct HTTP2ClientStreamTable {
     }
 
     /// Removes a stream.
-    /// - Returns: The stream, and its response if that has begun; `nil` if the stream is not open.
+    /// - Returns: The stream, and its response if that has begun, or `nil` if the stream is not open.
     mutating func remove(_ id: UInt32) -> (stream: HTTP2ClientStream, response: HTTP2Response?)? {
         guard let stream = self.table.remove(id) else { return nil }
         return (stream, stream.hasPart ? self.removePart(of: stream) : nil)
@@ -111,7 +112,7 @@ struct HTTP2ClientStreamTable {
     }
 
     /// Appends bytes to the body of a response, up to the maximum length.
-    /// - Returns: `false` if the body is too long, so that its end is missing; `nil` if no response has begun.
+    /// - Returns: `false` if the body is too long, so that its end is missing, or `nil` if no response has begun.
     mutating func appendBody(_ data: borrowing Span<UInt8>, to id: UInt32) -> Bool? {
         guard let length = self.parts[id]?.response?.body.count else { return nil }
         // Many responses end with an empty DATA frame.

@@ -85,7 +85,7 @@ struct RequestEncoder {
 
     // MARK: Templates
 
-    /// Returns the template for a notification; `nil` while one of its fields is not in the dynamic table yet.
+    /// Returns the template for a notification, or `nil` while one of its fields is not in the dynamic table yet.
     private mutating func template(for notification: PushNotification) -> RequestHeaderTemplate? {
         guard !self.table.hasPendingResize else { return nil }
         if let template = self.lastTemplate, template.generation == self.table.generation,
@@ -214,9 +214,9 @@ private struct RequestHeaderTemplate {
     let pushType: [UInt8]
     /// The encoded fields for the priority and the topic.
     let tail: [UInt8]
-    /// The encoded name of `apns-expiration`; `nil` if the table does not contain the name but has room for it.
+    /// The encoded name of `apns-expiration`, or `nil` if the table does not contain the name but has room for it.
     let expirationName: [UInt8]?
-    /// The encoded name of `apns-collapse-id`; `nil` if the table does not contain the name but has room for it.
+    /// The encoded name of `apns-collapse-id`, or `nil` if the table does not contain the name but has room for it.
     let collapseIDName: [UInt8]?
 
     /// Returns `nil` if `table` lacks a field that all pushes of the template share, but has room for it.
@@ -264,7 +264,7 @@ private struct RequestHeaderTemplate {
         return bytes
     }
 
-    /// Returns the static table index of `:authority`; `nil` for other names, which are not looked up.
+    /// Returns the static table index of `:authority`, or `nil` for other names, which are not looked up.
     static func staticPosition(of name: String) -> Int? { name == Self.authority ? 1 : nil }
 
     /// Encodes the beginning of a literal, up to a value of at most 64 bytes. Returns `nil` if the name should first be
@@ -291,7 +291,7 @@ private struct RequestHeaderTable {
     private var count = 0
     private var fields: [Field: Int] = [:]
     private var names: [String: Int] = [:]
-    /// `true` if the next header block must begin with the updates of ``takeResize()``.
+    /// A Boolean value that indicates whether the next header block must begin with the updates of ``takeResize()``.
     private(set) var hasPendingResize = false
 
     private struct Field: Hashable {
@@ -312,12 +312,12 @@ private struct RequestHeaderTable {
         self.hasPendingResize = true
     }
 
-    /// Returns the index of the entry with this name and value; `nil` if there is none.
+    /// Returns the index of the entry with this name and value, or `nil` if there is none.
     func position(of name: String, _ value: String) -> Int? {
         self.fields[Field(name: name, value: value)].map(self.position)
     }
 
-    /// Returns the index of the newest entry with this name; `nil` if there is none.
+    /// Returns the index of the newest entry with this name, or `nil` if there is none.
     func position(of name: String) -> Int? { self.names[name].map(self.position) }
 
     func hasRoom(for name: String, _ value: String) -> Bool { self.used + Self.size(name, value) <= self.limit }

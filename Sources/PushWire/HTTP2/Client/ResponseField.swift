@@ -27,7 +27,7 @@ struct ResponseField: DecodedHeaderField {
     let valueLength: Int
     /// The value of `:status`; 0 for another name, and for an invalid status.
     let number: Int
-    /// The value of a name other than `:status`; `nil` if the sender does not use it.
+    /// The value of a name other than `:status`, or `nil` if the sender does not use it.
     let text: String?
 
     init(name: Name, nameLength: Int, value: UnsafeBufferPointer<UInt8>) {

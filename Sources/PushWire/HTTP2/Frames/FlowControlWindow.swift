@@ -50,7 +50,7 @@ struct HTTP2ReceiveWindow: Sendable {
     }
 
     /// Restores the full window if at least half of it is used up.
-    /// - Returns: The increment of the WINDOW_UPDATE frame to send; `nil` if none is due.
+    /// - Returns: The increment of the WINDOW_UPDATE frame to send, or `nil` if none is due.
     mutating func replenish() -> UInt32? {
         guard self.size < self.capacity / 2 else { return nil }
         defer { self.size = self.capacity }

@@ -226,8 +226,8 @@ struct HTTP2Frame {
         case headers(HTTP2HeaderBlock?)
         /// A CONTINUATION frame of the open header block. The block is `nil` if further frames are missing.
         case continuation(HTTP2HeaderBlock?)
-        /// The parent stream in a PRIORITY frame; `nil` for a frame with the wrong size, which is a stream error (RFC
-        /// 7540 section 6.3).
+        /// The parent stream in a PRIORITY frame, or `nil` for a frame with the wrong size, which is a stream error
+        /// (RFC 7540 section 6.3).
         case priority(dependency: UInt32?)
         case resetStream(code: UInt32)
         /// The range of a SETTINGS frame's payload, whose length is a multiple of six bytes.
@@ -253,10 +253,10 @@ struct HTTP2Frame {
 struct HTTP2HeaderBlock {
     var streamID: UInt32
     var endsStream: Bool
-    /// `true` if the frame's priority names its own stream as the parent, which is a stream error (RFC 7540 section
-    /// 5.3.1).
+    /// A Boolean value that indicates whether the frame's priority names its own stream as the parent, which is a
+    /// stream error (RFC 7540 section 5.3.1).
     var dependsOnItself: Bool
-    /// The range of the block; `nil` if it arrived in several frames, in which case
+    /// The range of the block, or `nil` if it arrived in several frames, in which case
     /// ``HTTP2FrameReader/takeGatheredBlock()`` returns it.
     var range: Range<Int>?
 }

@@ -26,7 +26,7 @@ struct StreamTable<Stream: StreamTableEntry> {
         _modify { yield &self.streams[position] }
     }
 
-    /// Returns the index of the stream, valid until the next removal; `nil` if the stream is not open.
+    /// Returns the index of the stream, valid until the next removal, or `nil` if the stream is not open.
     func position(of id: UInt32) -> Int? {
         guard let place = self.place(of: id) else { return nil }
         return self.positions[place]

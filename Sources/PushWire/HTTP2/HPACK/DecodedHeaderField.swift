@@ -36,7 +36,7 @@ protocol HeaderFieldName: Sendable {
     /// The number of names whose long values are usually repeated as literals, so that the decoder remembers the last
     /// one.
     static var repeatedNames: Int { get }
-    /// The index of this name among the ``repeatedNames``, beginning with 0; `nil` if it is not one of them.
+    /// The index of this name among the ``repeatedNames``, beginning with 0, or `nil` if it is not one of them.
     var repetition: Int? { get }
 
     init(_ bytes: UnsafeBufferPointer<UInt8>)
@@ -57,7 +57,7 @@ protocol HeaderList {
 }
 
 extension HeaderList {
-    /// `true` if the list exceeds ``maximumSize``, so that fields are missing from it.
+    /// A Boolean value that indicates whether the list exceeds ``maximumSize``, so that fields are missing from it.
     var isTooLong: Bool { self.size > Self.maximumSize }
 }
 

@@ -20,7 +20,7 @@ enum HPACKPrimitives {
     }
 
     /// Decodes the length of a string literal, and advances `offset` beyond the literal.
-    /// - Returns: The range of the literal's bytes, and whether they are Huffman-coded; `nil` if it is malformed or
+    /// - Returns: The range of the literal's bytes, and whether they are Huffman-coded, or `nil` if it is malformed or
     ///   incomplete.
     static func string(_ block: borrowing Span<UInt8>, at offset: inout Int) -> (range: Range<Int>, isHuffman: Bool)? {
         guard offset < block.count else { return nil }

@@ -71,7 +71,7 @@ struct HuffmanCode: Sendable {
         bits == 0 || window >> UInt64(64 - bits) == (1 << UInt64(bits)) - 1
     }
 
-    /// Returns the symbol whose code, of more than eight bits, `window` begins with; `nil` if there is none.
+    /// Returns the symbol whose code, of more than eight bits, `window` begins with, or `nil` if there is none.
     private func long(_ window: UInt64, held: Int) -> (symbol: UInt8, length: Int)? {
         var length = 9
         while length <= Self.longest, length <= held {

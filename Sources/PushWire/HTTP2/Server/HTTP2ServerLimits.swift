@@ -84,7 +84,7 @@ struct StreamLimit {
 
     /// The unacknowledged limits, oldest first.
     private var announced: [Announced]
-    /// The limit to announce after the next acknowledgement; `nil` for none.
+    /// The limit to announce after the next acknowledgement, or `nil` for none.
     private var next: Int?
     private var acknowledged = HTTP2ServerLimits.streamsBeforeAcknowledgement
     /// The limit that is currently enforced.
@@ -99,11 +99,11 @@ struct StreamLimit {
 
     static func clamp(_ streams: Int) -> Int { min(max(0, streams), HTTP2ServerLimits.maximumStreams) }
 
-    /// The deadline for the acknowledgement of the oldest unacknowledged limit; `nil` if all are acknowledged.
+    /// The deadline for the acknowledgement of the oldest unacknowledged limit, or `nil` if all are acknowledged.
     var deadline: NIODeadline? { self.announced.first?.deadline }
 
     /// Changes the limit.
-    /// - Returns: The limit to announce now; `nil` if it is unchanged, or has to wait for an acknowledgement.
+    /// - Returns: The limit to announce now, or `nil` if it is unchanged, or has to wait for an acknowledgement.
     mutating func announce(_ streams: Int, deadline: NIODeadline) -> Int? {
         let streams = Self.clamp(streams)
         if self.announced.count >= HTTP2ServerLimits.maximumUnacknowledged {
@@ -117,7 +117,7 @@ struct StreamLimit {
     }
 
     /// Applies the client's acknowledgement of the oldest unacknowledged limit.
-    /// - Returns: The limit to announce now, which has waited for this acknowledgement; `nil` for none.
+    /// - Returns: The limit to announce now, which has waited for this acknowledgement, or `nil` for none.
     mutating func acknowledge() -> Int? {
         guard !self.announced.isEmpty else { return nil }
         self.acknowledged = self.announced.removeFirst().streams

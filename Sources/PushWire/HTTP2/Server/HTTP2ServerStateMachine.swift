@@ -35,14 +35,14 @@ package struct HTTP2ServerStateMachine: ~Copyable {
 
     /// The progress of the connection's shutdown.
     struct Shutdown {
-        /// The last stream id in the latest GOAWAY; `nil` before the first. Requests on higher streams are ignored.
+        /// The last stream id in the latest GOAWAY, or `nil` before the first. Requests on higher streams are ignored.
         var goAwayStreamID: UInt32?
-        /// The time after which new requests are refused, unless the client acknowledges the first GOAWAY earlier;
+        /// The time after which new requests are refused, unless the client acknowledges the first GOAWAY earlier, or
         /// `nil` if none is pending.
         var noticeEnds: NIODeadline?
         /// `true` once the client sends no more requests. The last response then ends the connection.
         var clientIsLeaving = false
-        /// The reason that was sent in a GOAWAY frame; `nil` for none.
+        /// The reason that was sent in a GOAWAY frame, or `nil` for none.
         var reason: HTTP2ConnectionEnd?
     }
 
@@ -54,12 +54,12 @@ package struct HTTP2ServerStateMachine: ~Copyable {
         var lastRequest: NIODeadline
         /// The time at which the flood limiter was last credited.
         var lastCredit: NIODeadline
-        /// The time since which a frame or header block has been incomplete; `nil` for none.
+        /// The time since which a frame or header block has been incomplete, or `nil` for none.
         var unfinishedSince: NIODeadline?
         var pingSent: NIODeadline?
-        /// The time since which the client has not been reading; `nil` while it reads.
+        /// The time since which the client has not been reading, or `nil` while it reads.
         var stalledSince: NIODeadline?
-        /// The time since which bodies have been waiting for a window without progress; `nil` if none are.
+        /// The time since which bodies have been waiting for a window without progress, or `nil` if none are.
         var windowlessSince: NIODeadline?
         /// The number of consecutive checks that found late requests.
         var lateChecks = 0

@@ -14,7 +14,8 @@ struct HTTP2ServerStream: StreamTableEntry {
     let id: UInt32
     var sendWindow: HTTP2SendWindow
     var state: State
-    /// `true` if the request method is HEAD, whose response has no body (RFC 9110 section 9.3.2).
+    /// A Boolean value that indicates whether the request method is HEAD, whose response has no body (RFC 9110 section
+    /// 9.3.2).
     var omitsBody = false
     /// `true` while the stream is in the queue of ``UnsentBodies``.
     var isQueued = false
@@ -43,7 +44,8 @@ struct IncompleteRequest {
     /// The memory of an incomplete request without header fields and body, in bytes.
     private static let overhead = 384
 
-    /// `true` if the body has the declared length, or no length is declared (RFC 9113 section 8.1.1).
+    /// A Boolean value that indicates whether the body has the declared length, or no length is declared (RFC 9113
+    /// section 8.1.1).
     var hasWholeBody: Bool { self.contentLength < 0 || self.request.bodyLength == self.contentLength }
 
     /// Appends the payload of a DATA frame to the body.
@@ -66,7 +68,7 @@ struct IncompleteRequest {
     }
 
     /// Replenishes the receive window of the stream.
-    /// - Returns: The increment of the WINDOW_UPDATE frame to send; `nil` if none is due.
+    /// - Returns: The increment of the WINDOW_UPDATE frame to send, or `nil` if none is due.
     mutating func replenish() -> UInt32? { self.window.replenish() }
 }
 

@@ -17,7 +17,7 @@ package struct ProviderRequest: Hashable, Sendable {
         package var collapseID: String?
         package var channelID: String?
         package var requestID: String?
-        /// `true` if any of these fields occurred twice.
+        /// A Boolean value that indicates whether any of these fields occurred twice.
         package var hasDuplicate = false
 
         package init() {}
@@ -82,9 +82,10 @@ package struct ProviderResponse: Hashable, Sendable {
     package var uniqueID: String?
     /// The value of `apns-channel-id`, in responses for new channels; otherwise `nil`.
     package var channelID: String?
-    /// The value of `retry-after` in seconds; `nil` unless the gateway is configured to send it (reference 11, row 4).
+    /// The value of `retry-after` in seconds, or `nil` unless the gateway is configured to send it (reference 11, row
+    /// 4).
     package var retryAfter: Int?
-    /// The JSON body, sent in one DATA frame; `nil` for a response without a body (reference 7.10 row 4).
+    /// The JSON body, sent in one DATA frame, or `nil` for a response without a body (reference 7.10 row 4).
     package var body: String?
 
     package init(

@@ -32,7 +32,7 @@ struct RequestField: DecodedHeaderField {
         /// The bit for a pseudo-header in ``RequestHead/pseudo``.
         var bit: UInt8 { 1 << self.rawValue }
 
-        /// `true` if the gateway uses the value of this name.
+        /// A Boolean value that indicates whether the gateway uses the value of this name.
         var hasValue: Bool { self != .other && self != .malformed && self != .authority }
 
         static var repeatedNames: Int { 2 }
@@ -90,7 +90,8 @@ extension RequestField.Name {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// `true` if the bytes contain no NUL, CR or LF, and no whitespace at either end (RFC 9113 section 8.2.1).
+    /// A Boolean value that indicates whether the bytes contain no NUL, CR or LF, and no whitespace at either end (RFC
+    /// 9113 section 8.2.1).
     fileprivate var isFieldValue: Bool {
         // The loop has no branch, so that the compiler can vectorize it.
         var bad: UInt8 = 0
@@ -108,15 +109,15 @@ struct RequestHead: HeaderList {
     var request = ProviderRequest()
     /// The value of `content-length`; -1 if it is absent.
     private(set) var contentLength = -1
-    /// `true` if the fields violate RFC 9113 section 8.2 or 8.3.
+    /// A Boolean value that indicates whether the fields violate RFC 9113 section 8.2 or 8.3.
     var isMalformed = false
     var size = 0
     /// A bit set of the pseudo-headers that have occurred.
     private(set) var pseudo: UInt8 = 0
     private var hasRegularField = false
 
-    /// `true` if the list has the pseudo-headers of a request (RFC 9113 section 8.3.1). CONNECT has neither path nor
-    /// scheme.
+    /// A Boolean value that indicates whether the list has the pseudo-headers of a request (RFC 9113 section 8.3.1).
+    /// CONNECT has neither path nor scheme.
     var isRequest: Bool {
         let path = RequestField.Name.path.bit | RequestField.Name.scheme.bit
         guard self.pseudo & RequestField.Name.method.bit != 0 else { return false }

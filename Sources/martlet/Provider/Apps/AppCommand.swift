@@ -271,7 +271,7 @@ enum EnvironmentStateText {
         return "\(name): \(Self.state(environment))".printable
     }
 
-    /// Returns the description of the environments to which nothing can be sent; `nil` if there is none.
+    /// Returns the description of the environments to which nothing can be sent, or `nil` if there is none.
     static func faults(_ object: JSONValue) -> String? {
         let faulty = object["environmentStates"].elements.filter { $0["state"].stringValue != "running" }
         return faulty.isEmpty ? nil : faulty.map(Self.fault).joined(separator: "; ")

@@ -55,7 +55,7 @@ enum DeviceFileFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// The format with a header line of column names, followed by one line per device.
     case csv
 
-    /// Returns the format for a file name's extension; `nil` for an unknown extension.
+    /// Returns the format for a file name's extension, or `nil` for an unknown extension.
     init?(fileName: String) {
         switch URL(filePath: fileName).pathExtension.lowercased() {
         case "ndjson", "jsonl": self = .ndjson
@@ -76,7 +76,7 @@ struct ImportReportText {
     /// The entries about rejected lines in the response, which may not list all rejected lines.
     private var rejections: [JSONValue] { self.response["refusals"].elements }
 
-    /// `true` if at least one line was rejected.
+    /// A Boolean value that indicates whether at least one line was rejected.
     var hasRejections: Bool { !self.rejections.isEmpty || (self.response["refused"].integerValue ?? 0) > 0 }
 
     /// The table of rejected lines, followed by all counts.
@@ -93,7 +93,7 @@ struct ImportReportText {
 private struct FileUpload: Sendable {
     private static let chunk = 1 << 16
 
-    /// The size in bytes; `nil` for a pipe.
+    /// The size in bytes, or `nil` for a pipe.
     let size: Int64?
     let status = StatusLine()
     private let file: FileHandle
@@ -133,7 +133,7 @@ enum DeviceImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// An export of the device table of a back end that sends through gorush.
     case gorush
 
-    /// Returns Martlet's own format for a file name's extension; `nil` for an unknown extension.
+    /// Returns Martlet's own format for a file name's extension, or `nil` for an unknown extension.
     init?(fileName: String) {
         switch DeviceFileFormat(fileName: fileName) {
         case .ndjson?: self = .ndjson
@@ -142,7 +142,7 @@ enum DeviceImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// The name of the other push server in the request; `nil` for Martlet's own formats.
+    /// The name of the other push server in the request, or `nil` for Martlet's own formats.
     var list: String? {
         switch self {
         case .ndjson, .csv: nil

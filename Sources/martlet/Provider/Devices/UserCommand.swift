@@ -77,7 +77,7 @@ struct PreferenceOptions: ParsableArguments {
     @Option(help: "Hours without notifications, such as 22:00-07:00, in the time zone of each device.")
     var quietHours: QuietHoursValue?
 
-    /// The preferences for the request; `nil` if none of the options was given.
+    /// The preferences for the request, or `nil` if none of the options was given.
     var json: [String: JSONValue?]? {
         guard !self.optOut.isEmpty || self.quietHours != nil else { return nil }
         return ["optOuts": .texts(self.optOut), "quietHours": self.quietHours?.json]

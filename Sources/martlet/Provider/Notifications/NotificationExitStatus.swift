@@ -21,13 +21,14 @@ struct NotificationCounts {
 }
 
 extension JSONValue {
-    /// `true` if this notification, in JSON, will not change any more.
+    /// A Boolean value that indicates whether this notification, in JSON, will not change any more.
     var hasEnded: Bool { ["done", "cancelled"].contains(self["state"].stringValue) }
 
-    /// `true` if this notification, in JSON, is done and every push that could be sent was accepted.
+    /// A Boolean value that indicates whether this notification, in JSON, is done and every push that could be sent was
+    /// accepted.
     var isDoneAndAccepted: Bool { self["state"].stringValue == "done" && NotificationCounts(self).allAccepted }
 
-    /// `true` if this response to a new notification warns that no device matches.
+    /// A Boolean value that indicates whether this response to a new notification warns that no device matches.
     var reachesNobody: Bool { self["warnings"].elements.contains { $0["field"].stringValue == "to" } }
 
     /// The exit status of a command that waits until this notification has finished.

@@ -54,7 +54,7 @@ enum NotificationProgressText {
 
 /// Formats the numbers of a notification's receipts.
 enum ReceiptText {
-    /// Returns the numbers of installations by event, such as `12 shown, 3 opened`; `nil` if there are none.
+    /// Returns the numbers of installations by event, such as `12 shown, 3 opened`, or `nil` if there are none.
     static func of(_ notification: JSONValue) -> String? {
         let counts = notification["receiptCounts"].elements
         guard !counts.isEmpty else { return nil }

@@ -128,7 +128,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the image format that the contents of the file show; `nil` if it is not an image.
+    /// Returns the image format that the contents of the file show, or `nil` if it is not an image.
     private func imageFormat() throws -> ImageFormat? {
         ImageFormat(Array(try InputFile.open(self.file).read(upToCount: ImageFormat.recognizedLength) ?? Data()))
     }
