@@ -16,7 +16,7 @@ package struct SessionCookie: Sendable {
         self.name = isSecure ? "__Host-martlet" : "martlet"
     }
 
-    /// Returns the token in the cookies of a request, or `nil` if there is none.
+    /// Returns the token in the cookies of a request, or `nil` if they contain no valid one.
     package func token(in headers: HTTPFields) -> String? {
         let cookies = headers[values: .cookie].flatMap { $0.split(separator: ";") }
         for cookie in cookies {

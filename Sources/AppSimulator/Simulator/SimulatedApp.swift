@@ -13,6 +13,7 @@ struct SimulatedApp: Sendable {
     /// - Parameters:
     ///   - folder: The folder of the installation.
     ///   - report: A closure that receives each event of MartletKit.
+    /// - Throws: ``PhoneError`` for a configuration that cannot be used.
     init(
         _ configuration: SimulatorConfiguration,
         folder: String,
@@ -46,6 +47,7 @@ struct SimulatedApp: Sendable {
     }
 
     /// Registers the installation's encryption key with the provider.
+    /// - Throws: An error if the key cannot be read, created or registered.
     func registerKey() async throws {
         let key = try self.serviceExtension.keys.current()
         try await self.martlet.setEncryptionKey(key)
@@ -62,8 +64,8 @@ struct SimulatedApp: Sendable {
         return await self.martlet.receive(notification, arrival).notification
     }
 
-    /// Returns the screen that a notification opens, or `nil` without a rule file, or if the notification requests
-    /// none.
+    /// Returns the screen that a notification opens, or `nil` if there is no rule file or the notification requests no
+    /// screen.
     func opening(_ notification: MartletKit.ReceivedNotification) -> ScreenRouter.Opening? {
         self.router?.opening(notification)
     }
@@ -71,7 +73,7 @@ struct SimulatedApp: Sendable {
     /// Returns the provider's id of a notification, or `nil` if its payload has none.
     func id(of payload: [String: PushSupport.JSONValue]) -> UUID? { Self.notification(payload)?.id }
 
-    /// Parses a payload as the app does; returns `nil` for a payload that MartletKit cannot parse.
+    /// Parses a payload as the app does. Returns `nil` for a payload that MartletKit cannot parse.
     static func notification(_ payload: [String: PushSupport.JSONValue]) -> MartletKit.ReceivedNotification? {
         (try? PushSupport.JSONValue.object(payload).text).flatMap { MartletKit.ReceivedNotification(json: $0) }
     }
@@ -82,7 +84,6 @@ struct ServiceExtension: Sendable {
     let martlet: Martlet
     let keys: EncryptionKeys
     let badge: BadgeCount
-    /// The folder in which attachments are stored.
     let folder: URL
     let transport: any DownloadTransport
 
@@ -129,7 +130,7 @@ struct ServiceExtension: Sendable {
 }
 
 extension PushContent {
-    /// Creates the content of a decrypted notification, which the extension shows instead of the placeholder.
+    /// Creates the content of a decrypted notification, which is shown instead of the placeholder in `payload`.
     ///
     /// The payload is kept as it arrived, because the app decrypts it again.
     init(_ notification: MartletKit.ReceivedNotification, in payload: [String: PushSupport.JSONValue]) {
@@ -151,11 +152,11 @@ extension PushContent {
 
 /// The app's screens and the rules by which a notification opens one of them.
 package struct ScreenRouter: Sendable {
-    /// A screen with the values of its parameters.
+    /// A screen to open, with the values of its parameters.
     package struct Opening: Hashable, Sendable {
         package let screen: String
         package let values: [String: PushSupport.JSONValue]
-        /// The reason why the fallback is opened, or `nil` for the screen that the payload requests.
+        /// The reason why the fallback screen is opened, or `nil` if this is the screen that the payload requests.
         package let refusal: String?
     }
 
@@ -175,7 +176,7 @@ package struct ScreenRouter: Sendable {
         }
     }
 
-    /// Returns the screen that a notification opens, or `nil` if it requests none.
+    /// Returns the screen that a notification opens, or `nil` if the notification requests none.
     func opening(_ notification: MartletKit.ReceivedNotification) -> Opening? {
         self.router.route(notification).map { route in
             Opening(screen: route.screen, values: route.destination, refusal: route.refusal?.description)

@@ -13,9 +13,8 @@ package actor Simulator: Service {
     /// The time limit for sending pending changes and receipts when the simulator stops.
     package static let flushTime: Duration = .seconds(5)
 
-    /// The id of the device at the push service.
     package var deviceID: String { self.identity.deviceID }
-    /// Counts the events for which the command `wait` can wait.
+    /// The events for which the command `wait` can wait.
     package nonisolated let tally = EventTally()
 
     let configuration: SimulatorConfiguration
@@ -30,7 +29,6 @@ package actor Simulator: Service {
     /// The device token for Live Activities, or `nil` before the push service has issued one.
     var activityToken: String?
     private var activityKind: MartletKit.TokenKind?
-    /// The file names of the attachments that are on disk.
     var attachments: Set<String>
     /// The connected device with its device link, or `nil` while the phone is not connected.
     private var device: Device?
@@ -43,7 +41,7 @@ package actor Simulator: Service {
     private var timer: Task<Void, any Error>?
     let log: SimulatorEventLog
 
-    /// Creates the phone whose state is stored in a folder.
+    /// Creates the phone with the state in `folder`, which stores later changes.
     /// - Parameters:
     ///   - identity: The identity of the device.
     ///   - print: A closure that receives each event.
@@ -146,7 +144,8 @@ package actor Simulator: Service {
         if await self.app.martlet.status()?.isConfirmed == true { self.log.confirmed() }
     }
 
-    /// Returns the bytes of a hexadecimal token. For any other string they are empty, which MartletKit refuses.
+    /// Returns the bytes of a hexadecimal token. For any other string, they are empty, so that MartletKit refuses the
+    /// token.
     private static func bytes(of token: String) -> Data { DeviceToken(hex: token).map { Data($0.bytes) } ?? Data() }
 
     var profile: DeviceProfile {
@@ -223,10 +222,9 @@ package actor Simulator: Service {
 
 /// The handling of the token and the broadcast channels of the app's Live Activities.
 extension Simulator {
-    /// The topic of the pushes for the app's Live Activities.
     var activityTopic: String { self.configuration.app + PushType.liveactivity.topicSuffix }
 
-    /// Registers the token for Live Activities under its current kind.
+    /// Registers the token for Live Activities under its current kind, unless it already was.
     private func registerActivityToken() async {
         let kind = self.center.activityTokenKind
         guard let token = self.activityToken, kind != self.activityKind else { return }
@@ -243,7 +241,7 @@ extension Simulator {
         }
     }
 
-    /// Follows exactly the broadcast channels of the Live Activities that have not ended.
+    /// Follows the broadcast channels of the Live Activities that have not ended, and no others.
     private func followChannels() {
         guard let device = self.device else { return }
         let (channels, app) = (self.center.channels, self.configuration.app)
@@ -273,14 +271,13 @@ package struct SimulatorConfiguration: Sendable {
     package var environment: PushTypes.PushEnvironment = .sandbox
     /// The address of the device link.
     package var device: DeviceConfiguration
-    /// The locale, time zone and app version that the app registers, or `nil` for the system's locale and zone, and for
-    /// no version.
+    /// The locale, time zone and app version that the app registers, or `nil` for those of the system, and for no
+    /// version.
     package var locale, timeZone, appVersion: String?
-    /// The user proof with which the app attaches its user at the launch, see `UserProof`, or `nil` for none.
+    /// The user proof (see `UserProof`) with which the app signs its user in at the launch, or `nil` for none.
     package var userProof: String?
-    /// The categories that the app has registered.
     package var categories: [NotificationCategory] = []
-    /// The transport of the app's requests and attachments.
+    /// The transport for the app's requests and the downloads of attachments.
     package var transport: any DownloadTransport = HTTPClientTransport()
     /// The contents of the rule file for screens, or `nil` for none.
     package var routes: Data?
@@ -292,9 +289,10 @@ package struct SimulatorConfiguration: Sendable {
 
 /// The operations on a device that the device link does not offer.
 package struct PhoneServices: Sendable {
-    /// Stores the identity of the device for the next run.
+    /// A closure that stores the identity of the device for the next run.
     package let save: @Sendable (DeviceIdentity) throws -> Void
-    /// Reports to the push service that an app was removed from a device, which invalidates its device token.
+    /// A closure that reports to the push service that an app was removed from a device, which invalidates its device
+    /// token.
     package let removeApp: @Sendable (_ device: DeviceIdentity, _ topic: String) async throws -> Void
 
     package init(

@@ -27,8 +27,8 @@ package struct LocalizedTexts: Sendable {
     /// Returns the text at a path, or the path itself if there is no such text.
     package subscript(path: String) -> String { self.byPath[path] ?? path }
 
-    /// Returns the text at a path, or the path itself if there is no such text, with its placeholders replaced by
-    /// values.
+    /// Returns the text at a path, with its placeholders replaced by values. Returns the path itself if there is no
+    /// such text.
     package subscript(path: String, values: [String: String]) -> String {
         values.reduce(self[path]) { $0.replacingOccurrences(of: "{\($1.key)}", with: $1.value) }
     }
@@ -48,7 +48,7 @@ package struct LocalizedTexts: Sendable {
     }
 }
 
-/// A text or an object of texts. Members are looked up only when a template refers to them.
+/// A text or an object of texts in a template. Members are looked up only when the template refers to them.
 private struct TextNode: MustacheParent {
     let value: JSONValue
 
@@ -68,8 +68,8 @@ package struct PageLanguages: Sendable {
     private let texts: [String: LocalizedTexts]
 
     /// Creates the languages from JSON files. A text that a language lacks is taken from the default language.
-    /// - Parameter files: The texts of the modules that provide pages, by language. Their objects are merged with the
-    ///   shared texts.
+    /// - Parameter files: The texts of the modules that provide pages, by language. They are merged with the shared
+    ///   texts.
     /// - Throws: ``RequestError`` for a file that is not JSON.
     package init(_ files: [(language: String, text: [UInt8])]) throws {
         var trees: [String: JSONValue] = [:]
@@ -86,7 +86,8 @@ package struct PageLanguages: Sendable {
     /// The codes of all languages, in alphabetical order.
     package var all: [String] { self.texts.keys.sorted() }
 
-    /// Returns the texts in the chosen language, or in the first available one that the browser accepts, or in English.
+    /// Returns the texts in the chosen language, or else in the first available one that the browser accepts, or in
+    /// English.
     /// - Parameters:
     ///   - chosen: The language that the person has chosen, or `nil` for none.
     ///   - acceptLanguage: The value of the header field `accept-language`, or `nil` if it is absent.

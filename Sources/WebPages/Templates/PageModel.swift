@@ -1,7 +1,7 @@
 import Mustache
 package import PushSupport
 
-/// The variables of a template, by name. ``PageValue`` creates them from JSON.
+/// The variables of a template by their names. ``PageValue`` creates them from JSON.
 package typealias PageModel = [String: Any]
 
 /// Converts JSON into the variables of templates.
@@ -47,7 +47,8 @@ package struct PageNumber: MustacheCustomRenderable, MustacheTransformable, Send
 
 /// A string on a page. An empty string makes a template section empty.
 ///
-/// Its transforms parse it as a time in RFC 3339: `{{ago(createdAt)}}`, `{{exact(createdAt)}}`, `{{local(createdAt)}}`.
+/// Its transforms parse the string as a time in RFC 3339: `{{ago(createdAt)}}`, `{{exact(createdAt)}}`,
+/// `{{local(createdAt)}}`.
 package struct PageText: MustacheCustomRenderable, MustacheTransformable, Sendable {
     package let text: String
 

@@ -3,7 +3,8 @@ package import MartletKit
 package import PushSupport
 package import PushTypes
 
-/// The state machine of a reader. It decides the effect of pushes, the steps towards the issue's file, and retries.
+/// The state machine of a reader. It decides the effect of a push, the steps that lead to the issue's file, and the
+/// retries.
 ///
 /// It works on one issue at a time, and ignores the results of steps that are no longer running. The rules are those of
 /// reference 10.1.
@@ -12,12 +13,12 @@ package struct ReaderStateMachine: Sendable {
     private static let maximumWaiting = 8
 
     private enum Phase: Hashable {
-        /// The reader has no issue to work on.
+        /// A phase without work on an issue.
         case idle
         case running
-        /// The step will be repeated at this time of the steady clock.
+        /// A phase in which the step waits to be repeated at this time of the steady clock.
         case waiting(Timestamp)
-        /// The step will be repeated once the network is Wi-Fi.
+        /// A phase in which the step waits until the network is Wi-Fi.
         case paused
     }
 
@@ -36,7 +37,8 @@ package struct ReaderStateMachine: Sendable {
         (self.state, self.rules, self.network) = (state, rules, network)
     }
 
-    /// A Boolean value that indicates whether a step is running, and does not wait for a retry or for Wi-Fi.
+    /// A Boolean value that indicates whether a step is running. It is `false` while the step waits for a retry or for
+    /// Wi-Fi.
     package var hasStep: Bool { self.phase == .running }
 
     // MARK: - What happens
@@ -53,7 +55,7 @@ package struct ReaderStateMachine: Sendable {
         return self.take()
     }
 
-    /// Processes a push that has woken the app: begins work on its issue, or lets it wait, or ignores it.
+    /// Processes a push that has woken the app. The work on its issue begins, or the push waits or is ignored.
     package mutating func pushed(_ push: IssuePush, now: ClockReading) -> [ReaderAction] {
         if let id = push.id, self.state.handled.contains(id) { return self.skip(push.product, .repeated) }
         guard self.rules.allows(push.product) else { return self.skip(push.product, .developmentOnly) }
@@ -88,7 +90,7 @@ package struct ReaderStateMachine: Sendable {
     }
 
     /// Processes the opening of an issue by the user.
-    /// - Returns: The actions; none for an issue that is not downloaded.
+    /// - Returns: The actions to perform, or none for an issue that is not downloaded.
     package mutating func opened(_ product: String) -> [ReaderAction] {
         guard self.state.issue(product)?.status == .downloaded else { return [] }
         self.change(product) { $0.isMarked = false }
@@ -97,7 +99,7 @@ package struct ReaderStateMachine: Sendable {
 
     // MARK: - Rules
 
-    /// Returns the reason why a push for this product has no effect, or `nil` if the product may be fetched.
+    /// Returns the reason why a push for this product has no effect, or `nil` if the issue may be downloaded.
     private mutating func refusal(of product: String, now: ClockReading) -> IgnoredPushReason? {
         if self.state.issue(product)?.status == .downloaded { return .alreadyDownloaded }
         if self.state.work?.product == product { return .underWay }
@@ -105,11 +107,11 @@ package struct ReaderStateMachine: Sendable {
         return wait > .zero ? .onceADay(seconds: max(1, wait.components.seconds)) : nil
     }
 
-    /// Returns the time until the next background download may begin.
+    /// Returns the time until the next background download may begin, or zero if it may begin now.
     ///
     /// The interval must have passed by both clocks, so that an adjustment of the wall clock does not shorten it. If
-    /// the last download is in the future, the clock was set back since. The download is then treated as one at `now`,
-    /// so that the wait is finite.
+    /// the last download is in the future, because the clock was set back, it is treated as one at `now`, so that the
+    /// wait is finite.
     private mutating func waitOfTheDay(_ now: ClockReading) -> Duration {
         guard let last = self.state.lastDownload else { return .zero }
         if last > now.wall { self.state.lastDownload = now.wall }
@@ -154,14 +156,15 @@ package struct ReaderStateMachine: Sendable {
         }
     }
 
-    /// Continues with another step, and starts it.
+    /// Starts another step of the work, and returns its action.
     private mutating func go(to step: ReaderWork.Step) -> [ReaderAction] {
         self.state.work?.step = step
         self.state.work?.failures = 0
         return self.take()
     }
 
-    /// Returns `true` if this step is running and its result must be used.
+    /// Returns whether this step is running, so that its result must be used.
+    /// - Parameter product: The product id on which the step must work, or `nil` for any.
     private func isRunning(_ step: ReaderWork.Step, of product: String? = nil) -> Bool {
         guard self.phase == .running, let work = self.state.work, work.step == step else { return false }
         return product == nil || work.product == product
@@ -183,8 +186,8 @@ package struct ReaderStateMachine: Sendable {
     }
 
     /// Schedules a repetition of the step, or abandons the issue.
-    /// - Parameter delay: The delay that the provider requests, or `nil` for none. It is no failure as long as the
-    ///   total for the issue does not exceed ``ReaderRules/maximumRequestedWait``.
+    /// - Parameter delay: The delay that the provider requests, or `nil` for none. It does not count as a failure as
+    ///   long as the total for the issue does not exceed ``ReaderRules/maximumRequestedWait``.
     private mutating func fail(_ reason: String, after delay: Duration?, now: ClockReading) -> [ReaderAction] {
         guard var work = self.state.work else { return [] }
         let requested = max(.zero, delay ?? .zero)
@@ -218,9 +221,8 @@ package struct ReaderStateMachine: Sendable {
     }
 }
 
-/// The processing of the steps' results.
 extension ReaderStateMachine {
-    /// Processes a catalogue that was loaded; `nil` if the catalogue has not changed.
+    /// Processes the loaded catalogue, or `nil` if the catalogue has not changed.
     package mutating func catalogueLoaded(_ catalogue: IssueCatalogue?, now: ClockReading) -> [ReaderAction] {
         if let catalogue { self.replaceLibrary(catalogue) }
         let listed = self.state.library.filter { !$0.isWithdrawn }
@@ -252,7 +254,6 @@ extension ReaderStateMachine {
         }
     }
 
-    /// Processes a cover that was downloaded.
     package mutating func coverLoaded(_ product: String, _ cover: PublishedFile) -> [ReaderAction] {
         self.change(product) { $0.coverSHA256 = cover.sha256 }
         guard self.isRunning(.cover, of: product) else { return [.save] }
@@ -298,7 +299,7 @@ extension ReaderStateMachine {
         return self.end(with: .downloaded(product: product, bytes: file.size), now: now)
     }
 
-    /// Processes the failure of a step.
+    /// Processes the failure of a step, which is repeated, skipped or abandons the issue, depending on the error.
     package mutating func failed(
         _ step: ReaderWork.Step,
         of product: String,
@@ -345,7 +346,7 @@ extension ReaderStateMachine {
         }
     }
 
-    /// Replaces the issues of the library with those of a catalogue, and keeps downloaded ones.
+    /// Replaces the issues of the library with those of a catalogue, but keeps the downloaded ones.
     private mutating func replaceLibrary(_ catalogue: IssueCatalogue) {
         let known = Dictionary(self.state.library.map { ($0.product, $0) }) { first, _ in first }
         var library: [LibraryIssue] = []
@@ -367,7 +368,8 @@ extension ReaderStateMachine {
         self.state.entityTag = catalogue.entityTag
     }
 
-    /// Drops issues that exceed the maximum: first those that are not downloaded, oldest first.
+    /// Returns the issues without those that exceed the maximum. The oldest ones that are not downloaded are dropped
+    /// first.
     private static func bounded(_ library: [LibraryIssue]) -> [LibraryIssue] {
         var excess = library.count - ReaderState.maximumIssues
         guard excess > 0 else { return library }

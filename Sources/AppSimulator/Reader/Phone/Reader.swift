@@ -21,10 +21,10 @@ package actor Reader: Service {
     private let keepIdentity: @Sendable (DeviceIdentity) throws -> Void
     private let keepCenter: @Sendable (PhoneNotificationCenter) throws -> Void
     private var center: PhoneNotificationCenter
-    /// The device token; empty before the push service has issued one.
+    /// The device token, which is empty before the push service has issued one.
     private var token: [UInt8] = []
 
-    /// Creates a phone whose state is stored in a folder.
+    /// Creates a phone with the state in `folder`, which stores later changes.
     /// - Parameters:
     ///   - link: The address of the device link.
     ///   - identity: The identity of the device.
@@ -56,7 +56,7 @@ package actor Reader: Service {
     ///   - link: The address of the device link.
     ///   - identity: The identity of the device.
     ///   - turns: The semaphore that limits how many readers work at the same time. Each occupies it from the push to
-    ///     the file, so that a waiting reader needs memory only for the push.
+    ///     the downloaded file, so that a waiting reader needs memory only for the push.
     ///   - log: The log that all readers share.
     ///   - report: A closure that receives each step of the app, in addition to the log.
     init(
@@ -175,7 +175,8 @@ package actor Reader: Service {
 
     /// Executes a command of the user.
     /// - Returns: The response as text and as JSON, or `nil` for a command without a response.
-    /// - Throws: ``PhoneError`` for a command that is not possible at present, ``WaitError`` for a wait that timed out.
+    /// - Throws: ``PhoneError`` for a command that is not possible at present, or ``WaitError`` for a wait that timed
+    ///   out.
     package func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {
         case .library:
