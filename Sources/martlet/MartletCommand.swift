@@ -45,7 +45,8 @@ struct MartletCommand: AsyncParsableCommand {
         ]
     )
 
-    /// Runs the command that the command line specifies, and exits with the status of its error.
+    /// Runs the command that the command line specifies, and exits with its status, which is that of the error if it
+    /// fails.
     static func main() async {
         let (words, warnings) = FormerSpelling.translated(Array(CommandLine.arguments.dropFirst()))
         for warning in warnings { StandardError.line("warning: \(warning)") }

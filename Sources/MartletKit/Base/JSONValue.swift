@@ -12,10 +12,10 @@ public enum JSONValue: Hashable, Sendable {
 
     /// The limits of JSON input. Input that exceeds one of them is rejected.
     enum Bounds {
-        /// The maximum size of a JSON text in bytes. A payload has at most 5,120 (reference 3.1); a rule file may be
-        /// larger.
+        /// The maximum size of a JSON text in bytes. A payload has at most 5,120 bytes (reference 3.1), but a rule file
+        /// may be larger. Larger text is rejected.
         static let text = 256 * 1024
-        /// The maximum depth to which arrays and objects are nested. Deeper input is rejected.
+        /// The maximum depth of nested arrays and objects. Deeper input is rejected.
         static let depth = 32
         /// The maximum number of values in a payload, including the payload itself. A payload with more is rejected.
         static let values = 16384
@@ -32,7 +32,8 @@ public enum JSONValue: Hashable, Sendable {
         self = value
     }
 
-    /// Parses the JSON text of a payload; returns `nil` also if it has more than 16,384 values.
+    /// Parses the JSON text of a payload. Returns `nil` in the same cases as ``init(json:)``, and if the text has more
+    /// than 16,384 values.
     init?(payload: Data) {
         guard payload.count <= Bounds.text, Self.measure(payload).values <= Bounds.values else { return nil }
         self.init(json: payload)
@@ -145,10 +146,10 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
 }
 
 extension JSONValue {
-    /// Converts the dictionary in which the system delivers a payload.
+    /// Returns the members of the payload in the dictionary with which the system delivers it.
     ///
-    /// Values that are not JSON are left out, and so are those that exceed the limits: a hostile payload must not crash
-    /// the app that it wakes.
+    /// Values that are not JSON or exceed the limits are left out, because a hostile payload must not crash the app
+    /// that it wakes.
     static func members(of userInfo: [AnyHashable: Any]) -> [String: JSONValue] {
         var remaining = Bounds.values
         return Self.members(of: userInfo, depth: 1, remaining: &remaining)
@@ -169,6 +170,9 @@ extension JSONValue {
 
     /// Returns the JSON value for a Foundation object, or `nil` if the object cannot be converted or exceeds the
     /// limits.
+    /// - Parameters:
+    ///   - depth: The number of arrays and objects around the object.
+    ///   - remaining: The number of values that may still be converted.
     private static func value(of object: Any, depth: Int, remaining: inout Int) -> JSONValue? {
         remaining -= 1
         guard remaining >= 0, depth < Bounds.depth else { return nil }

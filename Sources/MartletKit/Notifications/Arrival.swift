@@ -1,4 +1,4 @@
-/// The way in which a notification reaches the app.
+/// The way in which a notification, or the user's reaction to it, reaches the app.
 public enum Arrival: Hashable, Sendable {
     /// The user launched the app by opening the notification.
     case launch
@@ -56,8 +56,9 @@ extension NotificationHandler {
 public struct Reception: Hashable, Sendable {
     /// The notification, with its content decrypted if it was encrypted.
     public let notification: ReceivedNotification
-    /// The presentation after an arrival in the foreground; empty after any other arrival.
+    /// The presentation after an arrival in the foreground. It is empty after any other arrival.
     public let presentation: Presentation
-    /// The result of the app's work after an arrival in the background; `noData` after any other arrival.
+    /// The result of the app's work after an arrival in the background. It is ``FetchResult/noData`` after any other
+    /// arrival.
     public let fetchResult: FetchResult
 }

@@ -6,7 +6,7 @@ struct Receipt: Codable, Hashable, Sendable {
     /// reported.
     static let maximumAction = 64
 
-    /// The id of the receipt, by which the provider recognizes one that it has already received.
+    /// The id of the receipt, by which the provider recognizes a receipt that it has already received.
     let id: UUID
     let notification: UUID
     let event: ReportedEvent
@@ -16,9 +16,9 @@ struct Receipt: Codable, Hashable, Sendable {
     /// The level of privacy that the notification and the user allowed when the receipt was created.
     let privacy: ReceiptPrivacy
 
-    /// The name under which the receipt is stored. App and extension give an event the same name, so that it is
-    /// reported once; only a conversion can be repeated. The name contains values from the payload only as a UUID and
-    /// as hexadecimal digits.
+    /// The name under which the receipt is stored. The app and its extension give an event the same name, so that it is
+    /// reported once. Only a conversion can be repeated. Values from the payload are in the name only as a UUID and as
+    /// hexadecimal digits.
     var name: String {
         let start = "\(Self.prefix)\(self.notification.uuidString)-\(self.event.rawValue)"
         if self.event == .converted { return "\(start)-\(self.id.uuidString)" }
@@ -43,7 +43,7 @@ struct Receipt: Codable, Hashable, Sendable {
     /// The prefix of the names of all stored receipts.
     static let prefix = "receipt-"
 
-    /// The JSON object of the receipt in a request.
+    /// The receipt as a JSON object in a request.
     var json: JSONValue {
         var members: [String: JSONValue] = [
             "id": .string(self.id.uuidString), "notification": .string(self.notification.uuidString),
@@ -64,7 +64,7 @@ struct StoredReceipt: Codable, Hashable, Sendable {
 
     init(_ receipt: Receipt, isSent: Bool = false) { (self.receipt, self.isSent) = (receipt, isSent) }
 
-    /// Decodes the receipt that is stored under a name; returns `nil` for other data.
+    /// Decodes the receipt that is stored under a name. Returns `nil` for other data.
     init?(_ data: Data, name: String) {
         guard data.count <= 4096, let stored = try? JSONDecoder().decode(StoredReceipt.self, from: data),
             stored.receipt.name == name

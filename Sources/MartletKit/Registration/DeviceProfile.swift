@@ -1,6 +1,6 @@
 import Foundation
 
-/// The presentations that the user allows, and the app's ability to be woken.
+/// The abilities of an app on a device: the presentations that the user allows, and being woken in the background.
 public struct Capabilities: OptionSet, Hashable, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
@@ -8,7 +8,7 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
     public static let alert = Capabilities(rawValue: 1)
     public static let badge = Capabilities(rawValue: 2)
     public static let sound = Capabilities(rawValue: 4)
-    /// The app can be woken in the background.
+    /// The ability to be woken in the background.
     public static let background = Capabilities(rawValue: 8)
 
     /// The name of each capability in the provider's API.
@@ -25,11 +25,11 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
 
 /// The settings of the device by which the provider selects, localizes and times notifications.
 public struct DeviceProfile: Hashable, Sendable {
-    /// The user's language as a BCP 47 tag such as `pt-BR`; `nil` leaves the one at the provider unchanged.
+    /// The user's language as a BCP 47 tag such as `pt-BR`, or `nil` to leave the one at the provider unchanged.
     public var locale: String?
-    /// The identifier of the time zone, such as `Europe/Berlin`; `nil` leaves the one at the provider unchanged.
+    /// The identifier of the time zone, such as `Europe/Berlin`, or `nil` to leave the one at the provider unchanged.
     public var timeZone: String?
-    /// The version of the app as numbers such as `2.10.1`; `nil` leaves the one at the provider unchanged.
+    /// The version of the app as numbers such as `2.10.1`, or `nil` to leave the one at the provider unchanged.
     public var appVersion: String?
     public var capabilities: Capabilities?
 
@@ -44,7 +44,7 @@ public struct DeviceProfile: Hashable, Sendable {
     }
 
     /// Returns the profile of this device: its first language, its time zone and the version of the app.
-    /// - Parameter capabilities: The capabilities; `nil` leaves those at the provider unchanged.
+    /// - Parameter capabilities: The capabilities, or `nil` to leave those at the provider unchanged.
     public static func current(capabilities: Capabilities? = nil) -> DeviceProfile {
         DeviceProfile(
             locale: Locale.preferredLanguages.first ?? Locale.current.identifier(.bcp47),

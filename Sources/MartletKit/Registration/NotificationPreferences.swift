@@ -1,4 +1,4 @@
-/// The user's own decisions about notifications on this device.
+/// The user's decisions about notifications on this device.
 public struct NotificationPreferences: Hashable, Sendable {
     /// The maximum number of categories in ``optOuts``. ``Martlet/setPreferences(_:)`` refuses more.
     static let maximumCategories = 100
@@ -19,7 +19,7 @@ public struct NotificationPreferences: Hashable, Sendable {
         public let from: String
         public let to: String
 
-        /// Creates quiet hours from two different times of day such as `07:30`; returns `nil` for other strings.
+        /// Creates quiet hours from two different times of day such as `07:30`. Returns `nil` for other strings.
         public init?(from: String, to: String) {
             guard Self.isTime(from), Self.isTime(to), from != to else { return nil }
             (self.from, self.to) = (from, to)

@@ -8,8 +8,8 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// The operations at `/v1/apps/{app}/credentials`, which manage the credentials of apps at the push service. No
-/// response contains a secret.
+/// The operations at `/v1/apps/{app}/credentials`, which manage the credentials with which apps authenticate at the
+/// push service. No response contains a secret.
 struct CredentialsController: Controller {
     let store: any AppStore & EnvironmentStore
     let directory: SenderDirectory
@@ -19,7 +19,8 @@ struct CredentialsController: Controller {
     /// The queue of pushes in memory. The removal of a credential removes the pushes that need it.
     let direct: DirectDispatch
     let tester: CredentialTester
-    /// The budget of operations that open or test a credential: one at a time for each app, and a few per minute.
+    /// The budget of operations that open or test a credential. It allows one at a time for each app, and a few per
+    /// minute.
     let tests: Budget
     let time: any TimeSource
     let logger: Logger
@@ -104,8 +105,8 @@ struct CredentialsController: Controller {
         }
     }
 
-    /// Rejects a credential that cannot be used now: one that has expired, or is for another environment or app.
-    /// Otherwise every push with it would fail.
+    /// Rejects a credential that cannot be used now, because it has expired or is for another environment or app. Every
+    /// push with it would fail.
     private static func check(
         _ record: CredentialRecord,
         app: AppRecord,
@@ -178,8 +179,8 @@ extension CredentialsController {
     }
 }
 
-/// The response object for a credential test: whether the push service accepts pushes with the credential, and if not,
-/// why.
+/// The response object for a credential test. It states whether the push service accepts pushes with the credential,
+/// and if not, why.
 package struct CredentialTestResponse: ResponseObject {
     package let test: CredentialTestResult
     let environment: PushEnvironment

@@ -124,7 +124,8 @@ private struct ChannelResponse: ResponseObject {
     ]
 }
 
-/// The response body that lists an app's broadcast channels, with the environments that could not be compared.
+/// The response body that lists an app's broadcast channels, with the environments whose channels could not be
+/// compared.
 private struct ChannelListResponse: ResponseObject {
     let listing: ChannelDirectory.Listing
 
@@ -141,7 +142,8 @@ private struct ChannelListResponse: ResponseObject {
     ]
 }
 
-/// An environment whose channels could not be compared with those at the push service, and the error.
+/// An environment whose channels could not be compared with those at the push service, with the error of the
+/// comparison.
 private struct ChannelProblem: ResponseObject {
     let environment: PushEnvironment
     let error: RequestError

@@ -30,8 +30,8 @@ package final class ProviderServer: Service {
     private let certificate: TLSCertificate?
     /// The port of the listener, which is resolved once requests are served.
     private let bound = OneShotValue<Int>()
-    /// The port of the listener, which is resolved as soon as the listener is bound. At that time, the first admin key
-    /// is not valid yet, unlike for ``bound``.
+    /// The port of the listener, which is resolved as soon as the listener is bound. Unlike for ``bound``, the first
+    /// admin key is not valid yet at that time.
     private let listening = OneShotValue<Int>()
 
     /// Creates a provider server and opens its database.
@@ -43,11 +43,11 @@ package final class ProviderServer: Service {
     ///     default.
     ///   - pages: The closure that creates the pages beside the API, or returns `nil` for none, which is the default.
     ///   - showAdminKey: The closure that is called once with the first admin key, after the listener is bound. With an
-    ///     admin key file, the key is valid by then; without one, it becomes valid immediately afterwards.
+    ///     admin key file, the key is already valid. Without one, it becomes valid immediately afterwards.
     ///   - showAdminLink: The closure that is called with the link that creates the first person, at every start at
     ///     which there is no person.
-    /// - Throws: ``StoreError`` if the database cannot be opened, ``ProviderError`` if the data directory is in use, a
-    ///   restoration was interrupted, or the admin key file cannot be written.
+    /// - Throws: ``StoreError`` if the database cannot be opened, or ``ProviderError`` if the data directory is in use,
+    ///   a restoration was interrupted, or the admin key file cannot be written.
     package init(
         configuration: ProviderConfiguration,
         senders: any SenderSource,
@@ -111,7 +111,7 @@ package final class ProviderServer: Service {
         self.pages = try pages(PageComponents(core, callers, api: self.api.responder))
     }
 
-    /// Waits until requests are served, and returns the port of the API; 0 for a provider without a listener.
+    /// Waits until requests are served, and returns the port of the API, or 0 for a provider without a listener.
     /// - Throws: The error with which ``run()`` ended before requests were served.
     package func port() async throws -> Int { try await self.bound.value }
 }
@@ -314,7 +314,7 @@ extension ProviderServer {
         .init("martlet_store_wal_folds_unfinished_total", "Checkpoints that a reader prevented."),
     ]
 
-    /// The histogram buckets of waiting times, in seconds. A push that is due may wait for others, or until the push
-    /// service responds again.
+    /// The histogram buckets of waiting times, in seconds. They are long, because a push that is due may wait for
+    /// others, or until the push service responds again.
     private static let queueBuckets: [Double] = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600]
 }

@@ -10,13 +10,13 @@ struct UploadBody: AsyncSequence, AsyncIteratorProtocol {
     private let maximum: Int
     private let announced: Int?
     private let tooLong: String
-    /// The number of bytes that have been received, which is compared with `maximum` and `announced`.
+    /// The number of bytes received so far, which is compared with `maximum` and `announced`.
     private var count = 0
 
     /// Creates the sequence of a body's chunks.
     /// - Parameters:
     ///   - maximum: The maximum length of the body, in bytes.
-    ///   - announced: The value of `content-length`, or `nil` for a chunked body, which marks its own end.
+    ///   - announced: The value of `content-length`, or `nil` for a chunked body, whose end is marked.
     ///   - tooLong: The message of the error for a longer body, or `nil` for the default message, which names the
     ///     maximum.
     init(_ body: HummingbirdCore.RequestBody, maximum: Int, announced: Int?, tooLong: String? = nil) {

@@ -3,7 +3,7 @@ package import PushHTTP
 import PushSupport
 import PushTypes
 
-/// The response object for a named audience or a template.
+/// A response object for an item of the library: a named audience or a template.
 package protocol LibraryResponse: ResponseObject {
     var record: LibraryItem { get }
 }
@@ -48,7 +48,7 @@ package struct NamedAudienceResponse: LibraryResponse {
 /// The response object for a template, with its content.
 package struct TemplateResponse: LibraryResponse {
     private let item: LibraryItemResponse
-    /// The warnings about the content, or `nil` if there are none, and except in responses to requests that save a
+    /// The warnings about the content, or `nil` if there are none and in responses to requests that do not save the
     /// template.
     private let warnings: [ContentWarning]?
     package var record: LibraryItem { self.item.item }

@@ -34,7 +34,7 @@ package struct DeliveryResponse: ResponseObject {
     ]
 }
 
-/// The response object for one recipient's outcome, when a request sends and waits.
+/// The response object for one recipient's outcome, in the response to a request that sends a notification and waits.
 package struct OutcomeResponse: ResponseObject {
     /// The device token, if the request named tokens, or `nil` for a device that an audience selected.
     let token: DeviceToken?

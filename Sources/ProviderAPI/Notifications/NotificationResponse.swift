@@ -14,26 +14,27 @@ package struct NotificationResponse: ResponseObject {
     package let app: Topic?
     /// The current time by both clocks, from which the sending rate and the time of completion are estimated.
     let clocks: ClockReading
-    /// The time at which the notification starts in the first time zone, see
-    /// ``NotificationForecast/firstStart(of:in:)``, or `nil` in lists.
+    /// The time at which the notification starts in the first time zone (``NotificationForecast/firstStart(of:in:)``),
+    /// or `nil` in lists.
     var firstStart: Timestamp?
     /// The audience, or `nil` in lists.
     var audience: Audience?
     /// The content, or `nil` in lists.
     package var content: ContentResponse?
-    /// The scopes of the API key that sent the notification; `nil` except in the response to that request.
+    /// The scopes of the API key that sent the notification. It is `nil` except in the response to that request.
     var scopes: [String]?
-    /// The outcomes of the recipients; `nil` except in the response to a request that sends the notification and waits.
+    /// The outcomes of the recipients. It is `nil` except in the response to a request that sends the notification and
+    /// waits.
     package var outcomes: [OutcomeResponse]?
-    /// The number of recipients without a final state, or `nil` without ``outcomes``.
+    /// The number of recipients without a final state, or `nil` if ``outcomes`` is `nil`.
     var pending: Int?
-    /// The warnings about the request; `nil` except in the response to the request that sends the notification.
+    /// The warnings about the request. It is `nil` except in the response to the request that sends the notification.
     var warnings: [ContentWarning]?
     /// The environments that are paused or failing, for which pushes of the notification wait or fail, or `nil` in
     /// lists.
     var environments: [EnvironmentResponse]?
 
-    /// The stop of the app, or `nil` in lists, and while the app is not stopped.
+    /// The stop of the app, or `nil` in lists and while the app is not stopped.
     var stop: AppStopResponse?
 
     /// The numbers of skipped recipients, by reason, or `nil` in lists.
@@ -54,7 +55,7 @@ package struct NotificationResponse: ResponseObject {
     private var headers: NotificationContent { self.notification.content }
     private var key: SendingKey? { self.notification.key.map { SendingKey(key: $0, scopes: self.scopes) } }
     /// The expiration in the JSON form of requests: RFC 3339, or 0 for pushes that are not stored for devices that are
-    /// offline. `nil` leaves it to the push service.
+    /// offline. It is `nil` if the push service decides.
     package var expiration: JSONValue? {
         switch self.headers.expiration {
         case .servicePolicy: nil
@@ -73,7 +74,7 @@ package struct NotificationResponse: ResponseObject {
             steered: self.steered
         )
     }
-    /// The current wave, or `nil` before the first one, and for a notification without waves.
+    /// The current wave, or `nil` before the first one and for a notification without waves.
     package var wave: WaveProgress? { self.progress.wave.startedAt == nil ? nil : self.progress.wave }
 
     package static let schemaName: String? = "Notification"
@@ -114,7 +115,8 @@ package struct NotificationResponse: ResponseObject {
             .optional("receiptCounts", \.receiptCounts, "The receipts by event, as apps and the gateway report them."),
         ]
 
-    /// The members that are in lists too: those that do not change while the notification is being sent, and the state.
+    /// The members that lists contain too: the state, and those that do not change while the notification is being
+    /// sent.
     private static let options: [ResponseMember<Self>] = [
         .required("id", \.notification.id),
         .optional("app", \.app),
@@ -231,8 +233,7 @@ extension Audience {
         }
     }
 
-    /// The number of recipients that a request names itself: the number of its tokens, or 1 for a channel; `nil` for an
-    /// audience of devices, which the store must count.
+    /// The number of tokens, or 1 for a channel. It is `nil` for an audience of devices, which the store must count.
     var namedCount: Int? {
         switch self {
         case .tokens(let tokens): tokens.count
@@ -251,7 +252,7 @@ package struct ContentResponse: ResponseObject {
 
     /// The payload, whose template variables are not replaced, or `nil` if it is too long or damaged.
     package let payload: JSONValue?
-    /// The payloads of the localizations, by locale, or `nil` unless the content is a template that is not too long.
+    /// The payloads of the localizations, by locale, or `nil` if the content is not a template or is too long.
     package let localizations: [String: JSONValue]?
     /// The number that is added to the user's badge count, or `nil` if the content does not increment the count.
     let badgeIncrement: Int?

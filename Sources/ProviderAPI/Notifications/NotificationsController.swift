@@ -88,7 +88,7 @@ struct NotificationsController: Controller {
         return try .json(response)
     }
 
-    /// Changes the state of a notification, and returns the changed record; `nil` if it does not exist.
+    /// Changes the state of a notification, and returns the changed record, or `nil` if there is no such notification.
     /// - Throws: ``RequestError`` if the record of the notification is damaged. Its message names the effect of the
     ///   change.
     private func changed(_ id: UUID, _ change: StateChange) async throws -> NotificationRecord? {
@@ -101,7 +101,7 @@ struct NotificationsController: Controller {
         }
     }
 
-    /// Lists the deliveries of a notification: all, or those in one state.
+    /// Lists the deliveries of a notification, or only those in one state.
     private func deliveries(_ request: OperationRequest) async throws -> Response {
         let notification = try await request.object("notification") { try await self.store.notification($0) }
         let page = try request.page(.deliveries)
@@ -137,7 +137,7 @@ struct NotificationsController: Controller {
 }
 
 extension StateChange {
-    /// Returns `true` if `notification` is in a state to which this change leads, so that the request counts as
+    /// Returns whether `notification` is in a state to which this change leads, so that the request counts as
     /// successful.
     fileprivate func isDone(in notification: NotificationRecord) -> Bool {
         switch self {

@@ -25,7 +25,7 @@ package struct PreviewResponse: ResponseObject {
     /// Creates the preview of a notification.
     /// - Parameters:
     ///   - subject: The device for which the notification is rendered.
-    ///   - countsRecipients: Whether the response includes the number of recipients.
+    ///   - countsRecipients: Pass `true` to include the number of recipients.
     ///   - recipients: The current number of recipients, or `nil` if it is not known.
     ///   - forecast: The numbers of recipients that would be skipped, by reason, or `nil` if they are not known.
     init(
@@ -70,7 +70,7 @@ package struct PreviewResponse: ResponseObject {
     }
     package var encryptedPayload: JSONValue? { self.preview?.encrypted.flatMap { try? JSONValue(parsing: Data($0)) } }
 
-    /// The rendered push, or `nil` if nothing could be sent to this device, see ``problem``.
+    /// The rendered push, or `nil` if nothing could be sent to this device, as ``problem`` explains.
     private var preview: ContentPreview? { try? self.result.get() }
     private var problem: String? { if case .failure(let error) = self.result { error.description } else { nil } }
     package var topic: Topic { self.request.content.topic }

@@ -19,7 +19,7 @@ struct SendingController: Controller {
     let faults: ConfigurationFaultTracker
     let time: any TimeSource
 
-    /// The description of the response to an accepted notification, which is on disk by then.
+    /// The description of the response to a notification that was accepted and is on disk.
     static let accepted = ResponseDescription(
         status: 202,
         "Accepted.",
@@ -57,7 +57,7 @@ struct SendingController: Controller {
         ]
     }
 
-    /// Accepts a notification, which is on disk before the response with status 202.
+    /// Accepts a notification, and writes it to disk before the response with status 202.
     private func send(_ request: OperationRequest) async throws -> Response {
         let (receivedAt, begin) = (self.time.now, ContinuousClock.now)
         let app = try await request.app(self.store)
@@ -99,7 +99,7 @@ struct SendingController: Controller {
         }
     }
 
-    /// Returns a warning if the notification `wanted` was accepted without recipients, else an empty list.
+    /// Returns a warning if the notification `wanted` was accepted without recipients, or otherwise an empty list.
     private func warnings(
         about notification: NotificationRecord,
         _ wanted: NotificationRequest
@@ -149,7 +149,7 @@ struct SendingController: Controller {
         return response
     }
 
-    /// Parses the body of a repeated request again, for its warnings; `nil` if it would be rejected now.
+    /// Parses the body of a repeated request again, because of its warnings. Returns `nil` if it would be rejected now.
     private func request(_ body: JSONValue, _ app: AppRecord, now: Timestamp) async -> NotificationRequest? {
         guard let fields = try? JSONFields(body, known: NotificationRequest.object.known) else { return nil }
         return try? await NotificationRequest.read(fields, of: app, now: now, in: self.store)
@@ -168,8 +168,9 @@ struct SendingController: Controller {
             + (try await EnvironmentResponse.faulty(app, environments, self.faults).compactMap(\.warning))
     }
 
-    /// Returns the response to an accepted notification, whose path is in the `location` field. If `waiting` is not
-    /// `nil`, the response contains the outcomes, and is returned once they are known or the time has elapsed.
+    /// Returns the response to an accepted notification. The field `location` contains the notification's path. If
+    /// `waiting` is not `nil`, the response contains the outcomes, and is delayed until they are known or the time has
+    /// elapsed.
     private func accepted(
         _ new: NotificationRecord,
         _ app: AppRecord,

@@ -7,7 +7,7 @@ import PushSupport
 
 /// The query item `wait` of a request that sends: the maximum time for which the response waits for outcomes.
 package struct WaitParameter {
-    /// The maximum number of recipients of a notification whose outcomes a request may wait for; for more, the request
+    /// The maximum number of recipients of a notification whose outcomes a request may wait for. For more, the request
     /// is rejected.
     static let maximumRecipients = 100
     /// The maximum time for which a request may wait, in seconds. A longer one is rejected.
@@ -25,7 +25,8 @@ package struct WaitParameter {
 
     package init(limit: Duration) { self.limit = limit }
 
-    /// Parses the query item; returns `nil` if it is absent, in which case the request does not wait.
+    /// Parses the query item. Returns `nil` if it is absent, in which case the request does not wait.
+    /// - Throws: ``RequestError`` for any other value than `true` or a permitted number of seconds.
     init?(_ request: OperationRequest) throws {
         let text = "use true, or 1 to \(Self.maximumSeconds) seconds"
         let read: (String) -> Int64? = { value in
@@ -62,7 +63,8 @@ package struct WaitParameter {
         RequestError(.invalid, code: code, message: message, path: "wait")
     }
 
-    /// Waits until all recipients have a final state, or the time has elapsed. Commits of the dispatcher wake it.
+    /// Waits until all recipients have a final state, or the time has elapsed. Each commit of the dispatcher ends the
+    /// wait for a moment, so that the state is checked.
     /// - Returns: The notification in its state at that time.
     /// - Throws: `CancellationError` if the client has disconnected.
     package func end(

@@ -26,7 +26,7 @@ extension ParameterDescription {
 }
 
 extension OperationRequest {
-    /// Parses a query parameter that is a time: RFC 3339, or seconds since 1970; returns `nil` if it is absent.
+    /// Parses a query parameter that is a time, in RFC 3339 or in seconds since 1970. Returns `nil` if it is absent.
     func time(_ name: String) throws -> Timestamp? {
         try self.value(
             name,
@@ -41,7 +41,7 @@ extension OperationRequest {
         )
     }
 
-    /// Returns the time range in the query parameters `from` and `to`, or `nil` for an end that is absent.
+    /// Returns the time range in the query parameters `from` and `to`, with `nil` for one that is absent.
     /// - Throws: ``RequestError`` unless the end is after the start.
     func timeRange() throws -> (from: Timestamp?, to: Timestamp?) {
         let (from, to) = (try self.time("from"), try self.time("to"))
@@ -51,7 +51,7 @@ extension OperationRequest {
         return (from, to)
     }
 
-    /// Parses a query parameter that is a UUID; returns `nil` if it is absent.
+    /// Parses a query parameter that is a UUID. Returns `nil` if it is absent.
     func queryUUID(_ name: String) throws -> UUID? {
         try self.value(name, UUID.init(uuidString:), orThrow: .invalid(name, "use a UUID"))
     }
@@ -67,7 +67,7 @@ extension OperationRequest {
         )
     }
 
-    /// Returns `true` if the query requests the number of all entries and has no cursor. Only the first page of a list
+    /// Returns whether the query requests the number of all entries and has no cursor. Only the first page of a list
     /// includes the number.
     func wantsTotal() throws -> Bool {
         let wanted = try self.value(
@@ -114,8 +114,8 @@ extension Schema {
 }
 
 extension Response {
-    /// Returns a page of the list `name`. A `total` of `nil` omits the number of all entries, a `next` of `nil` marks
-    /// the last page.
+    /// Returns a page of the list `name`. A `total` of `nil` omits the number of all entries, and a `next` of `nil`
+    /// marks the last page.
     static func countedPage(
         _ name: String,
         _ entries: [some JSONRepresentable],

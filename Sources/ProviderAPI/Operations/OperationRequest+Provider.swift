@@ -8,12 +8,12 @@ package import PushTypes
 // MARK: Query
 
 extension OperationRequest {
-    /// Returns the environment in the query parameter `environment`, or `nil` without the parameter.
+    /// Returns the environment in the query parameter `environment`, or `nil` if it is absent.
     package func environment() throws -> PushEnvironment? {
         try self.value("environment", PushEnvironment.init(named:), orThrow: .invalidEnvironment())
     }
 
-    /// Returns the device token in the query parameter `token`, or `nil` without the parameter.
+    /// Returns the device token in the query parameter `token`, or `nil` if it is absent.
     package func queryToken() throws -> DeviceToken? {
         try self.value("token", DeviceToken.init(hex:), orThrow: .invalidToken)
     }
@@ -61,14 +61,14 @@ extension OperationRequest {
     }
 
     /// Returns the device token in the path.
-    /// - Throws: ``RequestError`` if it is not hexadecimal, or too long.
+    /// - Throws: ``RequestError`` if the text is not hexadecimal or is too long.
     package func pathToken() throws -> DeviceToken {
         guard let token = DeviceToken(hex: self.path("token")) else { throw RequestError.invalidToken }
         return token
     }
 
     /// Returns the id of the user in the path.
-    /// - Throws: ``RequestError`` for an empty id, or one of more than ``Member/maximumText`` bytes.
+    /// - Throws: ``RequestError`` for an empty id, or for one of more than ``Member/maximumText`` bytes.
     package func user() throws -> String {
         let user = self.path("user")
         guard (1...Member.maximumText).contains(user.utf8.count) else {

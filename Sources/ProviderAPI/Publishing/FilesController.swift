@@ -159,7 +159,8 @@ struct FilesController: Controller {
 }
 
 extension BudgetCaller.Identity {
-    /// Creates the identity of a reader without a credential, to whom downloads are charged: the reader's network.
+    /// Creates the identity of a reader without a credential, to whom downloads are charged. It is the reader's
+    /// network.
     ///
     /// Returns `nil` behind a proxy on the same machine, where all readers have the address of the proxy.
     init?(ofReaderOn channel: any Channel) {

@@ -91,7 +91,7 @@ struct NotifyController: Controller {
 package struct NotifyPreview: ResponseObject {
     package let plan: IssueNotifier.Plan
 
-    /// The reason why *Notify* would be refused, as an error code and message.
+    /// The reason why *Notify* would be refused, as an error code and a message.
     struct Refusal: ResponseObject {
         let error: RequestError
 
@@ -116,8 +116,8 @@ package struct NotifyPreview: ResponseObject {
 
 /// The response body with the number and the rate of an app's open downloads.
 package struct OpenDownloadsResponse: ResponseObject {
-    /// The number of open downloads and their rate, or `nil` in the first ten seconds after a start, while they are not
-    /// known.
+    /// The number of open downloads and their rate, or `nil` in the first ten seconds after a start, when they are not
+    /// known yet.
     package let figures: DownloadFigures?
 
     package static let schemaName: String? = "Downloads"

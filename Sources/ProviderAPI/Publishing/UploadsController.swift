@@ -115,7 +115,7 @@ struct UploadsController: Controller {
         return Response(status: .noContent, headers: headers)
     }
 
-    /// Appends the bytes of the body to an upload. The last byte of the file completes the upload; until then, the
+    /// Appends the bytes of the body to an upload. The last byte of the file completes the upload. Until then, the
     /// response contains the number of bytes received.
     private func receive(_ request: OperationRequest) async throws -> Response {
         let upload = try await request.object("upload") { try await self.store.upload($0) }
@@ -183,7 +183,8 @@ struct UploadsController: Controller {
     }
 
     /// Runs `body`, and converts its failure to store an upload into a response.
-    /// - Parameter consequence: What a full disk means for the file, as text for the error message.
+    /// - Parameter consequence: The text of the error message that explains the consequence of a full disk for the
+    ///   file.
     private static func named(
         ifFull consequence: String,
         _ body: () async throws -> Response
@@ -198,7 +199,8 @@ struct UploadsController: Controller {
 
 extension UploadFailure {
     /// Returns the response to the request that failed with this error.
-    /// - Parameter consequence: What a full disk means for the file, as text for the error message.
+    /// - Parameter consequence: The text of the error message that explains the consequence of a full disk for the
+    ///   file.
     fileprivate func response(ifFull consequence: String) -> Response {
         switch self {
         case .missing: return .error(.noSuch("upload"))

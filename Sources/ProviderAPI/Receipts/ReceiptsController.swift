@@ -110,7 +110,7 @@ struct ReceiptsController: Controller {
     }
 }
 
-/// The response object for a receipt: what happened to a notification on a device, and when.
+/// The response object for a receipt, which states the event of a notification on a device, and its time.
 struct ReceiptResponse: ResponseObject {
     let receipt: ReceiptRecord
     /// The id of the device that submitted the receipt, or `nil` where all receipts are from one device.

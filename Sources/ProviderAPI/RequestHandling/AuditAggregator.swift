@@ -1,9 +1,9 @@
 import Foundation
 
-/// Aggregates failed requests, or frequent changes, for the audit trail.
+/// A state machine without I/O that aggregates failed requests, or frequent changes, for the audit trail.
 ///
-/// For each caller, action and status there is one entry per minute, with a count. The number of a caller's entries per
-/// minute is limited. This is a state machine without I/O that receives the time as an argument.
+/// For each caller, action and status, there is one entry per minute, with a count. The number of a caller's entries
+/// per minute is limited.
 struct AuditAggregator {
     /// The kind of requests that share an entry.
     struct Kind: Hashable {
@@ -15,7 +15,7 @@ struct AuditAggregator {
     enum Step: Equatable {
         /// Write an entry, and call ``written(_:as:of:)`` with its id.
         case write(Kind)
-        /// Write the count, which is the first value, of an existing entry.
+        /// Write the first value as the count of an existing entry.
         case count(Int, entry: Int64)
         /// Write nothing now, because the count is written later.
         case none

@@ -14,7 +14,7 @@ package struct OperationRunner: Sendable {
     package let keys: APIKeys
     let apps: AppAuthorization
     package let budgets: BudgetRegistry
-    /// The limiter of the listener's connections, which are charged to the accounts of their callers.
+    /// The limiter of the listener's connections, which charges them to the accounts of their callers.
     package let connections: ConnectionLimiter
     /// The maximum time that one query of the store may take before it is aborted.
     let queryBudget: Duration
@@ -95,8 +95,8 @@ package struct OperationRunner: Sendable {
 
     /// Returns a response that keeps the permit for the bytes of a long body until the reader has received them.
     ///
-    /// A change that was made can no longer be refused. If the budget is exhausted, its response keeps the permit of
-    /// the request's body.
+    /// A change that was made can no longer be refused. If the budget is exhausted, the response to the change keeps
+    /// the permit of the request's body.
     /// - Parameter expected: The permit for the expected length, or `nil` if nothing was reserved.
     /// - Throws: `BudgetRefusal` for the response of an operation that changes nothing.
     private func holding(
@@ -123,8 +123,8 @@ package struct OperationRunner: Sendable {
         }
     }
 
-    /// Returns the caller of a request: the one in its context, if a page made the request, or that of its API key;
-    /// `nil` for an operation that needs no caller.
+    /// Returns the caller of a request. It is the caller in the context if a page made the request, or else that of the
+    /// API key. Returns `nil` for an operation that requires no caller.
     /// - Throws: ``RequestError`` for a request without a valid key.
     private func caller(
         for operation: ProviderOperation,
@@ -144,7 +144,8 @@ package struct OperationRunner: Sendable {
     }
 
     /// Returns the record of the API key that a client has sent, or `nil` if the key is unknown.
-    /// - Throws: ``RequestError`` for an expired key, `BudgetRefusal` for a client that has sent too many wrong keys.
+    /// - Throws: ``RequestError`` for an expired key, or `BudgetRefusal` for a client that has sent too many wrong
+    ///   keys.
     package func key(_ text: String, from channel: any Channel) async throws -> APIKeyRecord? {
         try await self.keys.check(
             text,

@@ -3,8 +3,8 @@ import PushSupport
 import ServiceLifecycle
 import Synchronization
 
-/// Logs requests whose API key was refused. It logs one summary per minute, so that an attack or a forgotten key causes
-/// only a few lines.
+/// A service that logs requests whose API key was refused, in one summary per minute, so that an attack or a forgotten
+/// key causes only a few lines.
 final class RefusedKeyLog: Service {
     /// The time between two summaries.
     private static let interval: Duration = .seconds(60)
@@ -24,7 +24,7 @@ final class RefusedKeyLog: Service {
 
     init(logger: Logger) { self.logger = logger }
 
-    /// Counts a request if its status means that its key was refused; otherwise does nothing.
+    /// Counts a request if its status means that its key was refused. Otherwise, does nothing.
     /// - Parameter key: The name of the key, or `nil` for a request without a valid key.
     func note(status: Int, key: String?) {
         guard status == 401 || status == 403 else { return }

@@ -12,8 +12,8 @@ package final class RequestMetrics: Sendable {
         let status: Int
     }
 
-    /// The metrics of requests to one operation with one status. They are cached, because a lookup by their labels
-    /// would cost as much as a small request.
+    /// The metrics of requests to one operation with one status. They are cached, because looking them up by their
+    /// labels would cost as much as a small request.
     private struct Handles {
         let count: Counter
         let time: Metrics.Timer

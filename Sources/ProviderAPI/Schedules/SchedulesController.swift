@@ -16,7 +16,7 @@ struct SchedulesController: Controller {
     var limits = ScheduleLimits()
 
     /// The maximum number of attempts to pause or resume a schedule that other requests change at the same time. After
-    /// that, it responds with 409.
+    /// that, the response has status 409.
     private static let maximumAttempts = 16
 
     private static let count = ParameterDescription.query("count", "The number of runs; default 10.", .integer(1...100))
@@ -57,8 +57,8 @@ struct SchedulesController: Controller {
         .scope(.send).responses(.ok(ScheduleResponse.schema)).errors(.conflict)
     }
 
-    /// Parses and validates the body of a request to add or replace a schedule. Returns the new schedule with its
-    /// warnings.
+    /// Parses and validates the body of a request that adds or replaces a schedule, and returns the new schedule with
+    /// its warnings.
     private func parse(
         _ request: OperationRequest,
         app: AppRecord
@@ -95,7 +95,7 @@ struct SchedulesController: Controller {
         return (schedule, times + content)
     }
 
-    /// Adds a schedule. Its first run is at the next time that its rule determines.
+    /// Adds a schedule. The first run is at the next time that the rule determines.
     private func add(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let (new, warnings) = try await self.parse(request, app: app)
@@ -104,7 +104,7 @@ struct SchedulesController: Controller {
         return try self.response(result, app, warnings: warnings, status: .created)
     }
 
-    /// Lists schedules. Long notifications are omitted, see ``ScheduleResponse/Entry``.
+    /// Lists schedules. Long notifications are omitted (``ScheduleResponse/Entry``).
     private func list(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let wanted = try request.page(.schedules)
@@ -127,7 +127,7 @@ struct SchedulesController: Controller {
         return try .json(ScheduleResponse(schedule: schedule, app: app.bundleID))
     }
 
-    /// Replaces the name, the rule and the notification, even of a schedule with a damaged record. A paused schedule
+    /// Replaces the name, the rule and the notification of a schedule, even if its record is damaged. A paused schedule
     /// stays paused.
     private func change(_ request: OperationRequest) async throws -> Response {
         let (id, app) = try await request.object("schedule") { id in
@@ -248,7 +248,7 @@ extension RecurringSchedule {
 package struct ScheduleResponse: ResponseObject {
     package let schedule: ScheduleRecord
     package let app: Topic
-    /// The warnings; `nil` except in responses to requests that add or replace a schedule.
+    /// The warnings about the schedule. They are `nil` except in responses to requests that add or replace it.
     var warnings: [ContentWarning]?
 
     /// The notification, as the body of a request that sends it.

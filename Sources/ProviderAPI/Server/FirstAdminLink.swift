@@ -24,7 +24,8 @@ struct FirstAdminLink: Sendable {
         (self.people, self.configuration, self.logger, self.show) = (people, configuration, logger, show)
     }
 
-    /// Creates the link if there is no person, and writes it to its file. It is called when the listener is bound.
+    /// Creates the link if there is no person, and writes it to its file. The server calls it when the listener is
+    /// bound.
     ///
     /// A failure is only logged, because an administrator can also add people with an API key.
     func issue(port: Int) async {
@@ -57,8 +58,8 @@ struct FirstAdminLink: Sendable {
 }
 
 extension ProviderConfiguration {
-    /// The path of the file for the link that creates the first person: that of the admin key file, with the extension
-    /// `link`; `nil` without an admin key file.
+    /// The path of the file for the link that creates the first person. It is that of the admin key file with the
+    /// extension `link`, or `nil` if there is no admin key file.
     package var adminLinkFile: String? {
         self.adminKeyFile.map { URL(filePath: $0).deletingPathExtension().appendingPathExtension("link").path }
     }

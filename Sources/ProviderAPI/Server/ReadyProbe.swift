@@ -29,8 +29,8 @@ actor ReadyProbe {
         }
     }
 
-    /// Checks the store, or reuses the result of the last check if it is at most a second old. Throws
-    /// ``StoreError/cannotWrite(why:)`` if the store is not ready.
+    /// Checks the store, or reuses the result of the last check if it is at most a second old.
+    /// - Throws: ``StoreError/cannotWrite(why:)`` if the store is not ready.
     func check() async throws {
         if let last, self.clock() < last.at + Self.lifetime { return try last.result.get() }
         if let running { return try await running.value }

@@ -103,7 +103,7 @@ package struct SystemResponse: ResponseObject {
     let retryLag: Double?
     let nodes: [Node]
 
-    /// The numbers of notifications that are not complete, by state.
+    /// The numbers of notifications that are not complete, by the name of their state.
     package var notifications: [String: Int] {
         let states = NotificationRecord.State.allCases.filter { $0 != .done && $0 != .cancelled }
         return Dictionary(states.map { ($0.rawValue, self.queue.notifications[$0] ?? 0) }) { $1 }

@@ -3,8 +3,9 @@ import Metrics
 import PushStore
 import ServiceLifecycle
 
-/// Bounds the length of the write-ahead log of an idle store by checkpoints. It counts the checkpoints, and logs a
-/// warning if a snapshot of another process prevents them. A store that is being written bounds the log itself.
+/// A service that bounds the length of the write-ahead log of an idle store by checkpoints. It counts the checkpoints,
+/// and logs a warning if a snapshot of another process prevents them. A store that is being written bounds the log
+/// itself.
 struct WALMonitor: Service {
     /// The length of the log above which a checkpoint runs, in bytes.
     private static let foldLength = 64 * 1024 * 1024

@@ -4,8 +4,8 @@ package import PushHTTP
 
 /// A page of the merged history of several devices: deliveries and token events, each newest first.
 struct HistoryPage {
-    /// The number of entries after which each of the two lists ends. All deliveries of one notification stay together,
-    /// so a list may be slightly longer.
+    /// The number of entries after which each of the two lists, deliveries and token events, ends. All deliveries of
+    /// one notification stay together, so a list may be slightly longer.
     let limit: Int
     let deliveriesBefore: NotificationCursor?
     let eventsBefore: Int64?
@@ -27,7 +27,7 @@ struct HistoryPage {
     /// - Parameters:
     ///   - cursor: The cursor at which the previous page ended, or `nil` for the first page.
     ///   - limit: The maximum number of entries of each list.
-    ///   - horizon: The oldest notification that is searched; `nil` to search all.
+    ///   - horizon: The oldest notification that is searched, or `nil` to search all.
     init(after cursor: Cursor?, limit: Int, horizon: NotificationCursor? = nil) {
         self.horizon = horizon
         self.limit = max(1, limit)

@@ -57,7 +57,7 @@ struct WebhooksController: Controller {
 
     /// Adds a webhook with a new secret, which only this response shows.
     ///
-    /// The address is checked now and again before each delivery, because names may resolve to other addresses later.
+    /// The address is checked both now and before each delivery, because names may resolve to other addresses later.
     private func add(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(WebhookRequest.addition)
@@ -131,7 +131,7 @@ struct WebhooksController: Controller {
         return try await self.response(moved, warnings: warnings)
     }
 
-    /// Sends a test event to the webhook. Responds with 200, whatever the receiver responds.
+    /// Sends a test event to the webhook. Responds with 200, regardless of the receiver's response.
     private func test(_ request: OperationRequest) async throws -> Response {
         let webhook = try await self.webhook(request)
         guard let app = try await self.store.app(id: webhook.app) else { throw RequestError.noSuch("webhook") }
@@ -140,7 +140,7 @@ struct WebhooksController: Controller {
 
     /// Changes a webhook by calling `set` in one transaction, so that neither a delivery nor another request reverts
     /// the change.
-    /// - Parameter newSecret: A new secret, which the response shows; `nil` to show none.
+    /// - Parameter newSecret: A new secret, which the response shows, or `nil` to show none.
     private func update(
         _ request: OperationRequest,
         newSecret: String? = nil,
@@ -159,7 +159,7 @@ struct WebhooksController: Controller {
     }
 
     /// Returns the response for a webhook.
-    /// - Parameter secret: A new secret, which the response shows; `nil` to show none.
+    /// - Parameter secret: A new secret, which the response shows, or `nil` to show none.
     private func response(
         _ webhook: WebhookRecord,
         secret: String? = nil,
@@ -177,7 +177,7 @@ package struct WebhookResponse: ResponseObject {
     let webhook: WebhookRecord
     /// The bundle id of the app, or `nil` if the app was removed.
     package let app: Topic?
-    /// The secret; `nil` except in the response to its creation or rotation.
+    /// The secret in the response to its creation or rotation. It is `nil` in all others.
     package var secret: String?
     /// The warnings about the request, or `nil` if there are none.
     var warnings: [ContentWarning]?

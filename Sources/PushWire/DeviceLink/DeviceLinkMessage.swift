@@ -3,7 +3,7 @@ package import PushTypes
 
 /// Command 10, *Message*: a notification for a device (device link reference 3).
 ///
-/// Fields 129 to 133 are Martlet's own (device link reference 6). They carry the provider's request headers. They are
+/// Fields 129 to 133, which Martlet defines, contain the provider's request headers (device link reference 6). They are
 /// sent only to a device that requested them in *Connect*, so that other clients receive exactly the documented packet.
 package struct DeviceLinkMessage: Hashable, Sendable {
     package var token: [UInt8]
@@ -11,7 +11,7 @@ package struct DeviceLinkMessage: Hashable, Sendable {
     package var payload: ByteBuffer
     /// The number by which the acknowledgement names the message, unique among a connection's unacknowledged messages.
     package var messageID: UInt32
-    /// The expiration in UNIX seconds; 0 for a message that is not stored.
+    /// The expiration in UNIX seconds, or 0 for a message that is not stored.
     package var expiration: UInt32
     package var sentAt: Timestamp
     /// The value of `apns-id`, field 129, or `nil` if it is absent.
@@ -116,7 +116,7 @@ extension DeviceLinkMessage {
 package struct DeviceLinkAcknowledgement: Hashable, Sendable {
     package var token: [UInt8]?
     package var messageID: UInt32
-    /// The status: 0 for success. With any other value, the device rejects the message.
+    /// The status, which is 0 for success. With any other value, the device rejects the message.
     package var status: UInt8
 
     package init(token: [UInt8]? = nil, messageID: UInt32, status: UInt8 = 0) {
@@ -135,7 +135,8 @@ package struct DeviceLinkAcknowledgement: Hashable, Sendable {
 }
 
 extension DeviceLinkAcknowledgement {
-    /// Consumes one *Message ack* from the front of `buffer`. It creates no ``DeviceLinkPacket``, and omits the token.
+    /// Consumes one *Message ack* from the front of `buffer`. For speed, it creates no ``DeviceLinkPacket``, and omits
+    /// the token.
     ///
     /// Returns `nil` for another command, an incomplete packet and a malformed packet. ``DeviceLinkPacket/read(from:)``
     /// distinguishes these cases.

@@ -3,7 +3,6 @@ import PushSupport
 
 /// One request to the provider's API or to a gateway's admin API.
 struct APIRequest: Sendable {
-    /// The HTTP methods of the APIs.
     enum Method: String {
         case get = "GET"
         case post = "POST"
@@ -13,7 +12,7 @@ struct APIRequest: Sendable {
     }
 
     let method: Method
-    /// The path components after `/v1` and after ``APIConnection/path``.
+    /// The path components that follow `/v1` and those of ``APIConnection/path``.
     var parts: [String]
     /// The name of the action that follows a colon at the end of the path, or `nil` for none.
     private var action: String?
@@ -48,7 +47,7 @@ struct APIRequest: Sendable {
     /// Returns the request with a further header.
     func header(_ name: String, _ value: String) -> APIRequest { changed(self) { $0.headers.append((name, value)) } }
 
-    /// Returns the request with a JSON object as its body. Members without a value are left out; `.null` is sent.
+    /// Returns the request with a JSON object as its body. Members without a value are left out, but `.null` is sent.
     func body(_ members: [String: JSONValue?]) -> APIRequest { changed(self) { $0.body = .members(members) } }
 
     /// The percent-encoded path and query.

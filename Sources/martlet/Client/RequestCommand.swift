@@ -4,12 +4,11 @@ import PushSupport
 /// A command that sends one request and prints the response.
 protocol RequestCommand: AsyncParsableCommand {
     associatedtype Access: APIAccess
-    /// The options with which the command connects to the server.
     var access: Access { get }
     /// Creates the request to send.
-    /// - Throws: An error in the arguments.
+    /// - Throws: An error that names an invalid argument.
     func request() throws -> APIRequest
-    /// Formats the response as human-readable text.
+    /// Returns the response as human-readable text, which is printed unless JSON was requested.
     func text(of response: JSONValue) throws -> String
 }
 
@@ -66,7 +65,7 @@ struct LimitOption: ListFilter {
     }
 }
 
-/// A connection to a server, limited to the paths of its API that a command uses.
+/// A connection to the API of a server, whose paths all begin with the same components.
 struct APIConnection {
     /// The client of the server.
     let client: APIClient
@@ -76,7 +75,7 @@ struct APIConnection {
     var cursor = "cursor"
 
     /// Sends a request whose path is below ``path``.
-    /// - Parameter limit: The time limit of the exchange, or `nil` for the default.
+    /// - Parameter limit: The time limit of the exchange, or `nil` for that of the client.
     func send(_ request: APIRequest, within limit: Duration? = nil) async throws -> JSONValue {
         try await self.client.send(self.absolute(request), within: limit)
     }
@@ -89,17 +88,19 @@ struct APIConnection {
     }
 }
 
-/// The options with which a command connects to a running server and prints its responses.
+/// The options that determine how a command connects to a running server and prints its responses.
 protocol APIAccess: ParsableArguments {
     /// A Boolean value that indicates whether responses are printed as JSON instead of text.
     var json: Bool { get }
     /// Returns the connection to the server that flags, environment variables or the settings file specify.
-    /// - Throws: ``SettingsError``, or a validation error that names the missing option.
+    /// - Throws: ``SettingsError``, or a validation error that names the missing option, if the settings do not
+    ///   suffice.
     func connection() async throws -> APIConnection
 }
 
 extension APIAccess {
-    /// Prints a response, as JSON or as the text that a closure returns.
+    /// Prints a response as JSON or, unless JSON was requested, as the text that a closure returns. In JSON, `null`
+    /// prints nothing.
     func print(_ response: JSONValue, _ text: (JSONValue) throws -> String) throws {
         if !self.json {
             try StandardOutput.result(try text(response))
@@ -112,6 +113,7 @@ extension APIAccess {
     /// - Parameters:
     ///   - name: The member of the response that contains the entries.
     ///   - limit: The maximum number of entries, or `nil` for all.
+    ///   - columns: The columns of the table, for output that is not JSON.
     func list(_ name: String, _ request: APIRequest, limit: Int?, _ columns: TextTable) async throws {
         let connection = try await self.connection()
         var entries: [JSONValue] = []
@@ -129,6 +131,5 @@ extension APIAccess {
         if cursor != nil { StandardError.line("There are more: see them with --limit.") }
     }
 
-    /// The maximum number of entries that the APIs return on a page.
     private static var largestPage: Int { 1000 }
 }

@@ -64,7 +64,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
             try self.access.print(["keyId": id.json, "file": path.json]) { _ in "key \(id) is in \(path)" }
         }
 
-        /// Registers the existing key that the file contains.
+        /// Registers the existing key that the file contains with the gateway.
         private func register() async throws {
             let response = try await self.access.connection().send(.post(Key.path).body(try self.members()))
             try self.access.print(response) { response in

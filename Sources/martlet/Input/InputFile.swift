@@ -2,7 +2,8 @@ import Foundation
 import PushSender
 import PushSupport
 
-/// Reads files that the user names; `-` is standard input. All functions throw ``SettingsError``.
+/// Reads files that the user names, where `-` is standard input. All functions throw ``SettingsError`` for a file that
+/// cannot be used.
 enum InputFile {
     /// Returns the bytes of a file.
     /// - Parameters:
@@ -32,7 +33,8 @@ enum InputFile {
         }
     }
 
-    /// Returns the contents of a PEM file with CA certificates. Throws if the file contains none.
+    /// Returns the contents of a PEM file with CA certificates.
+    /// - Throws: ``SettingsError`` also if the file contains no certificate.
     static func authorities(_ path: String, for option: String) throws -> String {
         let text = try self.text(path, for: option)
         guard PushServiceEndpoint.hasCertificates(text) else {
@@ -41,7 +43,8 @@ enum InputFile {
         return text
     }
 
-    /// Returns the path unchanged. Throws if it is the path of a folder.
+    /// Returns the path unchanged.
+    /// - Throws: ``SettingsError`` if it is the path of a folder.
     static func file(_ path: String) throws -> String {
         guard !self.isDirectory(path) else {
             throw SettingsError("\(path) cannot be read: \(String(cString: strerror(EISDIR)))")
@@ -59,7 +62,7 @@ enum InputFile {
         return try self.object(try self.data(path, for: option), named: option.map { "\($0): \(name)" } ?? name)
     }
 
-    /// Parses a JSON object.
+    /// Parses a JSON object, and returns its members.
     /// - Parameter name: The source of the data, for error messages.
     static func object(_ data: Data, named name: String) throws -> [String: JSONValue] {
         do {
@@ -100,8 +103,9 @@ extension InputFile {
     /// - Parameters:
     ///   - passphrase: The passphrase of an archive or an encrypted key, or `nil` for none.
     ///   - teamID: The team id for a `.p8` key.
-    ///   - keyID: The key id for a `.p8` key; `nil` derives it from the file name.
-    ///   - keyFile: The path of the private key, if the file at `path` contains only the certificate.
+    ///   - keyID: The key id for a `.p8` key, or `nil` to derive it from the file name.
+    ///   - keyFile: The path of the private key, if the file at `path` contains only the certificate, or `nil`
+    ///     otherwise.
     /// - Throws: ``SettingsError`` that names the file.
     static func credential(
         _ path: String,

@@ -22,7 +22,7 @@ struct LogConfiguration: Sendable {
     }
 }
 
-/// Writes each log entry as one line to standard error.
+/// A log handler that writes each entry as one line to standard error.
 private struct LineLogHandler: LogHandler {
     let label: String
     let format: LogSettings.Format
@@ -48,7 +48,6 @@ private struct LineLogHandler: LogHandler {
 
 /// A log entry that is formatted as a line of text or of JSON.
 struct LogLine {
-    /// The time of the entry in ISO 8601.
     let time: String
     let level: Logger.Level
     /// The label of the logger, such as `provider`.
@@ -65,7 +64,8 @@ struct LogLine {
         return Self.escaped("\(self.time) \(self.level) \(self.label):\(pairs) \(self.message)")
     }
 
-    /// The entry as JSON: `time`, `level`, `label`, `message` and `metadata`; `nil` if it cannot be encoded.
+    /// The entry as JSON: `time`, `level`, `label`, `message` and `metadata`. It is `nil` if the entry cannot be
+    /// encoded.
     var json: String? {
         let metadata = self.metadata.isEmpty ? nil : JSONValue.object(self.metadata.mapValues { $0.description.json })
         let entry = JSONValue.members([
@@ -90,7 +90,7 @@ struct LogLine {
         return escaped
     }
 
-    /// Returns `true` for a character that could add a line, hide text or reverse its direction.
+    /// Returns whether a character could add a line, hide text or reverse its direction.
     private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
@@ -100,7 +100,7 @@ struct LogLine {
     }
 }
 
-/// The first line of a server's log, which contains its data directory, settings file and version.
+/// Writes the first line of a server's log, which contains its data directory, settings file and version.
 enum StartLine {
     /// Logs the data directory and the settings file as absolute paths, with the version.
     static func log(to logger: Logger, _ message: Logger.Message, data: String, _ settings: SettingsReader) {

@@ -33,15 +33,15 @@ struct ProviderSend {
     @TaskLocal static var pause: Duration = .seconds(1)
 
     private let connection: APIConnection
-    /// The idempotency key of the notification; `nil` to generate one.
+    /// The idempotency key of the notification, or `nil` to generate one.
     private let idempotencyKey: String?
-    /// The time limit for waiting until the notification has finished; `nil` to return without waiting.
+    /// The time limit for waiting until the notification has finished, or `nil` to return without waiting.
     private let wait: Duration?
     private let path: String
     private let json: Bool
 
-    /// Prepares a send with the options.
-    /// - Parameter path: The path component, after the app's, to which the POST request is sent.
+    /// Creates a sender of notifications with the options.
+    /// - Parameter path: The path component that follows that of the app, to which the POST request is sent.
     init(
         _ connection: APIConnection,
         _ options: ProviderSendOptions,
@@ -54,6 +54,7 @@ struct ProviderSend {
     }
 
     /// Sends the notification and prints its id, then waits until it has finished if the options request that.
+    /// - Returns: The exit status of the command.
     func send(_ body: [String: JSONValue?]) async throws -> ExitStatus {
         // A notification that cannot be followed must not be sent, because the user would send it again.
         if self.wait != nil { try await self.checkScopes() }
@@ -87,7 +88,7 @@ struct ProviderSend {
         }
     }
 
-    /// Checks that the API key may read the notification that it sends.
+    /// Throws ``SettingsError`` unless the API key may read the notification that it sends, which waiting requires.
     private func checkScopes() async throws {
         let key = try await self.connection.client.send(.get("key"))
         let scopes = key["scopes"].elements.compactMap(\.stringValue)
@@ -105,7 +106,7 @@ struct ProviderSend {
 
     /// Sends the notification in a POST request. If there is no definite response, the request is repeated with the
     /// same idempotency key.
-    /// - Returns: The id of the notification, and the response.
+    /// - Returns: The id of the notification, and the JSON of the response.
     private func post(_ body: [String: JSONValue?]) async throws -> (id: String, response: JSONValue) {
         let key = self.idempotencyKey ?? UUID().uuidString
         let request = APIRequest.post(self.path).body(body).idempotencyKey(key)
@@ -126,7 +127,7 @@ struct ProviderSend {
         }
     }
 
-    /// Returns `true` if a request that failed with this error may nevertheless have been accepted.
+    /// Returns whether a request that failed with this error may nevertheless have been accepted.
     private static func mayBeAccepted(_ error: any Error) -> Bool {
         switch error {
         case let error as NoResponseError: error.mayHaveArrived
@@ -136,7 +137,7 @@ struct ProviderSend {
     }
 
     /// Waits before the next attempt.
-    /// - Returns: `false` if the command was interrupted.
+    /// - Returns: `true` after the delay, and `false` if the command was interrupted.
     private static func rest(after attempt: Int) async -> Bool {
         (try? await Task.sleep(for: Self.pause * attempt)) != nil
     }
@@ -150,7 +151,8 @@ struct ProviderSend {
         return SettingsError("\(cause); \(advice)", status: isSilent ? .unavailable : .failed)
     }
 
-    /// Waits until the notification has finished, and shows a progress bar on a terminal.
+    /// Waits until a notification has finished, shows a progress bar on a terminal meanwhile, and returns the
+    /// notification.
     private func follow(_ id: String, within limit: Duration) async throws -> JSONValue {
         let status = StatusLine()
         defer { status.clear() }
@@ -216,7 +218,7 @@ extension APIClient {
     }
 }
 
-/// The signal from Ctrl-C or a service manager, for a command that prints a message before it exits.
+/// Waits for a signal from Ctrl-C or a service manager, for a command that prints a message before it exits.
 enum TerminationSignal {
     /// A closure that returns once SIGINT or SIGTERM has arrived. Tests replace it.
     @TaskLocal static var wait: @Sendable () async -> Void = {

@@ -6,7 +6,7 @@ import PushTypes
 
 /// The push services to which a provider sends: those in the settings, or else Apple's.
 ///
-/// The additional CA is trusted only for the services in the settings. Otherwise its holder could impersonate Apple.
+/// An additional CA is trusted only for the services in the settings. Otherwise, its holder could impersonate Apple.
 struct PushServices {
     private typealias General = ServeSettings.General
 
@@ -19,8 +19,8 @@ struct PushServices {
     /// A warning about settings that have no effect, or `nil` if there is none.
     let warning: String?
 
-    /// Reads the push services from the settings. Throws ``SettingsError`` for a malformed address, or an unreadable
-    /// file.
+    /// Reads the push services from the settings.
+    /// - Throws: ``SettingsError`` for a malformed address or an unreadable file.
     init(_ settings: SettingsReader) throws {
         self.proxy = try settings.proxy(General.proxy, passwordFile: General.proxyPasswordFile)
         let setting = General.serviceAuthority

@@ -9,7 +9,6 @@ extension ProviderConfiguration: SettingTarget {
 
 /// The settings of a provider.
 enum ServeSettings {
-    /// The length of a day in seconds.
     private static let day = 86_400
 
     /// The settings for the paths of a provider's data, which the database commands also read.
@@ -79,7 +78,7 @@ enum ServeSettings {
             .detail("Timelines then show its events, and its deliveries come in as receipts.")
             .detail("A gateway that does not respond delays nothing by more than 2 s.")
 
-        /// Creates the client that reads the gateway's events; `nil` if the setting is absent.
+        /// Creates the client that reads the gateway's events. Returns `nil` if the setting is absent.
         static func gateway(_ settings: SettingsReader) -> GatewayEventClient? {
             guard let url = settings.string(self.gatewayEvents) else { return nil }
             let gateway = GatewayEventClient(url: url)
@@ -240,7 +239,8 @@ enum ServeSettings {
                 .detail("At least `serve.breaker.minimum`."),
         ]
 
-        /// Checks the percentages. Throws ``SettingsError`` for limits at which the breaker could never open.
+        /// Checks the limits of the circuit breaker.
+        /// - Throws: ``SettingsError`` for limits at which the breaker could never open.
         static func check(_ limits: CircuitBreaker.Limits) throws {
             guard limits.memory >= limits.minimum else {
                 let fault = "\(limits.memory) is less than serve.breaker.minimum, \(limits.minimum)"

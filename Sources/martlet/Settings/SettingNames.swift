@@ -24,7 +24,8 @@ struct SettingNames: Sendable {
     }
 
     /// Returns the known key that is most similar to an unknown one, or `nil` if none is similar.
-    /// - Parameter isGroup: `true` if the value of the unknown key is an object, so that only groups are candidates.
+    /// - Parameter isGroup: Pass `true` if the value of the unknown key is an object, so that only groups are
+    ///   candidates.
     func nearestKey(to key: String, isGroup: Bool = false) -> String? {
         let keys = self.byKey.filter { $0.key == $0.value.key }.map(\.key)
         return SpellingDistance.nearest(to: key, among: isGroup ? Array(self.groups) : keys)
@@ -39,7 +40,7 @@ struct SettingNames: Sendable {
 
 /// Measures the similarity of names.
 enum SpellingDistance {
-    /// Returns the candidate with the smallest distance, or `nil` if no name is similar.
+    /// Returns the candidate with the smallest distance from a name, or `nil` if none is similar.
     /// - Parameter prefix: The number of leading characters that all names share, which are not compared.
     static func nearest(to name: String, among candidates: [String], after prefix: Int = 0) -> String? {
         let wanted = Array(name.dropFirst(prefix).lowercased())
@@ -50,8 +51,8 @@ enum SpellingDistance {
         return best.0
     }
 
-    /// Returns the distance of two names, reduced to a quarter if they end with the same word, because users often omit
-    /// the group of a setting.
+    /// Returns the distance between two names. It is divided by four if they end with the same word, because users
+    /// often omit the group of a setting.
     private static func score(_ wanted: [Character], _ candidate: [Character]) -> Int {
         let distance = Self.between(wanted, candidate)
         let separators: Set<Character> = [".", "_"]

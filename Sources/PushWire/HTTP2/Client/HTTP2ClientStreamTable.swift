@@ -8,7 +8,7 @@ struct HTTP2ClientStream: StreamTableEntry {
     /// The time by which the response must be complete.
     let deadline: NIODeadline
     var sendWindow: HTTP2SendWindow
-    /// `true` once the request has been sent completely.
+    /// A Boolean value that indicates whether the request has been sent completely.
     var isSent = true
     /// A Boolean value that indicates whether ``HTTP2ClientStreamTable`` stores a part of the request or of the
     /// response.
@@ -19,7 +19,7 @@ struct HTTP2ClientStream: StreamTableEntry {
     }
 }
 
-/// The open streams of a connection to a push service, and incomplete requests and responses.
+/// The open streams of a connection to a push service, with their incomplete requests and responses.
 ///
 /// Incomplete messages are stored separately, because most requests and responses are sent and received in one piece.
 struct HTTP2ClientStreamTable {
@@ -67,7 +67,7 @@ struct HTTP2ClientStreamTable {
     }
 
     /// Removes a stream.
-    /// - Returns: The stream, and its response if that has begun, or `nil` if the stream is not open.
+    /// - Returns: The stream, with its response if one has begun, or `nil` if the stream is not open.
     mutating func remove(_ id: UInt32) -> (stream: HTTP2ClientStream, response: HTTP2Response?)? {
         guard let stream = self.table.remove(id) else { return nil }
         return (stream, stream.hasPart ? self.removePart(of: stream) : nil)
@@ -87,7 +87,7 @@ struct HTTP2ClientStreamTable {
 
     func unsentBody(of id: UInt32) -> ByteBuffer? { self.parts[id]?.unsentBody }
 
-    /// Stores the rest of a request's body, which waits for a window. If it is empty, the request is complete.
+    /// Stores the rest of a request's body, which waits for a window. If the rest is empty, the request is complete.
     mutating func setUnsentBody(_ body: ByteBuffer, at position: Int) {
         let isSent = body.readableBytes == 0
         if isSent, self.table[position].isSent { return }
@@ -100,7 +100,7 @@ struct HTTP2ClientStreamTable {
 
     // MARK: Responses
 
-    /// Returns `true` if the final header block of the response has arrived.
+    /// Returns whether the final header block of the response at a position has arrived.
     func hasResponse(at position: Int) -> Bool {
         self.table[position].hasPart && self.parts[self.table[position].id]?.response != nil
     }
@@ -112,7 +112,8 @@ struct HTTP2ClientStreamTable {
     }
 
     /// Appends bytes to the body of a response, up to the maximum length.
-    /// - Returns: `false` if the body is too long, so that its end is missing, or `nil` if no response has begun.
+    /// - Returns: `true` if all bytes were appended, `false` if the body is too long, so that its end is missing, or
+    ///   `nil` if no response has begun.
     mutating func appendBody(_ data: borrowing Span<UInt8>, to id: UInt32) -> Bool? {
         guard let length = self.parts[id]?.response?.body.count else { return nil }
         // Many responses end with an empty DATA frame.
@@ -124,6 +125,6 @@ struct HTTP2ClientStreamTable {
         return data.count <= room
     }
 
-    /// Returns `true` if the stream is open, or was open earlier.
+    /// Returns whether the stream is open, or was open earlier.
     func hasOpened(_ id: UInt32) -> Bool { id & 1 == 1 && id < self.nextID }
 }

@@ -1,7 +1,7 @@
 import NIOCore
 import PushTypes
 
-/// Encodes the header blocks of push requests as Apple requires (reference 1.3): fields that differ in every request
+/// Encodes the header blocks of push requests as Apple requires (reference 1.3). Fields that differ in every request
 /// are literals, and all other fields are indexed in the server's dynamic table after their first use.
 ///
 /// The fields that all pushes with the same topic, push type and priority share are encoded only once, in a
@@ -15,7 +15,7 @@ struct RequestEncoder {
     private static let devicePath = Array(RequestHeaderTemplate.devicePath.utf8)
 
     let authority: String
-    /// The encoded field `authorization`; empty if a certificate authenticates the connection.
+    /// The encoded field `authorization`, which is empty if a certificate authenticates the connection.
     private(set) var authorization: [UInt8] = []
     private var table = RequestHeaderTable(limit: Self.maximumTableSize)
     private var templates: [RequestHeaderTemplate.Key: RequestHeaderTemplate] = [:]
@@ -24,7 +24,8 @@ struct RequestEncoder {
     /// Creates an encoder for `authority`, the host name, followed by the port if it is not 443.
     init(authority: String) { self.authority = authority }
 
-    /// Sets the provider token for all later requests; `nil` if a certificate authenticates the connection.
+    /// Sets the provider token for all later requests, or removes it for `nil` if a certificate authenticates the
+    /// connection.
     mutating func setProviderToken(_ token: String?) {
         self.authorization = []
         guard let token else { return }
@@ -107,7 +108,8 @@ struct RequestEncoder {
 
     // MARK: Without a template
 
-    /// Encodes each field separately. Fields that later requests repeat are inserted into the dynamic table.
+    /// Appends the header block of `push`, each of whose fields is encoded separately. Fields that later requests
+    /// repeat are inserted into the dynamic table.
     private mutating func encodeField(by push: Push, into buffer: inout ByteBuffer) {
         let notification = push.notification
         var replaced = Set(push.additionalHeaders.map(\.name))
@@ -139,10 +141,12 @@ struct RequestEncoder {
         buffer.writeBytes(rest)
     }
 
-    /// Returns the dynamic table size updates with which the next header block must begin; empty if there are none.
+    /// Returns the dynamic table size updates with which the next header block must begin, or no bytes if there are
+    /// none.
     mutating func beginBlock() -> [UInt8] { self.table.takeResize() }
 
-    /// Encodes a field whose value later requests repeat. It is indexed if it is in the table, and otherwise inserted.
+    /// Returns the encoding of a field whose value later requests repeat. It is indexed if it is in the table, and
+    /// otherwise inserted.
     private mutating func repeated(_ name: String, _ value: String) -> [UInt8] {
         if self.table.position(of: name, value) == nil, self.table.hasRoom(for: name, value) {
             return self.inserted(name, value)
@@ -150,7 +154,8 @@ struct RequestEncoder {
         return RequestHeaderTemplate.field(name, value, in: self.table)
     }
 
-    /// Encodes a field that later requests repeat with other values. It is inserted once, for its name.
+    /// Returns the encoding of a field that later requests repeat with other values. It is inserted into the table
+    /// once, for its name.
     private mutating func named(_ name: String, _ value: String) -> [UInt8] {
         if self.table.position(of: name) == nil, self.table.hasRoom(for: name, value) {
             return self.inserted(name, value)
@@ -219,7 +224,8 @@ private struct RequestHeaderTemplate {
     /// The encoded name of `apns-collapse-id`, or `nil` if the table does not contain the name but has room for it.
     let collapseIDName: [UInt8]?
 
-    /// Returns `nil` if `table` lacks a field that all pushes of the template share, but has room for it.
+    /// Creates the template. Returns `nil` if `table` lacks a field that all pushes of the template share, but has room
+    /// for it.
     init?(key: Key, authority: String, table: RequestHeaderTable) {
         var fields = [(Self.authority, authority), ("apns-priority", String(key.priority.rawValue))]
         fields.append(("apns-topic", key.topic.name))
@@ -240,7 +246,8 @@ private struct RequestHeaderTemplate {
         self.collapseIDName = Self.preparedName("apns-collapse-id", in: table)
     }
 
-    /// Encodes a whole field: as an index if `table` contains it, and otherwise as a literal without indexing.
+    /// Returns the encoding of a whole field: an index if `table` contains it, and otherwise a literal without
+    /// indexing.
     static func field(_ name: String, _ value: String, in table: RequestHeaderTable) -> [UInt8] {
         var bytes: [UInt8] = []
         if let position = table.position(of: name, value) {
@@ -252,7 +259,7 @@ private struct RequestHeaderTemplate {
         return bytes
     }
 
-    /// Encodes the beginning of a literal without indexing, up to the value.
+    /// Returns the encoding of the beginning of a literal without indexing, up to the value.
     static func name(_ name: String, in table: RequestHeaderTable) -> [UInt8] {
         var bytes: [UInt8] = []
         if let position = table.position(of: name) ?? Self.staticPosition(of: name) {
@@ -264,11 +271,12 @@ private struct RequestHeaderTemplate {
         return bytes
     }
 
-    /// Returns the static table index of `:authority`, or `nil` for other names, which are not looked up.
+    /// Returns the static table index of `:authority`, or `nil` for any other name, because no other is looked up
+    /// there.
     static func staticPosition(of name: String) -> Int? { name == Self.authority ? 1 : nil }
 
-    /// Encodes the beginning of a literal, up to a value of at most 64 bytes. Returns `nil` if the name should first be
-    /// inserted into the table.
+    /// Returns the encoding of the beginning of a literal, up to a value of at most 64 bytes. Returns `nil` if the name
+    /// should first be inserted into the table.
     private static func preparedName(_ name: String, in table: RequestHeaderTable) -> [UInt8]? {
         let longest = String(repeating: "-", count: PushNotification.maximumCollapseIDLength)
         if table.position(of: name) == nil, table.hasRoom(for: name, longest) { return nil }
@@ -330,8 +338,8 @@ private struct RequestHeaderTable {
         self.generation += 1
     }
 
-    /// Returns the dynamic table size updates with which the next header block must begin (RFC 7541 section 4.2): one
-    /// to zero, which empties the table, and one to the new maximum.
+    /// Returns the dynamic table size updates with which the next header block must begin (RFC 7541 section 4.2). They
+    /// are one to zero, which empties the table, and one to the new maximum.
     mutating func takeResize() -> [UInt8] {
         guard self.hasPendingResize else { return [] }
         self.hasPendingResize = false

@@ -101,7 +101,7 @@ struct PersonCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet person invite`: creates another link for choosing a password.
+    /// `martlet person invite`: creates another link with which a person chooses a password.
     enum Invite: ResourceAction {
         typealias Kind = Person
 

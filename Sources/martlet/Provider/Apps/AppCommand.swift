@@ -94,7 +94,8 @@ struct AppCommand: AsyncParsableCommand {
         )
         var words: [String]
 
-        /// The environment in the arguments, and the app if it is the first argument.
+        /// The environment that the arguments name, and the app if it is the first argument. It is `nil` if they are
+        /// invalid.
         private var subject: (app: String?, environment: PushEnvironment)? {
             guard (1...2).contains(self.words.count),
                 let environment = self.words.last.flatMap({ PushEnvironment(argument: $0) })
@@ -209,7 +210,7 @@ struct CapValue: ExpressibleByArgument, Hashable, Sendable {
     let count: Int64
     let window: String
 
-    /// Parses COUNT/WINDOW; `nil` for any other argument. The provider checks the values.
+    /// Parses COUNT/WINDOW. Returns `nil` for any other argument. The provider checks the values.
     init?(argument: String) {
         let parts = argument.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let count = Int64(parts[0]), !parts[1].isEmpty else { return nil }
@@ -262,7 +263,7 @@ struct UserSecretCommand: AsyncParsableCommand {
 
 /// Formats the states of an app's environments.
 enum EnvironmentStateText {
-    /// Returns one line for each environment of an app.
+    /// Returns one line for each environment of an app, with its state.
     static func lines(_ app: JSONValue) -> [String] { app["environmentStates"].elements.map(Self.of) }
 
     /// Returns the line for one environment: its state and its fault.

@@ -7,7 +7,6 @@ import PushTypes
 enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
     typealias ID = DeviceToken
 
-    /// The options of `martlet device list`.
     struct Filter: ListFilter {
         @OptionGroup var shown: LimitOption
         @Option(help: "Only those of this user.") var user: String?

@@ -88,7 +88,7 @@ struct PreferenceOptions: ParsableArguments {
 struct QuietHoursValue: ExpressibleByArgument, Hashable, Sendable {
     let from, to: String
 
-    /// Parses FROM-TO; `nil` for any other argument. The provider checks the times.
+    /// Parses FROM-TO. Returns `nil` for any other argument. The provider checks the times.
     init?(argument: String) {
         let parts = argument.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }

@@ -36,7 +36,8 @@ struct ScheduleCommand: AsyncParsableCommand {
 
         static func removed(_ id: String) -> String { "the schedule is removed" }
 
-        /// Returns the message about a schedule that was added or replaced, and prints warnings to standard error.
+        /// Returns the message about a schedule that was added or replaced, and prints the response's warnings to
+        /// standard error.
         static func changed(_ response: JSONValue) -> String {
             PreviewText.warn(response)
             return self.columns.details(of: response)
@@ -74,7 +75,6 @@ struct ScheduleCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { Schedule.changed(response) }
     }
 
-    /// An action on a schedule.
     protocol Action: ResourceAction where Kind == Schedule {}
 
     /// `martlet schedule pause`: suspends the runs of a schedule.
@@ -187,7 +187,7 @@ struct RunsOption: ParsableArguments {
 
     var query: [(String, String?)] { [("count", "\(self.count)")] }
 
-    /// Returns the times of the runs, one per line.
+    /// Returns the times of the runs in a response, one per line, or `(none)`.
     func text(of response: JSONValue) -> String {
         let runs = response["runs"].elements.map(\.timeText)
         return runs.isEmpty ? "(none)" : runs.joined(separator: "\n")

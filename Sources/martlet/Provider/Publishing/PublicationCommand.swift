@@ -11,7 +11,6 @@ struct PublicationCommand: AsyncParsableCommand {
             RemoveResource<Publication>.self, Catalogue.self, Downloads.self,
         ])
 
-    /// The publications of a provider.
     enum Publication: ProviderResource, ListableResource, ShowableResource, RemovableResource {
         typealias ListAccess = AppOptions
 
@@ -44,12 +43,12 @@ struct PublicationCommand: AsyncParsableCommand {
         var maximumBandwidth: Int?
         @Option(help: "Open downloads at which the next wave waits; 0 for no limit.") var maximumDownloads: Int?
 
-        /// A Boolean value that indicates whether an option limits the concurrent downloads or their bandwidth, beyond
+        /// A Boolean value that indicates whether an option limits the concurrent downloads or their bandwidth, above
         /// which a wave waits.
         var hasLimit: Bool { self.maximumBandwidth != nil || self.maximumDownloads != nil }
 
         /// Returns the member `waves` of a request, or `nil` if none of the options was given.
-        /// - Parameter clearsSteering: `true` to remove both limits.
+        /// - Parameter clearsSteering: Pass `true` to remove the limits of concurrent downloads and of their bandwidth.
         func member(clearsSteering: Bool = false) -> JSONValue? {
             func limit(_ value: Int?) -> JSONValue? { value.map { $0 == 0 ? .null : $0.json } }
             let limits: [String: JSONValue?] = [
@@ -147,7 +146,8 @@ struct PublicationCommand: AsyncParsableCommand {
         func request() -> APIRequest { .get("catalogue").action("preview").query([("account", self.account)]) }
     }
 
-    /// `martlet publication downloads`: shows the open downloads and their bandwidth, whose limits can delay waves.
+    /// `martlet publication downloads`: shows the open downloads and their bandwidth, which can delay waves if it is
+    /// limited.
     struct Downloads: RequestCommand {
         static let configuration = command("downloads", "Show an app's open downloads and their bandwidth.")
             .example("publication downloads --app com.example.MyApp")
