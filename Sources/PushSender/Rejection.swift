@@ -6,15 +6,18 @@ import PushWire
 public struct Rejection: Hashable, Sendable {
     /// The recommended action for the notification and its token.
     public enum Advice: Hashable, Sendable {
-        /// Send the same notification again, after the delay that the push service named, or `nil` if it named none.
+        /// Send the same notification again, after the delay that the push service requested, or `nil` if it requested
+        /// none.
         case retry(after: Duration?)
-        /// Stop using the token, unless the device registered it after ``Rejection/timestamp``: the app was removed.
+        /// Stop using the token, because the app was removed, unless the device has registered it after
+        /// ``Rejection/timestamp``.
         case dropToken
-        /// Drop the token only if the environment and the topic are known to be right. One of the three is wrong.
+        /// Drop the token only if the environment and the topic are known to be right. The token, the environment or
+        /// the topic is wrong.
         case suspectToken
-        /// Correct a setting. The response would be the same for every token, so keep the tokens.
+        /// Correct a setting. Keep the tokens, because the response would be the same for every token.
         case fixConfiguration
-        /// Correct the notification, which can never be accepted unchanged.
+        /// Correct the notification, which would never be accepted unchanged.
         case fixNotification
     }
 
@@ -51,7 +54,7 @@ public struct Rejection: Hashable, Sendable {
         }
     }
 
-    /// A Boolean value that indicates whether the connection cannot be used after this response, so that a new one is
+    /// A Boolean value that indicates whether the connection is unusable after this response, so that a new one is
     /// opened (reference 1.9, column Conn).
     var endsConnection: Bool {
         switch self.reason {
@@ -91,7 +94,7 @@ enum PushResponse {
         )
     }
 
-    /// Returns the member `reason` of a JSON object; empty if there is none.
+    /// Returns the member `reason` of a JSON object, or an empty string if there is none.
     static func reasonText(_ body: [UInt8]) -> String { Self.content(body)?.reason ?? "" }
 
     private static func content(_ body: [UInt8]) -> Body? {

@@ -3,8 +3,8 @@ import PushTypes
 
 /// The sender of a credential whose transport is ``PushTransport/binary``.
 ///
-/// It rejects notifications that the binary protocol cannot carry, with the reasons of the push service. After its
-/// deinitialization, the connection is closed once every push has its outcome.
+/// It rejects notifications that the binary protocol cannot carry, with the reasons of the push service. When it is
+/// deallocated, the connection is closed once every push has its outcome.
 final class BinaryTransport: NotificationSender {
     private let sender: BinarySender
     /// The topic that the certificate determines, or `nil` if the certificate names none.
@@ -42,7 +42,7 @@ final class BinaryTransport: NotificationSender {
         )
     }
 
-    /// Accepts no more pushes, and returns once each has its outcome.
+    /// Stops accepting pushes, and returns once each has its outcome.
     func close() async { await self.sender.close() }
 
     /// Returns the rejection of a notification that the binary protocol cannot carry, or `nil` if it can.
@@ -60,8 +60,8 @@ private final class PartialCall: PushCall {
     private let call: any PushCall
     private let positions: [Int]
 
-    /// Creates a call from the binary sender's `call`. At the index of each push in `call`, `positions` contains the
-    /// position of that push in the new call.
+    /// Creates a call from the binary sender's `call`. For the index of each push in `call`, `positions` contains the
+    /// position of the push in the new call.
     init(_ call: any PushCall, at positions: [Int]) { (self.call, self.positions) = (call, positions) }
 
     func takeBack(where isRecalled: (Int) -> Bool) -> Int { self.call.takeBack { isRecalled(self.positions[$0]) } }

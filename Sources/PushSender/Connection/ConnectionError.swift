@@ -6,13 +6,13 @@ import NIOSSL
 import PushTypes
 import PushWire
 
-/// The reason why a connection could not be opened, or was closed.
+/// The reason why a connection could not be opened, or why it was closed.
 struct ConnectionError: Error, Hashable, CustomStringConvertible {
     var description: String
     /// A Boolean value that indicates whether every further attempt fails in the same way until a setting, a
     /// certificate or the server is changed.
     var isLasting = false
-    /// The reason why opening the connection failed.
+    /// The kind of reason why the connection could not be opened.
     var cause: ConnectionFault.Cause
     /// A Boolean value that indicates whether the push service has another port to which connections have not failed
     /// yet.
@@ -36,8 +36,9 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Converts an error of the transport. `isEstablished` is `true` if the service has sent its HTTP/2 settings, in
-    /// which case a TLS error is temporary.
+    /// Creates the reason from an error of the transport.
+    /// - Parameter isEstablished: Pass `true` if the service has sent its HTTP/2 settings, in which case a TLS error is
+    ///   temporary.
     init(_ error: any Error, isEstablished: Bool = false) {
         switch error {
         case let failure as ConnectionError: self = failure
@@ -88,12 +89,13 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Returns the operating system's message, without NIO's additions.
+    /// Returns the operating system's message for an error, without NIO's additions.
     private static func text(of error: IOError) -> String {
         strerror(error.errnoCode).map { String(cString: $0).lowercased() } ?? "\(error)"
     }
 
-    /// Returns a message for the most common causes, and the TLS library's text for all others.
+    /// Returns the description of a TLS error and its cause. For uncommon causes, the description is the text of the
+    /// TLS library.
     private static func tlsFailure(_ text: String) -> (detail: String, ConnectionFault.Cause) {
         if text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("failedToValidateHostname")
             || text.contains("unableToValidateCertificate")
@@ -129,7 +131,7 @@ extension HTTP2RequestFailure {
         }
     }
 
-    /// A Boolean value that indicates whether the push may be sent on another connection, or on this one later.
+    /// A Boolean value that indicates whether the push may be sent on another connection, or later on the same one.
     var allowsRetry: Bool {
         switch self {
         case .headersTooLong, .malformedHeader: false
@@ -140,7 +142,7 @@ extension HTTP2RequestFailure {
 }
 
 extension GoAway {
-    /// The `reason` in the debug data, or `nil` if it is absent or unknown.
+    /// The member `reason` of the debug data, or `nil` if it is absent or unknown.
     var reason: Reason? { Reason(rawValue: PushResponse.reasonText(Array(self.debugData.utf8))) }
 
     /// A Boolean value that indicates whether the service would close a new connection for the same reason.

@@ -13,7 +13,8 @@ struct Connector: Sendable {
     let proxy: ProxyEndpoint?
     let tls: NIOSSLContext
 
-    /// Connects, and adds `connection`, unless it is `nil`, to the new channel. Must be called on the event loop.
+    /// Opens a channel, and adds the handler `connection`, unless it is `nil`, to it. It must be called on the event
+    /// loop.
     /// - Returns: A future that succeeds after the TLS handshake. Later failures are reported to `connection`.
     func connect(_ connection: (any ChannelHandler)?, on eventLoop: any EventLoop) -> EventLoopFuture<any Channel> {
         let timeout = TimeAmount(self.endpoint.connectTimeout)
@@ -55,7 +56,8 @@ struct Connector: Sendable {
     }
 }
 
-/// Completes a promise at the end of the TLS handshake or at a deadline, and removes itself from the pipeline.
+/// A handler that completes a promise at the end of the TLS handshake or at a deadline, and then removes itself from
+/// the pipeline.
 private final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 

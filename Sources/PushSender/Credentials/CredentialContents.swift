@@ -21,8 +21,8 @@ package struct CredentialContents: Sendable {
         /// The UID attribute of the subject, or `nil` if there is none.
         package var defaultTopic: Topic?
         package var topics: [CertificateTopic]
-        /// The environments that the certificate names, or `nil` if it names none, like the certificates of
-        /// authorities.
+        /// The environments that the certificate names, or `nil` if it names none, as in the certificate of an
+        /// authority.
         package var environments: Set<PushEnvironment>?
         package var validFrom, expires: Timestamp
         /// The algorithm of the certificate's key, such as `RSA 2048`.
@@ -39,12 +39,12 @@ package struct CredentialContents: Sendable {
     package let certificates: [CertificateEntry]
     /// The algorithms of the private keys in the files.
     package let keys: [String]
-    /// The number of keys that belong to none of the certificates.
+    /// The number of private keys in the files that belong to none of the certificates.
     package let unmatchedKeys: Int
 }
 
 extension CredentialFile {
-    /// Reads the contents of the files for display, even if they cannot be used as a credential.
+    /// Reads the contents of the files for display, even if the files cannot be used as a credential.
     /// - Throws: ``CredentialError`` for files that cannot be read or decrypted.
     package func contents() throws(CredentialError) -> CredentialContents {
         let bytes = try Self.read(self.path)

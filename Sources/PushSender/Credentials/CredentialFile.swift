@@ -3,9 +3,10 @@ import Foundation
 import NIOSSL
 import PushSupport
 
-/// The files of a credential and their passphrase: a `.p8`, a `.p12`, a PEM file, or a certificate and its key.
+/// The files of a credential and their passphrase. They are a `.p8`, a `.p12`, a PEM file, or a certificate and its
+/// key.
 public struct CredentialFile: Sendable {
-    /// The maximum size of a file, in bytes: 1 MiB. A larger one is ``CredentialError/fileTooLarge(path:)``.
+    /// The maximum size of a file, in bytes: 1 MiB. A larger file results in ``CredentialError/fileTooLarge(path:)``.
     public static let maximumSize = 1 << 20
 
     /// The path of the file with the credential.
@@ -14,9 +15,9 @@ public struct CredentialFile: Sendable {
     public var passphrase: String?
     /// The identifier of the developer team for a `.p8`, or `nil` for other formats.
     public var teamID: String?
-    /// The key identifier for a `.p8`; `nil` to take it from a file name like `AuthKey_ABC123DEFG.p8`.
+    /// The key identifier for a `.p8`, or `nil` to take it from a file name such as `AuthKey_ABC123DEFG.p8`.
     public var keyID: String?
-    /// The path of the private key's file, if ``path`` contains only the certificate; otherwise `nil`.
+    /// The path of the private key's file, if ``path`` contains only the certificate, or otherwise `nil`.
     public var keyFile: String?
 
     /// Creates a description of the files from the values of its properties. ``load()`` reads the files.
@@ -31,7 +32,7 @@ public struct CredentialFile: Sendable {
         (self.keyID, self.keyFile) = (keyID, keyFile)
     }
 
-    /// Reads the files. The format is recognized from the contents.
+    /// Reads the credential from the files. The format is recognized from the contents.
     ///
     /// - Throws: ``CredentialError``, whose description states the remedy.
     public func load() throws(CredentialError) -> PushCredential {
@@ -51,7 +52,7 @@ public struct CredentialFile: Sendable {
         return .certificate(try ClientCertificate(pem: pem, key: key, passphrase: self.passphrase))
     }
 
-    /// Parses a `.p12` (`key` is `nil`), or a `.cer` with the text of its key.
+    /// Parses a `.p12` if `key` is `nil`, or otherwise a `.cer` with `key` as the text of its key.
     private func certificate(_ bytes: [UInt8], key: String?) throws(CredentialError) -> ClientCertificate {
         guard bytes.first == 0x30 else { throw .unknownFormat }
         if let key { return try ClientCertificate(der: bytes, key: key, passphrase: self.passphrase) }
@@ -63,7 +64,7 @@ public struct CredentialFile: Sendable {
         }
     }
 
-    /// Returns `true` if a single key is a signing key, which is P-256.
+    /// Returns whether a key that is alone in its file is a signing key, which is P-256.
     ///
     /// If the caller has set a team or the file has the extension `.p8`, any key counts as a signing key, so that an
     /// error describes what is wrong with the key.
@@ -82,7 +83,8 @@ public struct CredentialFile: Sendable {
         return ProviderKey.isIdentifier(id) ? id : nil
     }
 
-    /// Reads a file of at most ``maximumSize`` bytes. It reads one byte more, because the size may change meanwhile.
+    /// Returns the contents of a file of at most ``maximumSize`` bytes.
+    /// - Throws: ``CredentialError`` for a larger file, or one that cannot be read.
     static func read(_ path: String) throws(CredentialError) -> [UInt8] {
         let bytes: [UInt8]
         do {

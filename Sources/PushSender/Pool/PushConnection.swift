@@ -4,7 +4,8 @@ import NIOTLS
 import PushTypes
 import PushWire
 
-/// One HTTP/2 connection to the push service. It passes bytes and time to its state machine, and performs its actions.
+/// One HTTP/2 connection to the push service, which passes bytes and the time to its state machine, and performs the
+/// resulting actions.
 ///
 /// It takes work whenever it has free streams, and combines everything that one channel event causes into one write.
 final class PushConnection: ChannelInboundHandler {
@@ -29,7 +30,8 @@ final class PushConnection: ChannelInboundHandler {
     private var stateMachine: HTTP2ClientStateMachine?
     private var ticker: RepeatedTask?
     private var providerToken: String?
-    /// The connection in the form to which the transmissions of its pushes refer, or `nil` before the TLS handshake.
+    /// The description of the connection to which the transmissions of its pushes refer, or `nil` before the TLS
+    /// handshake.
     private var opened: OpenedConnection?
     private var failure: ConnectionError?
     private var hasEnded = false
@@ -97,7 +99,7 @@ final class PushConnection: ChannelInboundHandler {
         self.isWorking = false
     }
 
-    /// Closes the connection after the outstanding responses have arrived, or immediately if it is not established yet.
+    /// Closes the connection after the outstanding responses have arrived, or immediately if it is not yet established.
     func drain() {
         if self.stateMachine?.phase == nil {
             self.isAbandoned = true
@@ -237,7 +239,7 @@ extension SocketAddress {
 
 /// Converts the state machine's events into outcomes.
 extension PushConnection {
-    /// The maximum number of refused streams, at which a push counts as not sent.
+    /// The number of times that the service may refuse the stream of a push. After that, the push counts as not sent.
     private static let maximumRefusals = 3
 
     private func handle(_ events: [HTTP2ClientEvent]) {
@@ -302,12 +304,12 @@ extension PushConnection {
     }
 }
 
-/// Calls a ``PushConnection`` from any thread.
+/// A handle that calls a ``PushConnection`` from any thread.
 struct ConnectionHandle: Sendable {
     private let eventLoop: any EventLoop
     private let connection: NIOLoopBound<PushConnection>
 
-    /// Creates a handle. Must be called on the connection's event loop.
+    /// Creates a handle. It must be called on the connection's event loop.
     init(_ connection: PushConnection, eventLoop: any EventLoop) {
         self.eventLoop = eventLoop
         self.connection = NIOLoopBound(connection, eventLoop: eventLoop)
@@ -318,10 +320,10 @@ struct ConnectionHandle: Sendable {
     func drain() { self.eventLoop.execute { self.connection.value.drain() } }
 }
 
-/// The owner of a ``PushConnection``, which calls the owner on the connection's event loop.
+/// The owner of a ``PushConnection``. The connection calls it on its event loop.
 protocol PushConnectionDelegate: AnyObject, Sendable {
     var wallTime: Timestamp { get }
-    /// Called when the service's settings have arrived, from which point the connection takes work.
+    /// Called when the service's settings have arrived. The connection then begins to take work.
     func connectionIsReady(_ id: Int)
     /// Appends up to `limit` pushes to send now, or fewer if other connections have a share. The connection is woken
     /// when there are more.
@@ -333,9 +335,10 @@ protocol PushConnectionDelegate: AnyObject, Sendable {
     func connectionIsConfirmed(_ id: Int)
     /// Called when the service has rejected a provider token as expired.
     func providerTokenExpired(_ id: Int, _ token: String)
-    /// Requeues pushes that the service did not process, to be sent on this connection or another.
+    /// Queues pushes that the service did not process again, to be sent on this connection or another.
     func returnWork(_ tickets: [PushTicket], _ failure: Outcome.Failure)
-    /// Called when the connection takes no more work. `goAway` is `nil` if the service did not request that.
+    /// Called when the connection takes no more work. `goAway` is the frame with which the service requested that, or
+    /// `nil` if it did not.
     func connectionIsDraining(_ id: Int, _ goAway: GoAway?)
     /// Called when the connection has closed. The failure is `nil` after an orderly close.
     func connectionClosed(_ id: Int, _ failure: ConnectionError?)

@@ -24,7 +24,8 @@ final class SendBatch: Sendable {
     }
 
     let pushes: [Push]
-    /// Receives each outcome immediately, and no outcomes are kept; `nil` to keep the outcomes for ``sent``.
+    /// A closure that receives each outcome immediately, so that no outcomes are kept, or `nil` to keep the outcomes
+    /// for ``sent``.
     private let observer: (@Sendable ([SendResult]) -> Void)?
     /// The pool in which the pushes wait, or `nil` if they cannot be taken back.
     private let pool: ConnectionPool?
@@ -48,7 +49,7 @@ final class SendBatch: Sendable {
         self.state = Mutex(state)
     }
 
-    /// Records outcomes of pushes that had none yet. The last one resumes the caller.
+    /// Records the outcomes of pushes that had none yet. The last outcome resumes the caller.
     /// - Parameter connection: The connection that carried the pushes, or `nil` if there was none.
     func finish(_ results: some Collection<SendResult>, over connection: OpenedConnection? = nil) {
         self.metrics.count(results)
@@ -107,7 +108,7 @@ extension SendBatch: PushCall {
         return self.state.withLock { indices.subtracting($0.takenBack).count }
     }
 
-    /// Returns `true` for a push that is to be taken back.
+    /// Returns whether the push at an index is to be taken back.
     func isRecalled(_ index: Int) -> Bool { self.state.withLock { $0.recalled.contains(index) } }
 
     /// Ends a push that is to be taken back and that no connection has accepted.
@@ -117,21 +118,23 @@ extension SendBatch: PushCall {
     }
 }
 
-/// The outcome of one push of a call.
+/// The outcome of one push of a call, with the position of the push.
 public struct SendResult: Hashable, Sendable {
-    /// The position of the push in the call's array.
+    /// The position of the push in the array that was passed to the call.
     public var index: Int
     public var outcome: Outcome
 }
 
-/// Collects the outcomes of several pushes, so that each batch receives all its outcomes at once.
+/// A collector of the outcomes of several pushes, so that each batch receives all of its outcomes in one call.
 struct ResultCollector {
     private var results: [SendResult]
     private var batch: SendBatch?
     private let connection: OpenedConnection?
 
-    /// Creates a collector. `memory` is an empty array whose memory is reused until ``finish()`` returns it.
-    /// `connection` has carried the pushes, or `nil` if there was none.
+    /// Creates a collector.
+    /// - Parameters:
+    ///   - memory: An empty array whose memory is reused until ``finish()`` returns it.
+    ///   - connection: The connection that carried the pushes, or `nil` if there was none.
     init(_ memory: inout [SendResult], over connection: OpenedConnection?) {
         (self.results, self.connection) = ([], connection)
         swap(&self.results, &memory)

@@ -5,11 +5,11 @@ import PushTypes
 struct PushTicket {
     let batch: SendBatch
     let index: Int
-    /// The time after which the push no longer waits for a connection, and ends as ``Outcome/notSent(_:)``.
+    /// The time after which the push no longer waits for a connection, and its outcome is ``Outcome/notSent(_:)``.
     let deadline: NIODeadline
     /// The number of times that the service has refused the push's stream, which limits further attempts.
     var refusals = 0
-    /// The time at which the request was sent; in the past for a push that has not been sent.
+    /// The time at which the request was sent, or a time in the past if the push was not sent yet.
     var sentAt = NIODeadline.uptimeNanoseconds(0)
 
     var push: Push { self.batch.pushes[self.index] }
@@ -17,7 +17,7 @@ struct PushTicket {
 
 /// The queue of pushes that wait for a connection.
 ///
-/// Calls are served round robin, so that a single push does not wait for a million others.
+/// Calls are served in turn, so that a single push does not wait for a million others.
 struct WorkQueue {
     /// The waiting pushes of one call, or one push that a connection has returned.
     private struct Item {
@@ -52,7 +52,8 @@ struct WorkQueue {
         self.count += batch.pushes.count
     }
 
-    /// Inserts pushes that the service did not process at the front, except those that were recalled meanwhile.
+    /// Inserts pushes that the service did not process at the front of the queue, except those that were recalled
+    /// meanwhile.
     ///
     /// A later recall finds the inserted pushes in the queue.
     /// - Returns: The recalled pushes, which were not inserted.
@@ -69,7 +70,7 @@ struct WorkQueue {
         return recalled
     }
 
-    /// Removes at most `limit` pushes of the next call, and appends them to `tickets`.
+    /// Moves at most `limit` pushes of the next call from the queue to `tickets`.
     mutating func take(_ limit: Int, into tickets: inout [PushTicket]) {
         guard limit > 0, var item = self.items.popFirst() else { return }
         switch item.pushes {

@@ -4,7 +4,7 @@ package import PushSupport
 public import PushTypes
 public import ServiceLifecycle
 
-/// Sends pushes to one push service with one credential.
+/// A sender of pushes to one push service with one credential.
 ///
 /// Connections are opened when there is something to send, and kept open. Every push has exactly one ``Outcome``, and
 /// every wait has a timeout. A push that the service did not process is sent again on another connection.
@@ -13,13 +13,13 @@ public import ServiceLifecycle
 public final class Sender: NotificationSender, Service {
     private let pool: ConnectionPool
 
-    /// Creates a sender. It connects when there is something to send.
+    /// Creates a sender, which connects when there is something to send.
     ///
     /// - Parameters:
     ///   - endpoint: The push service, for example ``PushServiceEndpoint/apple(_:port:)``.
     ///   - credential: A signing key or a certificate.
     ///   - configuration: The limits and timeouts.
-    ///   - logger: The logger for changes of connections. Device tokens are never logged in full.
+    ///   - logger: The logger for opened and closed connections. Device tokens are never logged in full.
     /// - Throws: ``CredentialError`` for a certificate that has expired or belongs to the other environment, or an
     ///   error of swift-nio-ssl if the endpoint's additional trust roots are not PEM certificates.
     public convenience init(
@@ -41,8 +41,9 @@ public final class Sender: NotificationSender, Service {
     ///
     /// - Parameters:
     ///   - environment: The environment in the labels of metrics, or `nil` for the endpoint's environment.
-    ///   - ports: The port selector that it shares with other senders; `nil` to create one.
-    ///   - observer: Receives failures to connect and successes (``ConnectionObserver``); `nil` to report nothing.
+    ///   - ports: The port selector that it shares with other senders, or `nil` to create one.
+    ///   - observer: A function that receives failures and successes of connecting (``ConnectionObserver``), or `nil`
+    ///     to report nothing.
     package init(
         to endpoint: PushServiceEndpoint,
         credential: PushCredential,
@@ -80,8 +81,9 @@ public final class Sender: NotificationSender, Service {
 
     /// Sends pushes and returns their outcomes in the same order.
     ///
-    /// Sending an array costs one hop to each connection's event loop. The pushes wait in the array until a connection
-    /// has a free stream. The caller is suspended meanwhile, which provides the back-pressure.
+    /// Sending an array costs one hop to the event loop of each connection. The pushes wait in the array until a
+    /// connection has a free stream, and the caller is suspended meanwhile, so that it cannot send faster than the
+    /// service allows.
     public func send(_ pushes: [Push]) async -> [Outcome] { await self.follow(pushes).outcomes }
 
     /// Sends one broadcast and returns its outcome, in which ``Outcome/Accepted/id`` is the `apns-request-id` header.
@@ -138,13 +140,13 @@ public final class Sender: NotificationSender, Service {
     /// The current state of the sender's connections and queue.
     public var statistics: SenderStatistics { self.pool.statistics }
 
-    /// Waits for graceful shutdown or cancellation, then closes the sender. Sending also works without it.
+    /// Waits for graceful shutdown or cancellation, then closes the sender. Pushes can also be sent without this call.
     public func run() async throws {
         try? await gracefulShutdown()
         await self.close()
     }
 
-    /// Drains the sender and closes its connections.
+    /// Closes the sender's connections after their outstanding responses have arrived.
     ///
     /// Pushes that wait for a connection end as ``Outcome/notSent(_:)``. Pushes without a response within
     /// ``SenderConfiguration/drainTimeout`` end as ``Outcome/unknown(_:)``.
