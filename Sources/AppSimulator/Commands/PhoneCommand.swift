@@ -211,7 +211,7 @@ struct CommandScanner {
         return CommandError("this is '\(usage?.words ?? name)': \(usage?.meaning ?? "")")
     }
 
-    /// Consumes and returns the next wordof the line, or returns `nil` at its end.
+    /// Consumes and returns the next word of the line, or returns `nil` at its end.
     mutating func next() -> String? {
         guard !self.line.isEmpty else { return nil }
         let word = self.line.prefix { !$0.isWhitespace }

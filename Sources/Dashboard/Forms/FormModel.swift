@@ -1,7 +1,7 @@
 import PushSupport
 import WebPages
 
-/// The fields of a form with their values and error messages, in the form that templates need.
+/// The fields of a form with their values and error messages, as template variables.
 struct FormModel {
     /// Returns the variables of the partial `control` for each field. The field that caused `error` shows its message.
     /// - Parameters:
@@ -20,7 +20,7 @@ struct FormModel {
     }
 }
 
-/// Maps an error of the API to the field of a form that caused it.
+/// Assigns an error of the API to the field of a form that caused it.
 enum FieldErrors {
     /// Returns the template variable `problems` of a form: the error message, by the name of the field. It is empty for
     /// an error that names no member. Dots and brackets in paths of the API become `_`.

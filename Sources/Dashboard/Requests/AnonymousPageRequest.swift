@@ -19,20 +19,21 @@ struct AnonymousPageRequest: Sendable {
         (self.http, self.context, self.renderer, self.interface) = (http, context, renderer, interface)
     }
 
-    /// The IP address of the client, to which failed sign-in attempts are attributed.
+    /// The IP address of the client, by which failed sign-in attempts are counted, or an empty string if it is not
+    /// known.
     var address: String {
         // For an HTTP/2 stream, the address is that of its connection.
         let channel = self.context.channel
         return (channel.remoteAddress ?? channel.parent?.remoteAddress)?.ipAddress ?? ""
     }
 
-    /// The budget account of the client's network, to which wrong API keys and links are charged.
+    /// The client's network as a caller of budgets, to which wrong API keys and links are charged.
     var client: BudgetCaller { BudgetCaller(from: self.context.channel) ?? BudgetCaller() }
 
     /// The field `user-agent` of the request, truncated to 200 characters.
     var agent: String { String((self.http.headers[.userAgent] ?? "").prefix(200)) }
 
-    /// Returns the session whose token is in the cookie, or `nil` without a valid one.
+    /// Returns the session whose token is in the cookie, or `nil` if there is no valid session.
     ///
     /// The event stream of a live section does not count as a use of the session, so that an open tab does not extend
     /// the session.
@@ -56,7 +57,8 @@ struct AnonymousPageRequest: Sendable {
         }
     }
 
-    /// Returns the fields of a form that was posted without a session.
+    /// Returns the fields of a small form that was posted without a session.
+    /// - Throws: ``RequestError`` for a form that is too large or malformed.
     func smallForm() async throws -> FormData {
         var limits = FormData.Limits()
         (limits.body, limits.count, limits.value) = (8 * 1024, 10, 4 * 1024)
@@ -80,7 +82,7 @@ struct AnonymousPageRequest: Sendable {
         return (try FormRequest.fields(in: body, of: self.http, limits: limits), held)
     }
 
-    /// Returns the fields that precede the file in the posted form. The file has not been read yet.
+    /// Returns the posted form with the fields that precede its file, which was not read yet.
     func uploadForm() async throws -> UploadForm { try await UploadForm(self.http, limits: FormData.Limits()) }
 
     func texts(_ session: Session? = nil) -> LocalizedTexts {

@@ -5,7 +5,7 @@ import PageResources
 import PushSupport
 import WebPages
 
-/// Renders pages with the templates, localized texts, assets and header fields that all pages share.
+/// A renderer of pages with the templates, localized texts, assets and header fields that all pages share.
 struct PageRenderer: Sendable {
     let templates: PageTemplates
     let languages: PageLanguages

@@ -23,8 +23,8 @@ protocol FormArea: PageArea {
 extension FormArea {
     /// Returns the route of a form. If its handler throws a ``RequestError``, the page of the area is shown with it.
     /// - Parameters:
-    ///   - scope: The scope without which the form is refused on a page of its own, or `nil` for none.
-    ///   - showsForbidden: `false` if the page of the area is of no use to a caller who may not do what the form does.
+    ///   - scope: The scope without which the form is refused with an error page, or `nil` for none.
+    ///   - showsForbidden: Pass `false` if the page of the area is of no use to a caller who may not post the form.
     func form(
         _ path: String,
         scope: APIScope? = nil,
@@ -46,16 +46,16 @@ struct MenuEntry: Sendable {
     /// The group of the navigation menu to which an entry belongs.
     enum Group: Sendable {
         case top, app
-        /// The pages about the server, for callers that may use all apps.
+        /// The group of pages about the server, for callers that may use all apps.
         case server
     }
 
     let group: Group
     /// The name of the entry, by which its label is found below `menu` in the localized texts.
     let name: String
-    /// The path below ``Dashboard/root``. In the group `app`, it is below the path of the app.
+    /// The path of the page below ``Dashboard/root`` or, in the group `app`, below the path of the app.
     let path: String
-    /// The scope that a caller needs in order to see the entry.
+    /// The scope that a caller must have to see the entry.
     let scope: APIScope
 
     /// Creates an entry. A `path` of `nil` stands for the name with a leading slash.
@@ -71,13 +71,13 @@ struct PageRoute: Sendable {
         case visitor(@Sendable (AnonymousPageRequest) async throws -> Response)
         /// A handler for requests of a signed-in caller. The CSRF token of a posted form has been checked.
         case person(@Sendable (PageRequest) async throws -> Response)
-        /// A handler for forms with a file that a signed-in caller posts; the file is `nil` if none was chosen. The
-        /// handler reads the file while it arrives. The CSRF token has been checked.
+        /// A handler for forms with a file that a signed-in caller posts. The file is `nil` if none was chosen, and the
+        /// handler reads it while it arrives. The CSRF token has been checked.
         case upload(@Sendable (PageRequest, UploadForm.File?) async throws -> Response)
     }
 
     let method: HTTPRequest.Method
-    /// The path below ``Dashboard/root`` with parameters in braces, such as `/apps/{app}/schedules`.
+    /// The path of the page below ``Dashboard/root``, with parameters in braces, such as `/apps/{app}/schedules`.
     let path: String
     let handler: Handler
 
@@ -97,7 +97,7 @@ struct PageRoute: Sendable {
         Self(method: .post, path: path, handler: .upload(handler))
     }
 
-    /// Returns the route for a page that needs no session.
+    /// Returns the route for a page that can be used without a session.
     static func open(
         _ method: HTTPRequest.Method,
         _ path: String,

@@ -7,7 +7,7 @@ public struct AttachmentPolicy: Hashable, Sendable {
     /// The maximum size of a file in bytes, by default 10 MB. A larger file is not downloaded. The system accepts
     /// images of 10 MB, sounds of 5 MB and videos of 50 MB.
     public var maximumSize: Int
-    /// The maximum duration of a downloadincluding redirects, by default 20 seconds.
+    /// The maximum duration of a download, including redirects, by default 20 seconds.
     public var deadline: Duration
     /// The maximum number of redirects that are followed, by default 3. A further one fails the download.
     public var maximumRedirects: Int

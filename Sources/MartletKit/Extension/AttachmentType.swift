@@ -16,7 +16,7 @@ public enum AttachmentType: String, Hashable, Sendable, CaseIterable {
     /// The number of bytes at the start of a file that identify its type.
     static let signatureLength = 12
 
-    /// The file name extensionby which the system recognizes the type.
+    /// The file name extension by which the system recognizes the type.
     public var fileExtension: String {
         switch self {
         case .jpeg: "jpg"

@@ -53,7 +53,7 @@ struct AudiencesController: Controller {
         return try .json(AudiencePreviewResponse(count: count, devices: devices.map(DeviceResponse.init)))
     }
 
-    /// Returns the conditions in the body: the audience, the environmentor `nil` for both, and the kind of token, by
+    /// Returns the conditions in the body: the audience, the environment (`nil` for both) and the kind of token, by
     /// default alert tokens.
     private func conditions(
         _ fields: JSONFields,

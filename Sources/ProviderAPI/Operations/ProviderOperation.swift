@@ -58,7 +58,7 @@ extension ParameterDescription {
 }
 
 extension Schema {
-    /// The schema for a device tokenof 1 to 512 bytes, in hexadecimal.
+    /// The schema for a device token of 1 to 512 bytes, in hexadecimal.
     static let deviceToken = Schema.string(length: 2...1024, pattern: "^([0-9A-Fa-f]{2})+$")
 
     /// The schema for a string with the maximum length of most members.

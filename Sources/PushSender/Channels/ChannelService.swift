@@ -11,7 +11,7 @@ import PushWire
 /// Broadcasts themselves are sent with ``Sender/broadcast(_:)``. The service keeps one connection open while it is
 /// used. Every call returns within the time limits of its ``SenderConfiguration``, and may be made from any task.
 public final class ChannelService: Sendable {
-    /// The maximum size of a responsein bytes, which suffices for the 10,000 channels that Apple allows per
+    /// The maximum size of a response in bytes, which suffices for the 10,000 channels that Apple allows per
     /// environment.
     private static let maximumResponse = 4 * 1024 * 1024
 

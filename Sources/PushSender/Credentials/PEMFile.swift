@@ -61,8 +61,8 @@ struct PEMFile {
         return String(line)
     }
 
-    /// Returns the text of a block's lineswith the empty line restored after the header of a key in the older encrypted
-    /// form.
+    /// Returns the text of a block's lines with the empty line restored after the header of a key in the older
+    /// encrypted form.
     private static func joined(_ lines: [String]) -> String {
         var text = ""
         for line in lines {

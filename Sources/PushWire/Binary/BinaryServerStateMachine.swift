@@ -157,7 +157,7 @@ extension BinaryServerStateMachine {
 
 /// The events from the gateway and the clock.
 extension BinaryServerStateMachine {
-    /// Records that a notification was acceptedbecause it was delivered or stored, or need not be stored.
+    /// Records that a notification was accepted because it was delivered or stored, or need not be stored.
     package mutating func accepted(ticket: UInt32, now: Timestamp) -> [Action] {
         guard let index = self.index(of: ticket) else { return [] }
         self.entries[self.entries.index(self.entries.startIndex, offsetBy: index)].isAccepted = true

@@ -54,8 +54,8 @@ struct AccountPages: FormArea {
     }
 
     /// Returns a password field.
-    /// - Parameter member: The API member whose bounds the field has, for a password entered again, or `nil` for the
-    ///   member with the name of the field.
+    /// - Parameter member: The API member with the bounds of the field, if the field repeats another password, or `nil`
+    ///   for the member with the name of the field.
     private static func password(
         _ name: String,
         _ label: String,

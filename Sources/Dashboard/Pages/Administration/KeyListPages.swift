@@ -64,7 +64,7 @@ struct KeyListPages: FormArea {
         return model
     }
 
-    /// The values that the fields for a key show. `days` is the lifetime; an empty string stands for no expiry.
+    /// The values that the fields for a key show. `days` is the lifetime in days, or an empty string for no expiry.
     struct Values {
         let name: String
         let scopes: [String]

@@ -58,8 +58,9 @@ struct SignInPages: PageArea {
         return Self.linkPage(visitor)
     }
 
-    /// Checks a one-time link. Throws ``RequestError`` if the link cannot be redeemed, and `BudgetRefusal` for a client
-    /// that has tried too many invalid links.
+    /// Checks the one-time link that the path names.
+    /// - Throws: ``RequestError`` if the link cannot be redeemed, or `BudgetRefusal` for a client that has tried too
+    ///   many invalid links.
     private static func checkLink(_ visitor: AnonymousPageRequest) async throws {
         guard try await visitor.interface.signIn.link(visitor.context.path("token")) != nil else {
             // Only invalid links count. A valid link always works, because it must bypass all locks.
@@ -105,7 +106,7 @@ struct SignInPages: PageArea {
 
     // MARK: Responses
 
-    /// Returns `page`, which shows an error, with the field `retry-after` from `headers`.
+    /// Returns `page`, which shows an error, with the header field `retry-after` of `headers`.
     private static func refusal(_ page: Response, _ headers: HTTPFields) -> Response {
         var page = page
         page.headers[.retryAfter] = headers[.retryAfter]

@@ -5,7 +5,7 @@ import WebPages
 
 /// Converts an uploaded credential file of any kind into an API request.
 enum CredentialUpload {
-    /// The names of fields by API members. The field `file` stands for three members, one for each kind of file.
+    /// The names of fields by API members. The field `file` represents three members, one for each kind of file.
     static let names = ["certificate": "file", "p12": "file", "privateKey": "file"]
 
     /// Returns the body of the API request that sets the credential.

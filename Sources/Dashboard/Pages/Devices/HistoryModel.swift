@@ -4,7 +4,7 @@ import ProviderModel
 import PushTypes
 import WebPages
 
-/// The variables of the template `history`, for the deliveries and the token events of a device or a user.
+/// Creates the variables of the template `history`, for the deliveries and the token events of a device or a user.
 enum HistoryModel {
     /// Returns the variables for a page of the history.
     /// - Parameter path: The path of the page that shows the history.

@@ -18,7 +18,7 @@ struct AudiencePages: LibraryPages {
     }
 
     /// Returns the template variables for the preview: the number of devices and some of them, or the error. For a form
-    /// without a condition, they say that there is no preview.
+    /// without a condition, they state that there is no preview.
     func previewed(_ form: AudienceForm, _ request: PageRequest) async throws -> PageModel {
         do {
             guard let expression = try form.expression() else { return ["isEmpty": true] }
@@ -89,11 +89,12 @@ struct AudienceForm: Sendable, Equatable {
 
     static let kinds = ["tag", "user", "locale", "timeZone", "appVersion", "lastSeen", "attribute", "all"]
     static let comparisons = ["is", "not", "atLeast", "above", "atMost", "below"]
-    /// The maximum number of rows, beyond which none can be added. Further conditions must be written as JSON.
+    /// The maximum number of rows. Further conditions must be written as JSON.
     static let maximumRows = 50
 
     var rows: [Row] = [Row()]
-    /// A Boolean value that indicates whether one of the conditions suffices. Otherwise, all conditions must be met.
+    /// A Boolean value that indicates whether one of the conditions suffices. If it is `false`, all conditions must be
+    /// met.
     var isAny = false
     /// A further condition as JSON, for conditions that rows cannot express.
     var json = ""
@@ -112,7 +113,7 @@ struct AudienceForm: Sendable, Equatable {
     }
 
     /// Adds or removes a row if the pressed button requests it.
-    /// - Returns: `true` for a button that adds or removes a row, `false` for any other button.
+    /// - Returns: `true` for a button that adds or removes a row, and `false` for any other button.
     mutating func change(by action: String) -> Bool {
         if action == "add-condition" {
             if self.rows.count < Self.maximumRows { self.rows.append(Row()) }
@@ -137,7 +138,7 @@ struct AudienceForm: Sendable, Equatable {
         return .object([self.isAny ? "or" : "and": .array(conditions)])
     }
 
-    /// Creates the form for an audience. Conditions that rows cannot express go into the JSON field.
+    /// Creates the form for an audience. Conditions that rows cannot express are written into the JSON field.
     init(_ expression: JSONValue) {
         var conditions = [expression]
         if case .object(let members) = expression {
@@ -174,14 +175,14 @@ extension AudienceForm.Row {
         }
     }
 
-    /// The value as a number or a Boolean if it looks like one, otherwise as a string.
+    /// The value as a number or a Boolean if it can be read as one, and otherwise as a string.
     private var typed: JSONValue {
         if let number = Int64(self.value) { return .integer(number) }
         if let number = Double(self.value), number.isFinite { return .number(number) }
         return ["true": .bool(true), "false": .bool(false)][self.value] ?? .string(self.value)
     }
 
-    /// Creates the row for one condition; returns `nil` for a condition that a row cannot express.
+    /// Creates the row for one condition. Returns `nil` for a condition that a row cannot express.
     fileprivate init?(_ condition: JSONValue) {
         guard case .object(let members) = condition else { return nil }
         if members.count == 1, let inner = members["not"], let row = Self(inner), row.comparison == "is" {

@@ -14,7 +14,7 @@ struct ComposeForm: Sendable {
         var isEmpty: Bool { self.locale.isEmpty && self.title.isEmpty && self.subtitle.isEmpty && self.body.isEmpty }
     }
 
-    /// The maximum number of languages of a notification, beyond which the form adds none.
+    /// The maximum number of languages of a notification. The form adds no more.
     static let maximumLanguages = 100
 
     var values: [String: String] = [:]
@@ -66,7 +66,7 @@ struct ComposeForm: Sendable {
     }
 
     /// Adds or removes a language if the pressed button requests it.
-    /// - Returns: `true` for a button that adds or removes a language, `false` for any other button.
+    /// - Returns: `true` for a button that adds or removes a language, and `false` for any other button.
     mutating func change(by action: String) -> Bool {
         if action == "add-language" {
             if self.languages.count < Self.maximumLanguages { self.languages.append(Language()) }
@@ -80,8 +80,8 @@ struct ComposeForm: Sendable {
         return true
     }
 
-    /// The members of a preview request that select the device for which the push is rendered: a device, a user or a
-    /// language; empty for no particular device.
+    /// The members of a preview request that select the device for which the push is rendered by its token, its user or
+    /// its language. There are none for no particular device.
     var previewSubject: [String: JSONValue] {
         if let device = self.given("previewDevice") { return ["device": .string(device)] }
         if let user = self.given("previewUser") { return ["user": .string(user)] }
@@ -110,7 +110,7 @@ struct ComposeForm: Sendable {
 
 /// The API request that a form describes. Values that the API checks are not checked here.
 extension ComposeForm {
-    /// Returns the members for the content.
+    /// Returns the API members for the content of the notification.
     /// - Throws: ``RequestError`` for JSON that cannot be parsed. The path of the error is the name of the field.
     func contentMembers() throws(RequestError) -> [String: JSONValue] {
         var members: [String: JSONValue] = [:]
@@ -148,7 +148,7 @@ extension ComposeForm {
     }
 
     /// Returns the body of the request that sends the notification.
-    /// - Throws: The errors of ``contentMembers()``, and those of the audience's JSON.
+    /// - Throws: The errors of ``contentMembers()``, and ``RequestError`` for an audience whose JSON cannot be parsed.
     func request() throws(RequestError) -> JSONValue {
         var members = try self.contentMembers()
         members["name"] = self.text("name") ?? members["name"] ?? self.impliedName
@@ -162,8 +162,8 @@ extension ComposeForm {
         return .object(members)
     }
 
-    /// Returns the audience as an API member, or `nil` if the form names none. Throws ``RequestError`` for invalid
-    /// JSON.
+    /// Returns the audience as an API member, or `nil` if the form names none.
+    /// - Throws: ``RequestError`` for JSON that cannot be parsed.
     func audienceMember() throws(RequestError) -> JSONValue? {
         var condition: [String: JSONValue]
         switch self["audience"] {
@@ -182,7 +182,7 @@ extension ComposeForm {
         return .object(condition)
     }
 
-    /// The member `when`, or `nil` for a notification that is sent immediately, at any hour.
+    /// The API member `when`, or `nil` for a notification that is sent immediately and at any hour.
     private var whenMember: JSONValue? {
         var members: [String: JSONValue] = [:]
         let window = JSONValue.members([
@@ -215,8 +215,8 @@ extension ComposeForm {
         }
     }
 
-    /// The name of a notification for which none was entered: its title, or else the beginning of its body; `nil`
-    /// without both.
+    /// The name of a notification for which none was entered. It is the title, or else the beginning of the body, or
+    /// `nil` if there is neither.
     private var impliedName: JSONValue? {
         let text = (self.given("title") ?? self.given("body") ?? "").prefix { $0 != "\n" }
         var name = ""
@@ -249,8 +249,8 @@ extension ComposeForm.Language {
     }
 }
 
-/// Creating a form from an existing request. Members that no field shows go into the field for further members, so that
-/// nothing is lost.
+/// The creation of a form from an existing request. Members that no field shows are written into the field for further
+/// members, so that nothing is lost.
 extension ComposeForm {
     /// Fills the form from the members of a notification request, or of a template's content.
     init(request: JSONValue) {

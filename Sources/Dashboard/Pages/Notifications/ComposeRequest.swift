@@ -5,7 +5,7 @@ import WebPages
 /// The API request that a form describes, with its audience, time and environment as text.
 ///
 /// The audience, time and environment can also be in the field for further members. Therefore, pages show and evaluate
-/// the request that is sent, and not the fields of the form.
+/// the request that is sent, instead of the fields of the form.
 struct ComposeRequest: Sendable {
     /// The body of the request that sends the notification. For a schedule, it is the notification of each run.
     let notification: JSONValue
@@ -15,9 +15,9 @@ struct ComposeRequest: Sendable {
 
     /// Creates the request from a form.
     /// - Parameters:
-    ///   - isRecurring: Whether the form describes a schedule.
-    ///   - stored: The schedule that the form changes, or `nil` for a new one. Values that no field shows are kept:
-    ///     further members of its rule, and the name of its notification.
+    ///   - isRecurring: Pass `true` if the form describes a schedule.
+    ///   - stored: The schedule that the form changes, or `nil` for a new one. Its values that no field shows are kept,
+    ///     which are further members of its rule and the name of its notification.
     /// - Throws: ``RequestError`` for JSON that cannot be parsed. The path of the error is the name of the field.
     init(_ form: ComposeForm, isRecurring: Bool, stored: JSONValue? = nil) throws(RequestError) {
         let notification = try form.request()

@@ -9,10 +9,10 @@ import WebPages
 /// The page for the publisher's server, which decides who is entitled to retail issues. It has forms that change, test
 /// and remove the server.
 struct EntitlementPages: PageArea {
-    /// The result of a posted form, which the page shows besides the settings.
+    /// The result of a posted form, which the page shows in addition to the settings.
     private struct Extra {
         var test: PublisherExchange?
-        /// The name of the form that was rejected: `set` or `test`; `nil` for none.
+        /// The name of the form that was rejected, which is `set` or `test`, or `nil` for none.
         var form: String?
         var error: RequestError?
     }
@@ -124,7 +124,7 @@ struct EntitlementPages: PageArea {
 
     // MARK: Changes
 
-    /// Configures the server. If the provider has generated the secret, this page shows it, but no later page does.
+    /// Configures the server. If the provider has generated the secret, the response shows it, but no later page does.
     private func set(_ request: PageRequest) async throws -> Response {
         try request.require(.operate)
         do {

@@ -11,7 +11,7 @@ struct NotifyProgress {
     private let downloads: DownloadFigures?
     private let summary: NotificationSummary
 
-    /// Reads the notification of an issue; returns `nil` if there is none, or if its retention has expired.
+    /// Reads the notification of an issue. Returns `nil` if there is none or it has been deleted.
     init?(_ issue: IssueRecord, _ request: PageRequest) async throws {
         guard let id = issue.notification else { return nil }
         do {
@@ -26,8 +26,8 @@ struct NotifyProgress {
     /// A Boolean value that indicates whether the notification is complete or cancelled.
     var hasEnded: Bool { [.done, .cancelled].contains(self.notification.state) }
 
-    /// A Boolean value that indicates whether nothing will change any more: the notification has ended and no download
-    /// is open.
+    /// A Boolean value that indicates whether nothing will change any more because the notification has ended and no
+    /// download is open.
     var isFinal: Bool { self.hasEnded && self.downloads?.open ?? 0 == 0 }
 
     var left: Int { self.summary.left }
@@ -42,8 +42,8 @@ struct NotifyProgress {
         return steering
     }
 
-    /// The number of the current wave, starting at 1, and the total number of waves, or `nil` for a notification
-    /// without waves.
+    /// The number of the current wave, starting at 1, and the total number of waves, or `nil` for a notification that
+    /// is not sent in waves.
     var wave: (present: Int, all: Int)? {
         guard case .waves(let size, _, _)? = self.notification.pace, size > 0 else { return nil }
         let progress = self.notification.progress

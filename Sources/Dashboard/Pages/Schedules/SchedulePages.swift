@@ -63,7 +63,8 @@ struct SchedulePages: PageArea {
         return request.page("schedule", title: schedule.schedule.name, model, error: error)
     }
 
-    /// Returns the event stream with the number of recipients, for which the page itself does not wait.
+    /// Returns the event stream that adds the number of recipients to the page, because the page itself does not wait
+    /// for it.
     private func live(_ request: PageRequest) async throws -> Response {
         let schedule = try await request.schedule()
         return request.live { request in
@@ -183,7 +184,6 @@ struct SchedulePages: PageArea {
 
 /// The calendar of a month in a time zone, in weeks that start on Monday.
 struct MonthGrid {
-    /// The month, such as `2026-11`.
     let month: String
     let previous: String
     let next: String

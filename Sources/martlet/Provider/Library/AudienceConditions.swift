@@ -42,7 +42,7 @@ struct AudienceConditions: ParsableArguments {
         return conditions
     }
 
-    /// Returns the audienceas JSON.
+    /// Returns the audience as JSON.
     /// - Throws: A validation error unless exactly one of `--query`, `--file`, `--all` and conditions specifies it.
     func audience() throws -> JSONValue {
         let conditions = self.conditions
