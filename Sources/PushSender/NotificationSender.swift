@@ -1,10 +1,8 @@
 package import PushTypes
 import Synchronization
 
-/// A sender of notifications to one push service with one credential.
-///
-/// The provider's dispatcher accesses the push service through this protocol only. No method throws an error, because
-/// every failure is an ``Outcome``.
+/// A sender of notifications to one push service with one credential. The provider's dispatcher accesses the push
+/// service through this protocol only. No method throws an error, because every failure is an ``Outcome``.
 package protocol NotificationSender: Sendable {
     /// Sends pushes and returns their outcomes in the same order.
     func send(_ pushes: [Push]) async -> [Outcome]

@@ -47,9 +47,8 @@ public enum Outcome: Hashable, Sendable {
     }
 }
 
-/// The reason why no connection to a push service could be opened, and the address that was used.
-///
-/// The fault usually lasts until a setting, a certificate or the network changes.
+/// The reason why no connection to a push service could be opened, and the address that was used. The fault usually
+/// lasts until a setting, a certificate or the network changes.
 public struct ConnectionFault: Hashable, Sendable {
     /// The reason why opening the connection failed.
     public enum Cause: String, Hashable, Sendable, CaseIterable {

@@ -77,7 +77,6 @@ extension PushServiceEndpoint {
     }
 
     /// Returns the TLS configuration for connections, with TLS 1.2 or newer and ALPN `h2` (reference 1.2).
-    ///
     /// - Throws: An error of swift-nio-ssl if the additional trust roots are not PEM certificates.
     func tlsConfiguration() throws -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()

@@ -81,9 +81,8 @@ enum PushResponse {
         var timestamp: Int64?
     }
 
-    /// Returns the rejection for a response with a status other than 200.
-    ///
-    /// If the body is not JSON, the reason is empty and the status alone determines the advice.
+    /// Returns the rejection for a response with a status other than 200. If the body is not JSON, the reason is empty
+    /// and the status alone determines the advice.
     static func rejection(_ response: HTTP2Response) -> Rejection {
         let content = Self.content(response.body)
         return Rejection(

@@ -14,9 +14,8 @@ public enum BinaryCommand: UInt8, CaseIterable, Hashable, Sendable {
 
 extension PushType {
     /// A Boolean value that indicates whether pushes of the type can be sent over the binary protocol, which has no
-    /// field for the push type.
-    ///
-    /// The service recognized alerts, background updates and device management messages by their payload.
+    /// field for the push type. The service recognized alerts, background updates and device management messages by
+    /// their payload.
     package var isCarriedByBinaryProtocol: Bool {
         switch self {
         case .alert, .background, .mdm, .voip, .complication: true

@@ -47,10 +47,8 @@ public struct Broadcast: Hashable, Sendable {
 }
 
 extension Push {
-    /// Creates the push for a broadcast.
-    ///
-    /// Additional headers give the request another path and name the channel, so that ``Push`` needs no property for
-    /// it.
+    /// Creates the push for a broadcast. Additional headers give the request another path and name the channel, so that
+    /// ``Push`` needs no property for it.
     package init(_ broadcast: Broadcast) {
         let notification = PushNotification(
             id: broadcast.id,

@@ -63,9 +63,8 @@ package enum Hexadecimal {
     }
 
     /// Decodes hexadecimal text in either case. Returns `nil` for an odd number of digits or a character that is not a
-    /// digit.
-    ///
-    /// The gateway calls this function for every request, so it looks the digits up in a table without branching.
+    /// digit. The gateway calls this function for every request, so it looks the digits up in a table without
+    /// branching.
     package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard text.count % 2 == 0 else { return nil }
         // A character that is not a digit has the value 0xff, which stays visible in the high bits of the union.

@@ -58,9 +58,8 @@ extension DeviceToken: CustomStringConvertible {
     public var description: String { "\(Hexadecimal.encode(self.bytes.prefix(4)))… (\(self.bytes.count) bytes)" }
 }
 
-/// The use for which a device token was issued, which determines the topic of pushes to it (reference 1.6).
-///
-/// A push service rejects a push with another topic as `DeviceTokenNotForTopic`, even if the token is valid.
+/// The use for which a device token was issued, which determines the topic of pushes to it (reference 1.6). A push
+/// service rejects a push with another topic as `DeviceTokenNotForTopic`, even if the token is valid.
 package enum DeviceTokenKind: String, CaseIterable, Hashable, Sendable {
     /// Tokens for alerts, badges, sounds and background updates. The tokens for MDM servers and for passes are of this
     /// kind too, because their topic has no suffix.

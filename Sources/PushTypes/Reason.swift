@@ -1,7 +1,5 @@
-/// The push service's reason for rejecting a request.
-///
-/// This is the only table of reason strings, HTTP statuses and status bytes of the binary protocol (reference 1.9, 4.3,
-/// 5.2 and 9.1).
+/// The push service's reason for rejecting a request. This is the only table of reason strings, HTTP statuses and
+/// status bytes of the binary protocol (reference 1.9, 4.3, 5.2 and 9.1).
 public enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     case badAuthorizationHeader = "BadAuthorizationHeader"
     case badCertificate = "BadCertificate"

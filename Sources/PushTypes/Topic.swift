@@ -32,7 +32,6 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns the app to which pushes of this topic belong, or `nil` if there is none. An app whose bundle id is the
     /// whole topic takes precedence over an app whose bundle id is the topic without a suffix.
-    ///
     /// - Parameter app: A closure that returns the app with a bundle id, or `nil` if there is none.
     package func owner<App>(lookingUp app: (_ bundleID: Topic) throws -> App?) rethrows -> App? {
         if let owner = try app(self) { return owner }

@@ -28,7 +28,6 @@ struct CommandTree: Decodable, Sendable {
             return names.lazy.flatMap { Self.settings[$0.name] ?? [] }.first { $0.argumentHelp == self.abstract }
         }
 
-        /// The settings by the names of their flags.
         private static let settings = Dictionary(grouping: SettingTable.all.flatMap(\.settings)) { $0.flag }
 
         /// A string by which the same option of different commands is recognized, so that a manual page describes it

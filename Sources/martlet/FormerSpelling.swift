@@ -1,6 +1,5 @@
-/// The former names of commands and options, which still work in this version, with a warning.
-///
-/// Help, completions and manual pages do not show the former names.
+/// The former names of commands and options, which still work in this version, with a warning. Help, completions and
+/// manual pages do not show the former names.
 enum FormerSpelling {
     /// A command that was renamed, with its former and its current name.
     struct Change {
@@ -13,7 +12,6 @@ enum FormerSpelling {
     struct OptionChange {
         /// The words with which the commands that have the option begin.
         let command: [String]
-        /// The former name with its hyphens.
         let former: String
         /// The current name with its hyphens, or `nil` if the value is now the first argument of the command.
         let current: String?

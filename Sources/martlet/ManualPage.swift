@@ -224,7 +224,6 @@ private struct ManualText {
         self.lines.append(([".\(macro)"] + words).joined(separator: " "))
     }
 
-    /// Adds a line of mdoc source unchanged.
     mutating func raw(_ line: String) { self.lines.append(line) }
 
     /// Adds paragraphs. Each sentence begins a new line, as mdoc requires. In `text`, an empty line begins a paragraph.
@@ -247,7 +246,6 @@ private struct ManualText {
         if !line.isEmpty { self.raw(Self.guarded(line)) }
     }
 
-    /// Adds lines that the page shows literally.
     mutating func literal(_ text: String) {
         self.raw(".Bd -literal -offset indent")
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {

@@ -65,7 +65,6 @@ struct MartletCommand: AsyncParsableCommand {
         }
     }
 
-    /// Parses the words of a command line, and runs the command.
     static func run(_ words: [String]) async throws {
         var command = try await Self.asyncParseAsRoot(words)
         if var command = command as? any AsyncParsableCommand {

@@ -3,7 +3,6 @@ package import MartletKit
 
 /// A command to the simulated phone, as one line of standard input or of a script.
 package enum PhoneCommand: TypedCommand {
-    /// Prints the notifications, the badge and the Live Activities.
     case list
     /// Prints the installation, its tokens, permissions and preferences, and the number of receipts that are not sent
     /// yet.
@@ -25,7 +24,6 @@ package enum PhoneCommand: TypedCommand {
     /// Signs the user in with a user proof: a token by which the app's back end confirms who the user is.
     case login(proof: String)
     case logout
-    /// Removes the app and installs it again.
     case reinstall
     /// Refuses the notifications of a category, or accepts them again.
     case optOut(String), optIn(String)
@@ -38,7 +36,6 @@ package enum PhoneCommand: TypedCommand {
     /// Waits for `count` events of one name that no earlier wait has consumed. It fails if fewer occur within
     /// `seconds`.
     case wait(SimulatorEvent.Name, count: Int, seconds: Int)
-    /// Keeps the simulator running until the process is interrupted.
     case stay
     case help
     case quit
@@ -205,7 +202,6 @@ struct CommandScanner {
         return (lines + ["  Events: \(events.map(\.rawValue).joined(separator: ", "))"]).joined(separator: "\n")
     }
 
-    /// Returns the error for arguments that the command `name` does not accept.
     func usageError(of name: String) -> CommandError {
         let usage = self.usage.first { $0.words.split(separator: " ").first == name[...] }
         return CommandError("this is '\(usage?.words ?? name)': \(usage?.meaning ?? "")")
@@ -271,6 +267,5 @@ package protocol TypedCommand: Hashable, Sendable {
     /// - Throws: ``CommandError`` that explains the syntax of the command, for any other line that is no command.
     init?(parsing line: some StringProtocol) throws
 
-    /// The command that terminates the simulator.
     static var quit: Self { get }
 }

@@ -45,9 +45,7 @@ package struct SimulatorEvent: Hashable, Sendable {
     package let name: Name
     /// The number of events that this event counts as for the command `wait`.
     package var count = 1
-    /// The lines of the event in human-readable output.
     package let lines: [String]
-    /// The members of the event's JSON object besides `event`.
     package let members: [String: JSONValue]
 
     package init(_ name: Name, _ lines: [String], _ members: [String: JSONValue?] = [:]) {
@@ -58,7 +56,6 @@ package struct SimulatorEvent: Hashable, Sendable {
         self.init(name, [line], members)
     }
 
-    /// The event as one JSON object.
     package var json: JSONValue { .object(self.members.merging(["event": .string(self.name.rawValue)]) { $1 }) }
 }
 
@@ -179,7 +176,6 @@ extension PhoneNotificationCenter {
         return lines + ["badge \(self.badge)"]
     }
 
-    /// The notifications, newest first, the Live Activities and the badge, as JSON.
     package var json: JSONValue {
         .object([
             "notifications": .array(self.entries.reversed().map { .object($0.members.compactMapValues { $0 }) }),
@@ -195,7 +191,6 @@ extension String {
 
 /// The response to a command, as text and as JSON.
 package struct SimulatorResponse: Hashable, Sendable {
-    /// The lines of the response in human-readable output.
     package let lines: [String]
     /// The response as JSON, or `null` for a response without a JSON form.
     package let json: JSONValue

@@ -11,7 +11,6 @@ package enum PhoneEvent: Hashable, Sendable {
     case sound(String)
     /// A push has woken the app in the background. `apnsID` is `nil` if the push came without one.
     case woken(PushContent, apnsID: String?)
-    /// A Live Activity has changed.
     case activity(LiveActivity, LiveActivityChange)
     /// A member of a payload was invalid and was ignored. The string describes the problem. `apnsID` is `nil` if the
     /// push came without one.
@@ -57,7 +56,6 @@ package enum LiveActivityChange: String, Hashable, Sendable {
     case started, updated, ended
     /// The stale date of the Live Activity has passed, so it is marked as stale.
     case stale
-    /// The Live Activity was removed from the Lock Screen.
     case removed
 }
 

@@ -2,9 +2,8 @@ package import Foundation
 package import MartletKit
 import PushTypes
 
-/// The notification centre of a phone with one app, without I/O: the list, the badge and the Live Activities.
-///
-/// It is stored between two runs of the simulator. The rules are those of reference 3, 7.4 and 7.6.
+/// The notification centre of a phone with one app, without I/O: the list, the badge and the Live Activities. It is
+/// stored between two runs of the simulator. The rules are those of reference 3, 7.4 and 7.6.
 package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
     /// The maximum number of notifications in the list. If it is exceeded, the oldest are dropped.
     static let maximumEntries = 1000
@@ -18,7 +17,6 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
     /// The number on the app's icon, or 0 for none.
     package private(set) var badge = 0
     package private(set) var activities: [LiveActivity] = []
-    /// The permissions that the user has granted to the app.
     package var capabilities: Capabilities {
         get { Capabilities(names: self.allowed) }
         set { self.allowed = newValue.names }
@@ -242,17 +240,15 @@ extension PhoneNotificationCenter {
         return events + removed.map { .activity($0, .removed) }
     }
 
-    /// The kind under which the phone's token for Live Activities is registered at present.
-    ///
-    /// Apple issues one token for starts and one for each activity, while the gateway gives a device one token for each
-    /// topic. The kind of the phone's token is therefore that for starts, and while an activity runs that for its
-    /// updates. Broadcasts need no token.
+    /// The kind under which the phone's token for Live Activities is registered at present. Apple issues one token for
+    /// starts and one for each activity, while the gateway gives a device one token for each topic. The kind of the
+    /// phone's token is therefore that for starts, and while an activity runs that for its updates. Broadcasts need no
+    /// token.
     package var activityTokenKind: MartletKit.TokenKind {
         let running = self.activities.last { !$0.hasEnded && $0.channel == nil }
         return running.map { .liveActivityUpdate(activity: $0.id) } ?? .liveActivityStart
     }
 
-    /// The broadcast channels of the Live Activities that have not ended.
     var channels: Set<String> { Set(self.activities.filter { !$0.hasEnded }.compactMap(\.channel)) }
 
     private mutating func change(_ content: PushContent, _ push: PhonePush, now: Date) -> [PhoneEvent] {

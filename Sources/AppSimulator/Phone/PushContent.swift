@@ -3,9 +3,8 @@ package import PushDevice
 package import PushSupport
 package import PushTypes
 
-/// The members of a payload that the operating system of a phone evaluates (reference 3).
-///
-/// Parsing never fails: a member that cannot be used is described in ``problems`` and treated as absent.
+/// The members of a payload that the operating system of a phone evaluates (reference 3). Parsing never fails: a member
+/// that cannot be used is described in ``problems`` and treated as absent.
 package struct PushContent: Hashable, Sendable {
     /// The maximum size of a payload in bytes. A larger one is not parsed. No push service delivers more than 5,120
     /// bytes (reference 3.6).
@@ -30,7 +29,6 @@ package struct PushContent: Hashable, Sendable {
     package private(set) var activity: LiveActivityPush?
     /// The whole payload, which is empty for data that is not a JSON object.
     package internal(set) var payload: [String: JSONValue] = [:]
-    /// The descriptions of the members that cannot be used.
     package private(set) var problems: [String] = []
     /// The path of the file that the notification service extension has attached, or `nil` for none.
     package var attachment: String?
@@ -128,7 +126,6 @@ package struct PushContent: Hashable, Sendable {
 /// as absent.
 struct PayloadReader {
     private let members: [String: JSONValue]
-    /// The path of the object in the descriptions of problems, such as `aps.alert`.
     private let path: String
     /// The problems found so far, each with the path of its member.
     private(set) var problems: [String] = []

@@ -6,9 +6,8 @@ import NIOHTTP1
 import PushSupport
 package import PushTypes
 
-/// A transport that uses AsyncHTTPClient, because Foundation on Linux keeps a core busy while a request waits.
-///
-/// It follows no redirects, so that neither the app's key nor a secret reaches another host. Each request opens a
+/// A transport that uses AsyncHTTPClient, because Foundation on Linux keeps a core busy while a request waits. It
+/// follows no redirects, so that neither the app's key nor a secret reaches another host. Each request opens a
 /// connection, unless many apps share a client.
 package struct HTTPClientTransport: DownloadTransport {
     private let configuration: HTTPClient.Configuration

@@ -24,7 +24,6 @@ package final class PhoneFolder: Sendable {
     /// Returns the path of the folder for one installation of the app. Each installation has another folder, so that
     /// unfinished work of a removed installation cannot change the current one.
     package func appFolder(install: Int) -> String { "\(self.path)/app-\(install)" }
-    /// Returns the path of the folder for the attachments in an installation's folder.
     package static func attachments(of appFolder: String) -> String { "\(appFolder)/attachments" }
     private var phoneFile: String { "\(self.path)/phone.json" }
 

@@ -130,9 +130,8 @@ struct ServiceExtension: Sendable {
 }
 
 extension PushContent {
-    /// Creates the content of a decrypted notification, which is shown instead of the placeholder in `payload`.
-    ///
-    /// The payload is kept as it arrived, because the app decrypts it again.
+    /// Creates the content of a decrypted notification, which is shown instead of the placeholder in `payload`. The
+    /// payload is kept as it arrived, because the app decrypts it again.
     init(_ notification: MartletKit.ReceivedNotification, in payload: [String: PushSupport.JSONValue]) {
         var members = payload
         var aps: [String: PushSupport.JSONValue] = [:]

@@ -100,7 +100,6 @@ extension Simulator {
         await self.synchronize()
     }
 
-    /// Reports the screen that a notification opens, if there is one.
     private func show(_ notification: MartletKit.ReceivedNotification) {
         guard let opening = self.app.opening(notification) else { return }
         let values = opening.values.sorted { $0.key < $1.key }.map { "\($0): \(PhoneText.plain($1))" }

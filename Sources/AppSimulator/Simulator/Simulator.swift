@@ -6,9 +6,8 @@ import PushSupport
 package import PushTypes
 import ServiceLifecycle
 
-/// A phone with one app: a device of the push service, its notification centre, and the app with MartletKit.
-///
-/// The simulator is a `Service`, which executes the user's commands while it runs.
+/// A phone with one app: a device of the push service, its notification centre, and the app with MartletKit. The
+/// simulator is a `Service`, which executes the user's commands while it runs.
 package actor Simulator: Service {
     /// The time limit for sending pending changes and receipts when the simulator stops.
     package static let flushTime: Duration = .seconds(5)
@@ -35,9 +34,7 @@ package actor Simulator: Service {
     private var channels: Set<String> = []
     var isInForeground = false
     var lastOpened: NotificationEntry?
-    /// The task of the connection to the push service, which also handles pushes.
     private var session: Task<Void, Never>?
-    /// The task that waits for the next change of a Live Activity.
     private var timer: Task<Void, any Error>?
     let log: SimulatorEventLog
 
@@ -75,7 +72,6 @@ package actor Simulator: Service {
         }
     }
 
-    /// Keeps the phone connected until the service is shut down.
     package func run() async throws {
         await self.launch()
         try? await gracefulShutdown()
@@ -84,7 +80,6 @@ package actor Simulator: Service {
 
     // MARK: - The app's process
 
-    /// Launches the app, and connects the phone.
     func launch() async {
         let device = Device(identity: self.identity, configuration: self.configuration.device, logger: self.logger)
         (self.device, self.channels) = (device, [])
@@ -119,7 +114,6 @@ package actor Simulator: Service {
         self.advance()
     }
 
-    /// Terminates the app's process and closes the connection.
     func end() async {
         self.timer?.cancel()
         self.session?.cancel()
@@ -269,7 +263,6 @@ package struct SimulatorConfiguration: Sendable {
     package var publicKey: String
     /// The environment of the device tokens. Default sandbox.
     package var environment: PushTypes.PushEnvironment = .sandbox
-    /// The address of the device link.
     package var device: DeviceConfiguration
     /// The locale, time zone and app version that the app registers, or `nil` for those of the system, and for no
     /// version.

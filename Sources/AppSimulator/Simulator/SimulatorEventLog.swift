@@ -9,10 +9,8 @@ final class SimulatorEventLog: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        /// The number of the current installation of the app. Events of other installations are not reported.
         var install = 0
         var problem: String?
-        /// The kinds of tokens of this launch that the provider has not confirmed yet.
         var unconfirmed: Set<String> = []
         /// The kinds of tokens that the provider has confirmed and whose registration was not reported yet.
         var confirmed: [String] = []

@@ -73,7 +73,6 @@ struct FormField {
         self.limit(to: list[path])
     }
 
-    /// Sets the bounds of the field to those of a member of an API request.
     mutating func limit(to member: Schema) { (self.maximum, self.range) = (member.maximumLength, member.range) }
 
     /// Returns the variables of the partial `control`. Each variable has a value, because a template would otherwise

@@ -9,7 +9,6 @@ extension JSONValue {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// The value as one line of JSON.
     var line: String { (try? self.text).map { String(decoding: $0, as: UTF8.self) } ?? "" }
 
     /// Parses a JSON object from the value of a field. Returns `nil` for an empty field.

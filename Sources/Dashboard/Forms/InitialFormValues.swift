@@ -3,9 +3,7 @@ import PushHTTP
 import PushSupport
 
 /// The initial values of a form, which its hidden field `was` contains. Only members that were changed in the form are
-/// sent to the API.
-///
-/// Thus, a change that another person has made to other members in the meantime is not reverted.
+/// sent to the API. Thus, a change that another person has made to other members in the meantime is not reverted.
 enum InitialFormValues {
     private static let field = "was"
 

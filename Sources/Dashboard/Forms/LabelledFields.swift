@@ -1,16 +1,12 @@
 import PushSupport
 import WebPages
 
-/// Creates the fields of a form from its localized labels and hints.
-///
-/// The label of the field `title` is the localized text `AREA.title`, its hint is `AREA.titleHint`, and the label of an
-/// option is `AREA.titleOptions.VALUE`.
+/// Creates the fields of a form from its localized labels and hints. The label of the field `title` is the localized
+/// text `AREA.title`, its hint is `AREA.titleHint`, and the label of an option is `AREA.titleOptions.VALUE`.
 struct LabelledFields {
     let texts: LocalizedTexts
-    /// The path of the localized texts that contain the labels and hints, such as `compose`.
     let area: String
     let values: [String: String]
-    /// The error messages of the API, by the name of the field.
     let problems: [String: String]
 
     /// Returns a field with a single-line input.
@@ -85,12 +81,10 @@ struct LabelledFields {
     }
 }
 
-/// Creates the fields of a form for members of an API request, from localized labels and hints.
-///
-/// The label of the field `url` is the localized text `AREA.url`, and its hint is `AREA.urlHint`.
+/// Creates the fields of a form for members of an API request, from localized labels and hints. The label of the field
+/// `url` is the localized text `AREA.url`, and its hint is `AREA.urlHint`.
 struct MemberFields {
     let texts: LocalizedTexts
-    /// The path of the localized texts that contain the labels and hints, such as `webhooks`.
     let area: String
     /// The members of the API request, which determine the bounds of the fields.
     let list: RequestObject

@@ -30,13 +30,10 @@ struct AnonymousPageRequest: Sendable {
     /// The client's network as a caller of budgets, to which wrong API keys and links are charged.
     var client: BudgetCaller { BudgetCaller(from: self.context.channel) ?? BudgetCaller() }
 
-    /// The field `user-agent` of the request, truncated to 200 characters.
     var agent: String { String((self.http.headers[.userAgent] ?? "").prefix(200)) }
 
-    /// Returns the session whose token is in the cookie, or `nil` if there is no valid session.
-    ///
-    /// The event stream of a live section does not count as a use of the session, so that an open tab does not extend
-    /// the session.
+    /// Returns the session whose token is in the cookie, or `nil` if there is no valid session. The event stream of a
+    /// live section does not count as a use of the session, so that an open tab does not extend the session.
     func session() async throws -> Session? {
         guard let token = self.renderer.cookie.token(in: self.http.headers) else { return nil }
         let isUse = self.http.headers[.accept] != "text/event-stream"
@@ -66,9 +63,8 @@ struct AnonymousPageRequest: Sendable {
     }
 
     /// Returns the fields of a form that a signed-in caller has posted, with the permit for the bytes of a long form,
-    /// or `nil` for a short one.
-    ///
-    /// Query items are not treated as form fields, because logs and the browser's history contain them.
+    /// or `nil` for a short one. Query items are not treated as form fields, because logs and the browser's history
+    /// contain them.
     func form(of person: APICaller) async throws -> (fields: FormData, held: BudgetPermit?) {
         var limits = FormData.Limits()
         // The limits have room for certificates and notification content. The files of issues are read as streams.
@@ -89,7 +85,6 @@ struct AnonymousPageRequest: Sendable {
         self.renderer.languages.texts(session?.language, acceptLanguage: self.http.headers[.acceptLanguage])
     }
 
-    /// Returns a page that does not use the dashboard's layout, such as the sign-in page.
     func page(
         _ template: String,
         title: String,

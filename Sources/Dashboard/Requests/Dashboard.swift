@@ -5,13 +5,11 @@ import PushProvider
 import PushSupport
 import WebPages
 
-/// The dashboard: web pages for people, on the listener of the REST API.
-///
-/// A page makes API requests within the process, as the signed-in caller. Scopes, apps, limits, audit entries and
-/// errors are therefore those of the API, and each page can show its requests as `curl` commands. Instead of JSON, a
-/// page uses the values from which responses are encoded (`ResponseValue`).
+/// The dashboard: web pages for people, on the listener of the REST API. A page makes API requests within the process,
+/// as the signed-in caller. Scopes, apps, limits, audit entries and errors are therefore those of the API, and each
+/// page can show its requests as `curl` commands. Instead of JSON, a page uses the values from which responses are
+/// encoded (`ResponseValue`).
 package struct Dashboard: ProviderPages {
-    /// The path at which all pages of the dashboard begin.
     static let root = "/dashboard"
 
     let areas: [any PageArea]

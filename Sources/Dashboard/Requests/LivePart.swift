@@ -7,10 +7,8 @@ import PushSupport
 import ServiceLifecycle
 
 /// A section of a page that is updated while the page is shown, with server-sent events (HTML Living Standard, section
-/// 9.2).
-///
-/// The section is rendered once a second, and sent when it has changed. When a stream ends, the browser opens a new
-/// one.
+/// 9.2). The section is rendered once a second, and sent when it has changed. When a stream ends, the browser opens a
+/// new one.
 struct LivePart: Sendable {
     /// The content of the section at a point in time, as an event contains it.
     struct Update: Sendable {
@@ -45,10 +43,8 @@ struct LivePart: Sendable {
 }
 
 extension PageRequest {
-    /// Returns the event stream for a live section of this page.
-    ///
-    /// The session is read again for each update. Therefore, the stream ends with the session, and shows only content
-    /// that the caller's current role and apps allow.
+    /// Returns the event stream for a live section of this page. The session is read again for each update. Therefore,
+    /// the stream ends with the session, and shows only content that the caller's current role and apps allow.
     func live(_ render: @escaping @Sendable (PageRequest) async throws -> LivePart.Update) -> Response {
         let (visitor, path, id) = (self.visitor, self.path, self.session.id)
         let part = LivePart(liveStreams: visitor.renderer.liveStreams) {

@@ -11,7 +11,6 @@ import WebPages
 /// A request that a page makes to the API within the process.
 struct LocalAPIRequest: Sendable {
     var method = HTTPRequest.Method.get
-    /// The path of the request, including its query.
     let path: String
     var body: JSONValue?
     var headers: HTTPFields = [:]

@@ -48,10 +48,8 @@ final class PageRequest: Sendable {
     /// The fields of the posted form, whose CSRF token has been checked. It is empty if no form was posted.
     var form: FormData { self.state.withLock { $0.form } ?? FormData() }
 
-    /// Returns whether the caller's scopes include a scope.
     func may(_ scope: APIScope) -> Bool { self.session.caller.allows(scope) }
 
-    /// Adds an API call to the list at the foot of the page.
     func note(_ call: LocalAPIRequest) { self.state.withLock { $0.calls.append(call) } }
 
     /// Stores the value of the field `retry-after` of an API call whose error the page shows, or `nil` if the field is
@@ -144,7 +142,6 @@ extension PageRequest {
         return page
     }
 
-    /// Returns a rendered section of a page, for live updates and previews.
     func part(_ template: String, _ model: PageModel) -> String {
         var model = model
         model["t"] = self.texts.variable
@@ -184,10 +181,8 @@ extension PageRequest {
 // MARK: Apps
 
 extension PageRequest {
-    /// The path of the app in the API.
     var api: String { "/v1/apps/\(URLText.encoded(self.parameter("app")))" }
 
-    /// The path of the app's pages, below ``Dashboard/root``.
     var appPath: String { "/apps/\(URLText.encoded(self.parameter("app")))" }
 
     /// Checks that the caller may use the app of the page, because some pages make no API request that would be
@@ -214,7 +209,6 @@ extension PageRequest {
         return try await self.list(path, of: LibraryNameResponse.self).entries.map(\.entry.name)
     }
 
-    /// Returns a rendered section of a page as a response, for the script that shows previews.
     func fragment(_ template: String, _ model: PageModel) -> Response {
         let html = self.part(template, model)
         let headers = SecurityHeaders.page(isSecure: self.interface.isSecure)
@@ -237,7 +231,6 @@ extension PageRequest {
         return response
     }
 
-    /// The template variable `may`, with the scopes of the caller.
     var permissions: PageModel {
         [
             "send": self.may(.send), "register": self.may(.register), "operate": self.may(.operate),
@@ -260,10 +253,8 @@ extension PageRequest {
 }
 
 /// An error that a page itself detects, with a message in the language of the page. All other errors are those of the
-/// API, in English.
-///
-/// Messages of the API are the same in commands, logs and documents, so that people can search for them. Pages mark
-/// these messages as English instead of translating them (docs/decisions/0036).
+/// API, in English. Messages of the API are the same in commands, logs and documents, so that people can search for
+/// them. Pages mark these messages as English instead of translating them (docs/decisions/0036).
 enum PageError: String {
     case noSuchPage = "no_such_page"
     case otherApp = "page_of_other_app"

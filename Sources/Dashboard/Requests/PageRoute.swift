@@ -89,7 +89,6 @@ struct PageRoute: Sendable {
         Self(method: .post, path: path, handler: .person(handler))
     }
 
-    /// Returns the route for a form with a file of any length.
     static func upload(
         _ path: String,
         _ handler: @escaping @Sendable (PageRequest, UploadForm.File?) async throws -> Response
@@ -97,7 +96,6 @@ struct PageRoute: Sendable {
         Self(method: .post, path: path, handler: .upload(handler))
     }
 
-    /// Returns the route for a page that can be used without a session.
     static func open(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -108,7 +106,6 @@ struct PageRoute: Sendable {
 }
 
 extension Response {
-    /// Returns the response that redirects a browser to another page, which it requests with GET.
     static func redirect(to path: String) -> Response {
         Response(status: .seeOther, headers: [.location: path, .cacheControl: "no-store"])
     }

@@ -21,9 +21,8 @@ public enum JSONValue: Hashable, Sendable {
         static let values = 16384
     }
 
-    /// Parses a JSON text.
-    ///
-    /// Returns `nil` for data that is not JSON, is larger than 256 KiB or is nested more than 32 levels deep.
+    /// Parses a JSON text. Returns `nil` for data that is not JSON, is larger than 256 KiB or is nested more than 32
+    /// levels deep.
     public init?(json: Data) {
         // Foundation reads UTF-16 too, in which a count of brackets goes wrong; there, every second byte is 0.
         guard json.count <= Bounds.text, !json.contains(0), Self.measure(json).depth <= Bounds.depth,
@@ -146,10 +145,8 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
 }
 
 extension JSONValue {
-    /// Returns the members of the payload in the dictionary with which the system delivers it.
-    ///
-    /// Values that are not JSON or exceed the limits are left out, because a hostile payload must not crash the app
-    /// that it wakes.
+    /// Returns the members of the payload in the dictionary with which the system delivers it. Values that are not JSON
+    /// or exceed the limits are left out, because a hostile payload must not crash the app that it wakes.
     static func members(of userInfo: [AnyHashable: Any]) -> [String: JSONValue] {
         var remaining = Bounds.values
         return Self.members(of: userInfo, depth: 1, remaining: &remaining)

@@ -1,6 +1,5 @@
-/// The limits within which attachments are downloaded.
-///
-/// The defaults suit a notification service extension, which the system gives 30 seconds and little memory.
+/// The limits within which attachments are downloaded. The defaults suit a notification service extension, which the
+/// system gives 30 seconds and little memory.
 public struct AttachmentPolicy: Hashable, Sendable {
     /// The accepted types, by default all types that the system can show.
     public var types: Set<AttachmentType>

@@ -1,8 +1,7 @@
 import Foundation
 
-/// A URL from which an attachment may be downloaded.
-///
-/// The URL is checked byte by byte before Foundation parses it, so that no two parsers can find different hosts in it.
+/// A URL from which an attachment may be downloaded. The URL is checked byte by byte before Foundation parses it, so
+/// that no two parsers can find different hosts in it.
 struct AttachmentURL: Hashable, Sendable {
     /// The maximum length of a URL in bytes. A longer one is rejected as malformed.
     static let maximumLength = 2048

@@ -149,7 +149,6 @@ extension Martlet {
         }
     }
 
-    /// Applies the outbox's changes to the storage, and reports its events.
     func apply(_ changes: ReceiptOutbox.Changes) {
         do {
             for name in changes.removed { try self.storage.remove(name) }
@@ -162,7 +161,6 @@ extension Martlet {
         for event in changes.events { self.report(event) }
     }
 
-    /// Removes all receipts.
     func removeReceipts() {
         self.unstored = []
         self.loadOutbox()
@@ -183,7 +181,6 @@ extension Martlet {
         return data.flatMap { try? JSONDecoder().decode(RetryDelay.self, from: $0) } ?? RetryDelay()
     }
 
-    /// Stores the back-off if it has changed.
     func storeBackOff() {
         do {
             let backOff = self.outbox.backOff

@@ -60,7 +60,6 @@ extension Martlet {
         self.removeKeys()
     }
 
-    /// Removes the keys for encrypted content from the storage.
     private func removeKeys() {
         #if Encryption
         do {

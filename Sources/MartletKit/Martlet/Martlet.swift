@@ -144,7 +144,6 @@ extension Martlet {
         return state
     }
 
-    /// Stores the state if it has changed.
     private func store(_ machine: RegistrationStateMachine) {
         guard machine != self.machine else { return }
         self.machine = machine
@@ -272,7 +271,6 @@ extension Martlet {
         }
     }
 
-    /// Schedules a synchronization for the time at which the next back-off ends.
     private func scheduleRetry() {
         self.retry?.cancel()
         self.retry = nil

@@ -32,7 +32,6 @@ extension Martlet.Configuration {
         ["authorization": "Bearer \(self.key)", "content-type": "application/json", "accept": "application/json"]
     }
 
-    /// Creates the HTTP request that registers or removes an installation.
     func request(_ request: RegistrationStateMachine.Request, installation: UUID) -> TransportRequest {
         let url = self.url(of: installation)
         switch request {
@@ -66,7 +65,6 @@ extension Martlet.Configuration {
         )
     }
 
-    /// Creates the request that sends a batch of receipts.
     func request(_ batch: ReceiptOutbox.Batch, installation: UUID, secret: String) -> TransportRequest {
         self.request("POST", "receipts", installation: installation, secret: secret, body: batch.json)
     }

@@ -28,9 +28,7 @@ struct ReceiptOutbox: Equatable, Sendable {
 
     /// The changes to apply to the storage, and the events to report to the app.
     struct Changes: Equatable, Sendable {
-        /// The names of the stored receipts to remove.
         var removed: [String] = []
-        /// The receipts to store again, marked as sent.
         var sent: [Receipt] = []
         var events: [Martlet.Event] = []
     }
@@ -38,7 +36,6 @@ struct ReceiptOutbox: Equatable, Sendable {
     /// Returns whether no receipt, waiting or sent, has this name.
     func isNew(_ name: String) -> Bool { self.waiting[name] == nil && self.sent[name] == nil }
 
-    /// Returns whether the receipt with this name has been sent.
     func isSent(_ name: String) -> Bool { self.sent[name] != nil }
 
     /// Returns the strictest level of privacy of a notification's receipts, or `nil` if the outbox has no receipt for

@@ -18,12 +18,10 @@ struct RegistrationState: Codable, Equatable, Sendable {
     var wanted: [String: JSONValue] = [:]
     /// The values of the members that the provider has confirmed. A value in ``wanted`` that differs is sent.
     var confirmed: [String: JSONValue] = [:]
-    /// The values that the provider has refused, by the name of the member.
     var refused: [String: Refused] = [:]
     /// A Boolean value that indicates whether the app has unregistered and the provider has not removed the
     /// installation yet.
     var isLeaving = false
-    /// The state of the user's attachment, as far as it is known.
     var user = User.none
     /// The token of a request without a secret to which no response has arrived, or `nil` for none. The provider may
     /// have registered it nevertheless.
@@ -38,12 +36,10 @@ struct RegistrationState: Codable, Equatable, Sendable {
     /// `nil` if none did.
     var replacedAt: Date?
     var backOff = RetryDelay()
-    /// The level of privacy that the user allows for receipts.
     var receiptPrivacy = ReceiptPrivacy.device
 
     /// The state of a user's attachment to an installation, as far as it is known.
     enum User: String, Codable, Equatable, Sendable {
-        /// The state of an installation for which the provider has no user.
         case none
         /// The state in which a user proof was sent without a response so far, and no user was attached before.
         case proofSent
@@ -53,7 +49,6 @@ struct RegistrationState: Codable, Equatable, Sendable {
 
     /// A token of the installation, stored under its ``place``.
     struct Token: Codable, Equatable, Sendable {
-        /// The token in hexadecimal digits.
         var text: String
         var environment: PushEnvironment
         let kind: String
@@ -64,7 +59,6 @@ struct RegistrationState: Codable, Equatable, Sendable {
         /// The last token of this ``place`` that the provider has refused, or `nil` for none.
         var refused: Confirmed?
 
-        /// The key under which the token is stored (``TokenKind/place``).
         var place: String { self.activity.map { "\(self.kind) \($0)" } ?? self.kind }
 
         /// A token that the provider confirmed or refused, with the time at which it did so.

@@ -1,7 +1,6 @@
 import Foundation
 
 /// A state machine that decides which requests register an installation with the provider, and when they are sent.
-///
 /// Requests are sent one at a time, because the first response contains the secret that the next request requires. A
 /// value that changes while a request is in flight differs from the confirmed one, and is sent next.
 struct RegistrationStateMachine: Equatable, Sendable {
@@ -47,7 +46,6 @@ struct RegistrationStateMachine: Equatable, Sendable {
     enum Request: Equatable, Sendable {
         /// Register a token, with the members that all tokens share.
         case register(Registration)
-        /// Remove the installation.
         case remove(secret: String)
     }
 
@@ -135,7 +133,6 @@ struct RegistrationStateMachine: Equatable, Sendable {
         return taken
     }
 
-    /// Returns the size of a member in a request, in bytes.
     private static func size(_ name: String, _ value: JSONValue) -> Int {
         JSONValue.string(name).json.count + value.json.count + 2
     }
@@ -183,7 +180,6 @@ extension RegistrationStateMachine {
 
     mutating func remove(_ kind: TokenKind) { self.state.tokens[kind.place] = nil }
 
-    /// Sets the wanted value of a member that all tokens share.
     mutating func want(_ name: String, _ value: JSONValue) { self.state.wanted[name] = value }
 
     /// Sets or removes an attribute. Returns `true` if it was changed, and `false` if it would exceed the maximum

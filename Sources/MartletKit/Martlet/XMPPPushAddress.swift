@@ -1,6 +1,5 @@
-/// The address to which a chat account's server reports messages while the app is offline (XEP-0357).
-///
-/// Store it with the account, because the provider returns the secret only once.
+/// The address to which a chat account's server reports messages while the app is offline (XEP-0357). Store it with the
+/// account, because the provider returns the secret only once.
 public struct XMPPPushAddress: Hashable, Sendable, Codable {
     /// The JID of the push component to which the account's server publishes.
     public let jid: String

@@ -38,7 +38,6 @@ struct IssueDownload {
         case append
         /// Remove the bytes that are present, and store the body from the start.
         case beginAnew
-        /// Read the body of the error response.
         case readError
     }
 

@@ -15,7 +15,6 @@ public struct PurchaseProof: Hashable, Sendable {
         (self.transactions, self.account, self.authToken) = (transactions, account, authToken)
     }
 
-    /// The members of a request that contain the proof.
     var members: [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         if !self.transactions.isEmpty { members["transactions"] = .array(self.transactions.map { .string($0) }) }

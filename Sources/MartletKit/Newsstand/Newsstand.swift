@@ -1,9 +1,8 @@
 #if canImport(CryptoKit) || Encryption
 public import Foundation
 
-/// A client for a publisher's issues: their catalogue, the reader's entitlement to them, and their files.
-///
-/// It caches nothing and repeats no request, so that the app decides when to repeat one.
+/// A client for a publisher's issues: their catalogue, the reader's entitlement to them, and their files. It caches
+/// nothing and repeats no request, so that the app decides when to repeat one.
 public struct Newsstand: Sendable {
     /// The characters that need no encoding anywhere in a URL (RFC 3986 section 2.3).
     private static let unreserved = CharacterSet(
@@ -234,7 +233,6 @@ public enum NewsstandError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Converts an error of the file system.
     init(file error: any Error) {
         let cause = (error as NSError).userInfo[NSUnderlyingErrorKey]
         let code = (error as? POSIXError)?.code ?? (cause as? POSIXError)?.code

@@ -52,7 +52,6 @@ package final class PartialFile: PartialContent {
 
     deinit { self.state.withLock { try? $0.file.close() } }
 
-    /// Returns the location of the partial file for a destination.
     package static func place(beside destination: URL) -> URL { destination.appendingPathExtension("part") }
 
     package var count: Int64 { self.state.withLock { $0.count } }

@@ -43,7 +43,6 @@ struct Receipt: Codable, Hashable, Sendable {
     /// The prefix of the names of all stored receipts.
     static let prefix = "receipt-"
 
-    /// The receipt as a JSON object in a request.
     var json: JSONValue {
         var members: [String: JSONValue] = [
             "id": .string(self.id.uuidString), "notification": .string(self.notification.uuidString),

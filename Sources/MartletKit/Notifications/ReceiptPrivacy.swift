@@ -1,6 +1,5 @@
-/// The level of privacy of receipts, from the strictest.
-///
-/// The user, the app and each notification determine a level, of which the strictest applies.
+/// The level of privacy of receipts, from the strictest. The user, the app and each notification determine a level, of
+/// which the strictest applies.
 public enum ReceiptPrivacy: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
     /// The level at which no receipts are sent.
     case none

@@ -1,8 +1,7 @@
 public import Foundation
 
-/// A notification as the app has received it.
-///
-/// All members are untrusted. A member that is missing or of another type is `nil`. Every payload can be parsed.
+/// A notification as the app has received it. All members are untrusted. A member that is missing or of another type is
+/// `nil`. Every payload can be parsed.
 public struct ReceivedNotification: Hashable, Sendable {
     /// The provider's id of the notification, or `nil` if the provider requested neither receipts nor encryption.
     public let id: UUID?
@@ -35,16 +34,13 @@ public struct ReceivedNotification: Hashable, Sendable {
     /// Parses the system's dictionary: `userInfo` of a notification's content, or the dictionary of a background push.
     public init(userInfo: [AnyHashable: Any]) { self.init(payload: JSONValue.members(of: userInfo)) }
 
-    /// Parses the JSON text of a payload.
-    ///
-    /// Returns `nil` for data that is not a JSON object, exceeds 256 KiB or 16,384 values, or is nested more than 32
-    /// levels deep.
+    /// Parses the JSON text of a payload. Returns `nil` for data that is not a JSON object, exceeds 256 KiB or 16,384
+    /// values, or is nested more than 32 levels deep.
     public init?(json: Data) {
         guard case .object(let members)? = JSONValue(payload: json) else { return nil }
         self.init(payload: members)
     }
 
-    /// Parses the members of a payload.
     init(payload: [String: JSONValue]) {
         let martlet = payload["martlet"]?.object ?? [:]
         self.init(

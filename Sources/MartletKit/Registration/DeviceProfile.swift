@@ -11,12 +11,10 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
     /// The ability to be woken in the background.
     public static let background = Capabilities(rawValue: 8)
 
-    /// The name of each capability in the provider's API.
     private static let words: [(Capabilities, String)] = [
         (.alert, "alert"), (.badge, "badge"), (.sound, "sound"), (.background, "background"),
     ]
 
-    /// The names of these capabilities in the provider's API.
     package var names: [String] { Self.words.compactMap { self.contains($0) ? $1 : nil } }
 
     /// Creates the capabilities with these names in the provider's API. Unknown names are ignored.
@@ -54,7 +52,6 @@ public struct DeviceProfile: Hashable, Sendable {
         )
     }
 
-    /// The members of the profile in a registration request.
     var members: [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         members["locale"] = self.locale.map { .string($0) }

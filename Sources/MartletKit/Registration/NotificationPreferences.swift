@@ -35,7 +35,6 @@ public struct NotificationPreferences: Hashable, Sendable {
         }
     }
 
-    /// The preferences as the member `preferences` of a registration.
     var json: JSONValue {
         var members: [String: JSONValue] = ["optOuts": .array(self.optOuts.sorted().map { .string($0) })]
         members["quietHours"] = self.quietHours.map { .object(["from": .string($0.from), "to": .string($0.to)]) }

@@ -40,9 +40,8 @@ struct ProvisioningProfile: Equatable {
         self.init(bytes)
     }
 
-    /// Parses the property list within a profile, which is signed data (CMS). Returns `nil` if there is none.
-    ///
-    /// The signature is not checked, because the system has checked that of the app, which contains the profile.
+    /// Parses the property list within a profile, which is signed data (CMS). Returns `nil` if there is none. The
+    /// signature is not checked, because the system has checked that of the app, which contains the profile.
     init?(_ bytes: Data) {
         guard bytes.count <= Self.maximumSize, let start = bytes.range(of: Data("<?xml".utf8)),
             let end = bytes.range(of: Data("</plist>".utf8), in: start.upperBound..<bytes.endIndex),

@@ -1,7 +1,5 @@
-/// The use for which the system issued a token.
-///
-/// An app has a token for each kind, and a push is sent only to tokens of its kind. A kind without a constant here can
-/// be created from its name in the provider's API.
+/// The use for which the system issued a token. An app has a token for each kind, and a push is sent only to tokens of
+/// its kind. A kind without a constant here can be created from its name in the provider's API.
 public struct TokenKind: RawRepresentable, Hashable, Sendable {
     /// The kind's name in the API. For an update token, a space and the id of the Live Activity follow.
     public let rawValue: String
@@ -26,7 +24,6 @@ public struct TokenKind: RawRepresentable, Hashable, Sendable {
         TokenKind(rawValue: "liveActivityUpdate \(activity)")
     }
 
-    /// The kind's name in the provider's API.
     var name: String { String(self.rawValue.prefix { $0 != " " }) }
 
     /// The id of the Live Activity of an update token, or `nil` for other kinds.

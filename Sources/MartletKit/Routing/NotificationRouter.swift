@@ -153,10 +153,8 @@ public struct NotificationRoute<Destination: Sendable>: Sendable {
 
 extension NotificationRoute: Equatable where Destination: Equatable {}
 
-/// The reason why a payload opens the fallback instead of a screen.
-///
-/// Its description is for the log. It contains names, which are shortened and have no control characters, but no
-/// values, because these may be private.
+/// The reason why a payload opens the fallback instead of a screen. Its description is for the log. It contains names,
+/// which are shortened and have no control characters, but no values, because these may be private.
 public struct RouteError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: String, Hashable, Sendable, CaseIterable {
         /// The fallback is opened because no screen has the payload's `class`.

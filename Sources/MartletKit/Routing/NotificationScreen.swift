@@ -1,8 +1,7 @@
 import Foundation
 
-/// A screen of the app that a notification may open.
-///
-/// A class, a path or both lead to it. The fallback screen may have neither.
+/// A screen of the app that a notification may open. A class, a path or both lead to it. The fallback screen may have
+/// neither.
 public struct NotificationScreen: Hashable, Sendable {
     /// The screen's name in the app, which consists of 1 to 64 letters, digits, `-`, `.` and `_`.
     public let name: String
@@ -83,10 +82,8 @@ public struct NotificationScreen: Hashable, Sendable {
 }
 
 extension NotificationScreen {
-    /// Checks the members of a payload's `property`, and returns the values for the screen.
-    ///
-    /// Members are checked in alphabetical order and the first error is thrown, so that the same payload always has the
-    /// same error.
+    /// Checks the members of a payload's `property`, and returns the values for the screen. Members are checked in
+    /// alphabetical order and the first error is thrown, so that the same payload always has the same error.
     func values(of properties: [String: JSONValue]) throws(RouteError) -> ScreenValues {
         guard properties.count <= ScreenRules.Limit.parameters else {
             throw RouteError(.tooLong, "there are more than \(ScreenRules.Limit.parameters) properties")

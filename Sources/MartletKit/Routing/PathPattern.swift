@@ -84,9 +84,8 @@ struct PathPattern: Hashable, Sendable {
     }
 }
 
-/// The decoded path of a payload.
-///
-/// The path is parsed byte by byte, because a Swift `Character` may be a slash with an accent.
+/// The decoded path of a payload. The path is parsed byte by byte, because a Swift `Character` may be a slash with an
+/// accent.
 struct RoutePath: Hashable, Sendable {
     let segments: [String]
     /// The items of the query by their names, which are unique.

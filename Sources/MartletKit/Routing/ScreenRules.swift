@@ -1,9 +1,7 @@
 public import Foundation
 
-/// The screens that notifications may open, and the fallback screen that is opened if a payload is refused.
-///
-/// Rules are created in code, or parsed from a file that an Android app can share (``init(json:)``), and are always
-/// validated.
+/// The screens that notifications may open, and the fallback screen that is opened if a payload is refused. Rules are
+/// created in code, or parsed from a file that an Android app can share (``init(json:)``), and are always validated.
 public struct ScreenRules: Hashable, Sendable {
     public let screens: [NotificationScreen]
     /// The name of the screen that is opened when a payload is refused. The screen requires no parameters.

@@ -1,8 +1,7 @@
 import Foundation
 
-/// A value that the app and its extension both change, without losing a change of either.
-///
-/// Each change is stored under the next number, which only one process can use. The other then repeats its change.
+/// A value that the app and its extension both change, without losing a change of either. Each change is stored under
+/// the next number, which only one process can use. The other then repeats its change.
 struct SharedValue: Sendable {
     /// The error of a call that was abandoned because other processes changed the value during every attempt.
     struct ContentionError: Error, Hashable, CustomStringConvertible {

@@ -4,10 +4,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A transport that sends requests with one `URLSession`.
-///
-/// It follows no redirects, so that neither the app's key nor a secret reaches another host, and it keeps no cookies
-/// and no cache.
+/// A transport that sends requests with one `URLSession`. It follows no redirects, so that neither the app's key nor a
+/// secret reaches another host, and it keeps no cookies and no cache.
 public struct URLSessionTransport: DownloadTransport {
     private let exchanges = ExchangeSession()
 
@@ -138,7 +136,6 @@ private final class Exchange: Sendable {
 
 /// A delegate that forwards the callbacks of a session to the exchanges of its tasks.
 private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    /// The exchanges in flight, by the identifiers of their tasks.
     private let exchanges = LockedValue<[Int: Exchange]>([:])
 
     func add(_ exchange: Exchange, for task: URLSessionTask) {

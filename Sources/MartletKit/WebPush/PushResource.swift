@@ -19,9 +19,8 @@ public struct PushResource: Hashable, Sendable {
     }
 }
 
-/// A message that a sender has sent to a push resource.
-///
-/// Its body is encrypted for the app. With the trait `Encryption`, `SubscriptionKeys` decrypts it.
+/// A message that a sender has sent to a push resource. Its body is encrypted for the app. With the trait `Encryption`,
+/// `SubscriptionKeys` decrypts it.
 public struct PushedMessage: Hashable, Sendable {
     /// The content encoding of an encrypted body.
     enum Coding: Hashable, Sendable {

@@ -68,7 +68,6 @@ struct CredentialsController: Controller {
         return try .json(CredentialResponse(record, over: transport, environment: environment))
     }
 
-    /// Removes the credential of one environment, and discards what depends on it, such as its senders.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)

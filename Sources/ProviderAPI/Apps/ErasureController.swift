@@ -12,7 +12,6 @@ struct ErasureController: Controller {
     let faults: ConfigurationFaultTracker
     /// The queue of pushes in memory. An erasure removes the pushes of the user or the app from it.
     let direct: DirectDispatch
-    /// The signal that wakes the service for the completion of erasures.
     let wake: WakeSignal
     /// The maximum time for which a request waits for the erasure. After that, the response has status 202, and a
     /// background service completes the erasure.

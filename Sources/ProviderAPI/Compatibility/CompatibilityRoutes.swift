@@ -11,10 +11,8 @@ import PushSupport
 package import PushTypes
 
 /// The form endpoints of older systems under `/compat`: a publisher's registration and notify forms, and the
-/// registration form of a web application.
-///
-/// A form contains its own credentials instead of an API key in a header field. ``CompatibilityConfiguration``
-/// determines which ones are accepted.
+/// registration form of a web application. A form contains its own credentials instead of an API key in a header field.
+/// ``CompatibilityConfiguration`` determines which ones are accepted.
 struct CompatibilityRoutes: Sendable {
     let configuration: CompatibilityConfiguration
     let store: any AppStore & PublishingStore

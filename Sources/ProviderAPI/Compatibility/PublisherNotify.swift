@@ -9,9 +9,8 @@ import PushSupport
 import PushTypes
 
 /// The publisher's notify form (reference 10.1). The notification wakes every device that supports Newsstand, so that
-/// the device downloads a new issue. It is sent in waves, so that devices do not all download at the same time.
-///
-/// The system of a device limits background downloads to one a day.
+/// the device downloads a new issue. It is sent in waves, so that devices do not all download at the same time. The
+/// system of a device limits background downloads to one a day.
 struct PublisherNotify: Equatable {
     /// The number of devices per wave if the form names none.
     static let defaultWaveSize: Int64 = 10_000
@@ -79,9 +78,7 @@ struct PublisherNotify: Equatable {
     }
 
     /// The idempotency key that is derived from the field `Id`, with a hash of the form as its fingerprint, or `nil` if
-    /// there is no such field.
-    ///
-    /// The fingerprint distinguishes a repetition from a different form with the same id.
+    /// there is no such field. The fingerprint distinguishes a repetition from a different form with the same id.
     var idempotency: Idempotency? {
         let asked = "\(self.waveSize) \(self.waveInterval) \(self.productID)"
         // Idempotency keys of API callers contain no space, so none equals this one.

@@ -32,7 +32,6 @@ extension ProviderExtension {
 package struct ProviderComponents: Sendable {
     package let configuration: ProviderConfiguration
     package let store: any ProviderStore
-    /// The registrations and removals of devices.
     package let devices: DeviceChanges
     package let acceptor: NotificationAcceptor
     /// The signals that wake the requests that wait for the outcomes of pushes.

@@ -12,9 +12,8 @@ import ServiceLifecycle
 
 /// A provider server: the REST API, the dispatcher and their background services.
 package final class ProviderServer: Service {
-    /// The text of the admin key that the first start issues, or `nil` at later starts.
-    ///
-    /// The key is valid once ``port()`` has returned. The only copy is in ``ProviderConfiguration/adminKeyFile``.
+    /// The text of the admin key that the first start issues, or `nil` at later starts. The key is valid once
+    /// ``port()`` has returned. The only copy is in ``ProviderConfiguration/adminKeyFile``.
     package var firstAdminKey: String? { self.adminKey.text }
 
     private let adminKey: FirstAdminKey
@@ -139,7 +138,6 @@ extension ProviderServer {
         }
     }
 
-    /// Reports that a provider without a listener has started. Such a provider needs no admin key.
     private func openWithoutListener() {
         self.core.logger.info("provider is open", metadata: ["api": "none"])
         self.bound.resolve(.success(0))
@@ -172,7 +170,6 @@ extension ProviderServer {
         self.bound.resolve(.success(port))
     }
 
-    /// Runs all services until one fails or all have finished.
     private func runServices() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for service in self.services { group.addTask { try await service.run() } }
@@ -194,7 +191,6 @@ extension ProviderServer {
     /// The maximum number of bridges of an app that a log line names. Further ones are omitted.
     private static let namedBridges = 5
 
-    /// Logs a warning for each app with bridges whose pushes are sent to another app.
     private func warnOfOverruledBridges() async {
         let log = RateLimitedLog(self.core.logger, self.core.budgets[.logLines])
         do {
@@ -259,10 +255,9 @@ extension ProviderServer {
         }
     }
 
-    /// The maximum number of connections that wait in the system's queue until they are accepted.
-    ///
-    /// The system may reduce it, as macOS does to 128 by default. A client that finds the queue full tries to connect
-    /// again after a second. Hummingbird's default of 256 is too small for a burst of a thousand clients.
+    /// The maximum number of connections that wait in the system's queue until they are accepted. The system may reduce
+    /// it, as macOS does to 128 by default. A client that finds the queue full tries to connect again after a second.
+    /// Hummingbird's default of 256 is too small for a burst of a thousand clients.
     private static let backlog = 1024
 
     /// The limits of a request's header fields, which suffice for a path, a cursor and an API key.

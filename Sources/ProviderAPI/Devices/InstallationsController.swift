@@ -7,7 +7,6 @@ package import PushStore
 import PushSupport
 
 /// The operations at `/v1/apps/{app}/installations`, which an app may call with a public key for its own installation.
-///
 /// Every copy of the app contains the public key, so the key proves nothing. A caller proves that it is the
 /// installation with the token that it has registered, or with the secret that each successful response contains
 /// (docs/decisions/0024).

@@ -2,9 +2,7 @@ import Hummingbird
 import PushSupport
 
 /// The body of a request as a sequence of chunks. Iteration throws an error if the body is too long, or ends before the
-/// length in its `content-length`.
-///
-/// The idle timeout of the server aborts a body that stops arriving.
+/// length in its `content-length`. The idle timeout of the server aborts a body that stops arriving.
 struct UploadBody: AsyncSequence, AsyncIteratorProtocol {
     private var body: HummingbirdCore.RequestBody.AsyncIterator
     private let maximum: Int

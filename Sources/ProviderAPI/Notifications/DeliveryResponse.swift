@@ -64,7 +64,6 @@ package struct OutcomeResponse: ResponseObject {
 /// The outcomes of all recipients of a small notification.
 struct OutcomeList {
     let outcomes: [OutcomeResponse]
-    /// The number of recipients that have no final state yet.
     let pending: Int
 
     /// Creates the list from a notification's deliveries and devices. A recipient whose delivery is missing or is still

@@ -40,7 +40,6 @@ struct NotificationsController: Controller {
         ]
     }
 
-    /// Returns the operation that changes the state of a notification.
     private func change(_ name: String, _ summary: String, _ change: StateChange) -> ProviderOperation {
         .init(.post, "/v1/notifications/{notification}:\(name)", .audited, id: "\(name)Notification", summary) {
             try await self.set(change, name, $0)
@@ -101,7 +100,6 @@ struct NotificationsController: Controller {
         }
     }
 
-    /// Lists the deliveries of a notification, or only those in one state.
     private func deliveries(_ request: OperationRequest) async throws -> Response {
         let notification = try await request.object("notification") { try await self.store.notification($0) }
         let page = try request.page(.deliveries)

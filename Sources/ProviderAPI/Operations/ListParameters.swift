@@ -19,7 +19,6 @@ extension ParameterDescription {
         .choice(["true", "false"])
     )
 
-    /// Returns the description of the query parameter `sort`, with the sort orders of a list.
     static func sort<Sort: RawRepresentable<String> & CaseIterable>(_ type: Sort.Type) -> ParameterDescription {
         .query("sort", "The order; default \(type.allCases.first?.rawValue ?? "").", .choice(of: type))
     }

@@ -21,7 +21,6 @@ extension OperationTag {
     static let people = OperationTag("People")
     static let operation = OperationTag("Operation")
 
-    /// The sections of the OpenAPI document, in their order.
     static let all: [OperationTag] = [
         .apps, .devices, .audiences, .templates, .notifications, .channels, .schedules, .publishing, .tokens, .webhooks,
         .bridges, .administration, .people, .operation,

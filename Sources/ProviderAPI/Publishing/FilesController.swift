@@ -160,9 +160,7 @@ struct FilesController: Controller {
 
 extension BudgetCaller.Identity {
     /// Creates the identity of a reader without a credential, to whom downloads are charged. It is the reader's
-    /// network.
-    ///
-    /// Returns `nil` behind a proxy on the same machine, where all readers have the address of the proxy.
+    /// network. Returns `nil` behind a proxy on the same machine, where all readers have the address of the proxy.
     init?(ofReaderOn channel: any Channel) {
         // For an HTTP/2 stream, the address is that of its connection.
         guard let address = channel.remoteAddress ?? channel.parent?.remoteAddress,

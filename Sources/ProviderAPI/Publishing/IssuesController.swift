@@ -72,7 +72,6 @@ struct IssuesController: Controller {
         return try .page("issues", issues.map { IssueResponse(issue: $0) }, next: next)
     }
 
-    /// Adds a draft issue, which has no files yet.
     private func add(_ request: OperationRequest) async throws -> Response {
         let publication = try await request.object("publication") { try await self.store.publication($0) }
         let fields = try await request.fields(IssueRequest.addition)

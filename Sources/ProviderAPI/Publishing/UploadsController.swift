@@ -8,9 +8,8 @@ import PushStore
 import PushSupport
 
 /// The operations at `/v1/apps/{app}/uploads`, `/v1/uploads` and `/v1/apps/{app}/files`, which receive files in one
-/// request or in several.
-///
-/// Header fields and methods follow the draft "Resumable Uploads for HTTP". docs/publishing.md describes them.
+/// request or in several. Header fields and methods follow the draft "Resumable Uploads for HTTP". docs/publishing.md
+/// describes them.
 struct UploadsController: Controller {
     /// The content types of a body with a part of a file: that of the draft, and plain bytes.
     private static let partTypes = ["application/partial-upload", "application/octet-stream"]

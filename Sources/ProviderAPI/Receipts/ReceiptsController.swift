@@ -152,7 +152,6 @@ package struct ReceiptCountResponse: ResponseObject {
         .optional("actions", \.actions, "Of action and converted, by name."),
     ]
 
-    /// Returns the numbers of a notification's receipts, with one entry for each event.
     static func list(_ counts: [ReceiptCount]) -> [ReceiptCountResponse] {
         counts.filter { $0.action == nil }.map { count in
             let actions = counts.compactMap { one in

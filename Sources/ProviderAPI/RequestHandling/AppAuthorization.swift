@@ -36,10 +36,9 @@ extension ProviderOperation {
     }
 }
 
-/// Checks that a caller that is limited to certain apps acts only on these apps.
-///
-/// This is the only check of its kind, and runs before the operation's handler. The response does not reveal whether
-/// another app, or a record of another app, exists.
+/// Checks that a caller that is limited to certain apps acts only on these apps. This is the only check of its kind,
+/// and runs before the operation's handler. The response does not reveal whether another app, or a record of another
+/// app, exists.
 struct AppAuthorization: Sendable {
     let store: any AppStore
 

@@ -1,9 +1,8 @@
 import Foundation
 
-/// A state machine without I/O that aggregates failed requests, or frequent changes, for the audit trail.
-///
-/// For each caller, action and status, there is one entry per minute, with a count. The number of a caller's entries
-/// per minute is limited.
+/// A state machine without I/O that aggregates failed requests, or frequent changes, for the audit trail. For each
+/// caller, action and status, there is one entry per minute, with a count. The number of a caller's entries per minute
+/// is limited.
 struct AuditAggregator {
     /// The kind of requests that share an entry.
     struct Kind: Hashable {

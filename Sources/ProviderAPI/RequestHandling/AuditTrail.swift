@@ -48,7 +48,6 @@ final class AuditTrail: Sendable {
         }
     }
 
-    /// Returns a method and path without the components that must not be logged.
     private static func logged(_ action: String) -> String {
         guard let space = action.firstIndex(of: " ") else { return action }
         return "\(action[...space])\(RedactedPath.of(String(action[action.index(after: space)...])))"
@@ -116,9 +115,7 @@ extension AuditTrail {
     private static let hidden: Set<String> = ["user", "token", "installation"]
 
     /// Returns the path for the audit trail without users, tokens and installations, because those must not remain
-    /// there after an erasure.
-    ///
-    /// Consecutive slashes are treated as one, as by the router.
+    /// there after an erasure. Consecutive slashes are treated as one, as by the router.
     static func path(_ path: String, of operation: ProviderOperation) -> String {
         guard operation.pathParameters.contains(where: Self.hidden.contains) else { return path }
         let hidden = Set(Self.hidden.map { "{\($0)}"[...] })

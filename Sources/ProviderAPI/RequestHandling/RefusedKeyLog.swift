@@ -6,7 +6,6 @@ import Synchronization
 /// A service that logs requests whose API key was refused, in one summary per minute, so that an attack or a forgotten
 /// key causes only a few lines.
 final class RefusedKeyLog: Service {
-    /// The time between two summaries.
     private static let interval: Duration = .seconds(60)
     /// The maximum number of lines in a summary, each with the count of one kind of requests. One further line has the
     /// count of all others.

@@ -1,10 +1,9 @@
 import Metrics
 import Synchronization
 
-/// The metrics of requests.
-///
-/// They are `martlet_api_requests_total` by operation and status, `martlet_api_request_seconds` by operation,
-/// `martlet_api_throttled_total` by code, and `martlet_store_write_failures_total`.
+/// The metrics of requests. They are `martlet_api_requests_total` by operation and status,
+/// `martlet_api_request_seconds` by operation, `martlet_api_throttled_total` by code, and
+/// `martlet_store_write_failures_total`.
 package final class RequestMetrics: Sendable {
     /// The requests that are counted together.
     private struct Key: Hashable {
@@ -35,7 +34,6 @@ package final class RequestMetrics: Sendable {
     /// increase.
     private static let usualCodes = ["query_too_expensive", "too_many_bytes", "too_many_queries", "too_many_requests"]
 
-    /// Counts a request by the id of its operation, with its status and duration.
     package func count(_ operation: String, status: Int, duration: Duration) {
         let handles = self.handles(Key(operation: operation, status: status))
         handles.count.increment()

@@ -46,7 +46,6 @@ struct ScheduleCalendarController: Controller {
         return schedules
     }
 
-    /// Returns the earliest runs of all schedules, merged in order of time.
     private static func calendar(of schedules: [ScheduleRecord], from: Timestamp, to: Timestamp) -> CalendarResponse {
         typealias Run = CalendarResponse.Run
         let beforeFirst = from.advanced(by: .milliseconds(-1))

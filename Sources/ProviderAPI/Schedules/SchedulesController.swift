@@ -10,7 +10,6 @@ package import PushTypes
 /// The operations at `/v1/schedules`, which manage recurring notifications.
 struct SchedulesController: Controller {
     let store: any AppStore & DeviceStore & LibraryStore & ScheduleStore
-    /// The signal that wakes the schedule runner after a change of a schedule.
     let wake: WakeSignal
     let time: any TimeSource
     var limits = ScheduleLimits()
@@ -209,7 +208,6 @@ struct SchedulesController: Controller {
         return try self.runs(of: schedule.isPaused ? nil : schedule.rule, request)
     }
 
-    /// Lists the runs of a hypothetical schedule with the rule in the body.
     private func preview(_ request: OperationRequest) async throws -> Response {
         _ = try await request.app(self.store)
         return try self.runs(of: try self.rule(in: try await request.fields(ScheduleRequest.preview)), request)

@@ -86,7 +86,6 @@ struct FirstAdminKey: Sendable {
 
     private static func pending(_ file: String) -> String { "\(file).new" }
 
-    /// Renames the pending file to its final path, once the key is stored.
     private static func name(_ pending: String, _ file: String) throws {
         guard DurableFile.rename(pending, to: file) else {
             throw ProviderError.cannotWriteAdminKey(path: file, why: DurableFile.lastError)

@@ -3,10 +3,8 @@ import Logging
 import PushProvider
 import PushSupport
 
-/// The link with which the first person, an admin, is created.
-///
-/// As long as there is no person, every start creates a new link, so that a lost link does no harm. The link becomes
-/// invalid once there is a person.
+/// The link with which the first person, an admin, is created. As long as there is no person, every start creates a new
+/// link, so that a lost link does no harm. The link becomes invalid once there is a person.
 struct FirstAdminLink: Sendable {
     private let people: PeopleService
     private let configuration: ProviderConfiguration
@@ -25,9 +23,7 @@ struct FirstAdminLink: Sendable {
     }
 
     /// Creates the link if there is no person, and writes it to its file. The server calls it when the listener is
-    /// bound.
-    ///
-    /// A failure is only logged, because an administrator can also add people with an API key.
+    /// bound. A failure is only logged, because an administrator can also add people with an API key.
     func issue(port: Int) async {
         do {
             guard let link = try await self.people.makeLink(for: nil) else { return self.removeFile() }
@@ -42,7 +38,6 @@ struct FirstAdminLink: Sendable {
         }
     }
 
-    /// Removes the file with a link that has been redeemed.
     private func removeFile() {
         guard let file = self.configuration.adminLinkFile else { return }
         try? FileManager.default.removeItem(atPath: file)

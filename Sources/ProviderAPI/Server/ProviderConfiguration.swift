@@ -36,7 +36,6 @@ package struct ProviderConfiguration: Sendable {
     /// The origin under which clients reach the provider, such as `https://push.example.org`. The default, `nil`, means
     /// the host of each request.
     package var publicOrigin: String?
-    /// The settings for checking whether readers are entitled to retail issues.
     package var entitlement = EntitlementSettings()
     /// The client that reads events, such as deliveries, from the gateway to which the provider sends. The default,
     /// `nil`, means none.
@@ -46,7 +45,6 @@ package struct ProviderConfiguration: Sendable {
     package var erasure = ErasureSettings()
     /// The cost parameters for hashing passwords.
     package var passwords = StoredPassword.Parameters.standard
-    /// The lifetimes of sessions and links.
     package var sessions = SessionSettings()
     package var publishing = PublishingSettings()
     package var webhooks = WebhookLimits()
@@ -79,7 +77,6 @@ package struct ProviderConfiguration: Sendable {
 
     package var databasePath: String { "\(self.dataDirectory)/provider.sqlite" }
 
-    /// The path of the folder for uploaded files.
     package var filesPath: String { "\(self.dataDirectory)/files" }
 
     /// The path of a file that exists while a backup replaces the database, and prevents the provider from starting.

@@ -11,9 +11,7 @@ struct WALMonitor: Service {
     private static let foldLength = 64 * 1024 * 1024
     /// The length of the log above which a warning is logged after a checkpoint, in bytes.
     private static let warningLength = 256 * 1024 * 1024
-    /// The time between two checks of the log's length.
     private static let pause: Duration = .seconds(1)
-    /// The minimum time between two warnings.
     private static let warningInterval: Duration = .seconds(60)
 
     private let store: SQLiteStore

@@ -119,7 +119,6 @@ struct HistoryController: Controller {
         return try .json(["count": count])
     }
 
-    /// Sets the badge count of a user without sending a push.
     private func setBadge(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let user = try request.user()

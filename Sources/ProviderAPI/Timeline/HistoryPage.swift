@@ -11,7 +11,6 @@ struct HistoryPage {
     let eventsBefore: Int64?
     /// The oldest notification that was searched, from which the next page continues, or `nil` if all were searched.
     let horizon: NotificationCursor?
-    /// The deliveries that were added, without duplicates.
     private var allDeliveries: [DeliveryKey: DeliveryRecord] = [:]
     private var allEvents: [TokenEventRecord] = []
     /// A Boolean value that indicates whether the store may have more deliveries than were added.

@@ -11,7 +11,6 @@ package import PushTypes
 struct WebhooksController: Controller {
     let store: any AppStore & WebhookStore
     let addresses: AddressPolicy
-    /// The signal that wakes the service that delivers webhook events.
     let wake: WakeSignal
     /// The closure that aborts the request in flight to the webhook with the given id, before a change of the webhook
     /// is confirmed.
@@ -55,9 +54,8 @@ struct WebhooksController: Controller {
     /// The maximum number of webhooks of an app. Adding more is rejected.
     private static let maximum = 50
 
-    /// Adds a webhook with a new secret, which only this response shows.
-    ///
-    /// The address is checked both now and before each delivery, because names may resolve to other addresses later.
+    /// Adds a webhook with a new secret, which only this response shows. The address is checked both now and before
+    /// each delivery, because names may resolve to other addresses later.
     private func add(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(WebhookRequest.addition)
@@ -90,7 +88,6 @@ struct WebhooksController: Controller {
         try await self.response(try await self.webhook(request))
     }
 
-    /// Changes the members that are in the body, and leaves the others.
     private func change(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(WebhookRequest.change)
         let url = try fields.value(Member.url).map { try WebhookAddress($0, policy: self.addresses).url }

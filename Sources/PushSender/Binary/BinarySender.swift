@@ -109,9 +109,8 @@ public actor BinarySender: NotificationSender, Service {
     /// Sends one push and returns its outcome. For an accepted push, the call returns after the quiet period.
     public func send(_ push: Push) async -> Outcome { await self.send([push]).first ?? Self.lost }
 
-    /// Sends pushes in this order and returns their outcomes in the same order.
-    ///
-    /// If the calling task is cancelled, pushes that were not written yet end as not sent.
+    /// Sends pushes in this order and returns their outcomes in the same order. If the calling task is cancelled,
+    /// pushes that were not written yet end as not sent.
     public func send(_ pushes: [Push]) async -> [Outcome] { await self.send(pushes, nil) }
 
     /// Sends pushes, each of which can be taken back before it is written, and also before it is written again.
@@ -172,7 +171,6 @@ extension BinarySender {
         self.isProceeding = false
     }
 
-    /// Performs the actions of the state machine, except writes, which ``write()`` combines.
     private func perform(_ actions: [BinaryClientStateMachine.Action]) {
         for action in actions {
             switch action {
@@ -244,7 +242,6 @@ extension BinarySender {
         }
     }
 
-    /// Withdraws recalled pushes from the front of the queue of pushes to write.
     private func withdrawRecalledBeforeWriting() {
         while let identifier = self.stateMachine.nextToWrite, let ticket = self.tickets[identifier],
             ticket.batch.call?.begins(ticket.index) == false
@@ -313,7 +310,6 @@ extension BinarySender {
         self.proceed()
     }
 
-    /// Handles the closing of a connection, or the failure of an attempt to connect.
     func connectionClosed(_ error: (any Error)?, number: Int) {
         guard number == self.connectionNumber else { return }
         self.connectionNumber &+= 1
@@ -431,10 +427,9 @@ extension BinarySender {
         return ConnectionFault(cause, host: self.connector.endpoint.host, port: self.connector.endpoint.port)
     }
 
-    /// Returns whether the server closed the connection because it rejects the client certificate.
-    ///
-    /// In TLS 1.3, the alert for this follows the handshake. Notifications may have been written by then, but the
-    /// server has read none of them.
+    /// Returns whether the server closed the connection because it rejects the client certificate. In TLS 1.3, the
+    /// alert for this follows the handshake. Notifications may have been written by then, but the server has read none
+    /// of them.
     private static func isCertificateRejected(_ error: (any Error)?) -> Bool {
         guard let error else { return false }
         let text = "\(error)"

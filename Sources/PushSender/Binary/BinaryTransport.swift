@@ -1,10 +1,9 @@
 import Logging
 import PushTypes
 
-/// The sender of a credential whose transport is ``PushTransport/binary``.
-///
-/// It rejects notifications that the binary protocol cannot carry, with the reasons of the push service. When it is
-/// deallocated, the connection is closed once every push has its outcome.
+/// The sender of a credential whose transport is ``PushTransport/binary``. It rejects notifications that the binary
+/// protocol cannot carry, with the reasons of the push service. When it is deallocated, the connection is closed once
+/// every push has its outcome.
 final class BinaryTransport: NotificationSender {
     private let sender: BinarySender
     /// The topic that the certificate determines, or `nil` if the certificate names none.
@@ -42,7 +41,6 @@ final class BinaryTransport: NotificationSender {
         )
     }
 
-    /// Stops accepting pushes, and returns once each has its outcome.
     func close() async { await self.sender.close() }
 
     /// Returns the rejection of a notification that the binary protocol cannot carry, or `nil` if it can.

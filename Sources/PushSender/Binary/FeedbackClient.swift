@@ -4,9 +4,8 @@ import NIOSSL
 public import PushTypes
 import PushWire
 
-/// A client that reads the list of inactive tokens from a legacy feedback service (reference 6).
-///
-/// The service clears the list once it has been read, so process each tuple as it arrives, even if an error follows.
+/// A client that reads the list of inactive tokens from a legacy feedback service (reference 6). The service clears the
+/// list once it has been read, so process each tuple as it arrives, even if an error follows.
 public struct FeedbackClient: Sendable {
     /// The port of the feedback service.
     public static let defaultPort = 2196
@@ -31,9 +30,7 @@ public struct FeedbackClient: Sendable {
     package init(connector: LegacyConnector) { self.connector = connector }
 
     /// Connects to the service, and returns the tuples as they arrive. The stream finishes when the service has sent
-    /// the whole list.
-    ///
-    /// The stream fails with `FeedbackError`, or with an error of NIO if no connection can be opened.
+    /// the whole list. The stream fails with `FeedbackError`, or with an error of NIO if no connection can be opened.
     public func tuples() -> AsyncThrowingStream<FeedbackTuple, any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(
             of: FeedbackTuple.self,

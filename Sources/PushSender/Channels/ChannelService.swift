@@ -18,7 +18,6 @@ public final class ChannelService: Sendable {
     private let client: ServiceClient
 
     /// Creates a service. It connects when there is a request to send.
-    ///
     /// - Parameters:
     ///   - endpoint: The address for channels, for example ``PushServiceEndpoint/appleChannels(_:)``.
     ///   - credential: A signing key, or a certificate of the app.

@@ -122,9 +122,8 @@ actor ServiceClient {
         }
     }
 
-    /// Returns the current connection if it accepts requests, or else opens one.
-    ///
-    /// If it cannot be opened, all callers that wait for it receive its error, so that none waits for another attempt.
+    /// Returns the current connection if it accepts requests, or else opens one. If it cannot be opened, all callers
+    /// that wait for it receive its error, so that none waits for another attempt.
     private func connection() async throws -> Connection {
         while let (number, opening) = self.current {
             let connection = try await self.opened(opening, number)
@@ -146,7 +145,6 @@ actor ServiceClient {
         }
     }
 
-    /// Forgets a connection, unless another caller has opened a newer one meanwhile.
     private func forget(_ number: Int) { if self.current?.number == number { self.current = nil } }
 
     private func opening() -> Task<Connection, any Error> {

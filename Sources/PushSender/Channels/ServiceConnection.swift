@@ -5,9 +5,8 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// One HTTP/2 connection for requests other than pushes, which passes bytes and time to its state machine.
-///
-/// It uses the same state machine as a ``PushConnection``, and closes after a minute without requests.
+/// One HTTP/2 connection for requests other than pushes, which passes bytes and time to its state machine. It uses the
+/// same state machine as a ``PushConnection``, and closes after a minute without requests.
 final class ServiceConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -17,7 +16,6 @@ final class ServiceConnection: ChannelInboundHandler {
         let end: @Sendable (ServiceResult?) -> Void
     }
 
-    /// The interval between two checks of the deadlines.
     private static let tick: TimeAmount = .milliseconds(250)
     private static let longestIdleTime: TimeAmount = .seconds(60)
 
@@ -98,7 +96,6 @@ final class ServiceConnection: ChannelInboundHandler {
         self.work()
     }
 
-    /// Closes the connection after the outstanding responses have arrived.
     func drain() {
         guard self.stateMachine != nil else {
             self.retire()
@@ -148,7 +145,6 @@ final class ServiceConnection: ChannelInboundHandler {
         self.context?.close(promise: nil)
     }
 
-    /// Stops accepting requests, and ends those that wait as not sent.
     private func retire() {
         guard !self.isRetired else { return }
         self.isRetired = true

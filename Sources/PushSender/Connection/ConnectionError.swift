@@ -12,7 +12,6 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
     /// A Boolean value that indicates whether every further attempt fails in the same way until a setting, a
     /// certificate or the server is changed.
     var isLasting = false
-    /// The kind of reason why the connection could not be opened.
     var cause: ConnectionFault.Cause
     /// A Boolean value that indicates whether the push service has another port to which connections have not failed
     /// yet.
@@ -114,7 +113,6 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
 }
 
 extension HTTP2RequestFailure {
-    /// The failure as a part of an outcome, with a readable description.
     var failure: Outcome.Failure {
         switch self {
         case .goAway(let goAway): .init("the push service ended the connection: \(goAway.text)", reason: goAway.reason)
@@ -151,7 +149,6 @@ extension GoAway {
         return Rejection(status: reason.status, reasonText: reason.text).advice == .fixConfiguration
     }
 
-    /// The error code and the debug data in readable form.
     var text: String {
         let detail = self.reason?.text ?? self.debugData.filter { (" "..."~").contains($0) }
         let code = HTTP2ErrorCode.text(of: self.code)

@@ -5,9 +5,8 @@ import NIOTLS
 import PushSupport
 import PushWire
 
-/// Opens the transport of a connection: TCP, the tunnel of a proxy if one is configured, and TLS with ALPN `h2`.
-///
-/// The name is resolved for every connection, so that connections spread over the service's addresses (reference 1.11).
+/// Opens the transport of a connection: TCP, the tunnel of a proxy if one is configured, and TLS with ALPN `h2`. The
+/// name is resolved for every connection, so that connections spread over the service's addresses (reference 1.11).
 struct Connector: Sendable {
     let endpoint: PushServiceEndpoint
     let proxy: ProxyEndpoint?

@@ -31,11 +31,9 @@ public struct ClientCertificate: Sendable {
     package let certificateChain: [NIOSSLCertificateSource]
     /// The private key in the form that swift-nio-ssl uses.
     package let privateKey: NIOSSLPrivateKeySource
-    /// The protocol over which pushes with this certificate are sent.
     package var transport = PushTransport.http2
 
     /// Parses a certificate and its key in PEM.
-    ///
     /// - Parameters:
     ///   - pem: The certificates and the key in any order, RSA or EC. Text between them is skipped.
     ///   - key: The text of the file with the key, or `nil` if `pem` contains the key.
@@ -55,7 +53,6 @@ public struct ClientCertificate: Sendable {
     }
 
     /// Parses a certificate in DER and its key.
-    ///
     /// - Parameters:
     ///   - der: The contents of a `.cer` file, as the developer account offers it.
     ///   - key: The private key in PEM.
@@ -72,7 +69,6 @@ public struct ClientCertificate: Sendable {
     }
 
     /// Parses a certificate and its key in a PKCS#12 archive.
-    ///
     /// - Parameters:
     ///   - p12: The contents of a `.p12` file that Keychain or `openssl pkcs12 -export` has created.
     ///   - passphrase: The passphrase of the archive, or `nil` for the empty passphrase.
@@ -118,7 +114,6 @@ public struct ClientCertificate: Sendable {
 
 extension ClientCertificate {
     /// Checks that the push service would accept this certificate in `environment` at `now`.
-    ///
     /// - Throws: ``CredentialError/wrongEnvironment(_:)``, ``CredentialError/notYetValid(from:)`` or
     ///   ``CredentialError/expired(since:)`` if it would not.
     public func check(environment: PushEnvironment, now: Timestamp) throws(CredentialError) {

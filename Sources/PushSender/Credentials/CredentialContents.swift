@@ -27,7 +27,6 @@ package struct CredentialContents: Sendable {
         package var validFrom, expires: Timestamp
         /// The algorithm of the certificate's key, such as `RSA 2048`.
         package var algorithm: String
-        /// The SHA-256 of the certificate, in hexadecimal.
         package var fingerprint: String
         /// A Boolean value that indicates whether the files contain the private key of the certificate.
         package var hasKey: Bool
@@ -37,7 +36,6 @@ package struct CredentialContents: Sendable {
     /// The identifier of a signing key, taken from the name of its file, or `nil` if there is none.
     package let keyID: String?
     package let certificates: [CertificateEntry]
-    /// The algorithms of the private keys in the files.
     package let keys: [String]
     /// The number of private keys in the files that belong to none of the certificates.
     package let unmatchedKeys: Int

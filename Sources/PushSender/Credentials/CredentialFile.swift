@@ -33,7 +33,6 @@ public struct CredentialFile: Sendable {
     }
 
     /// Reads the credential from the files. The format is recognized from the contents.
-    ///
     /// - Throws: ``CredentialError``, whose description states the remedy.
     public func load() throws(CredentialError) -> PushCredential {
         let bytes = try Self.read(self.path)
@@ -64,10 +63,9 @@ public struct CredentialFile: Sendable {
         }
     }
 
-    /// Returns whether a key that is alone in its file is a signing key, which is P-256.
-    ///
-    /// If the caller has set a team or the file has the extension `.p8`, any key counts as a signing key, so that an
-    /// error describes what is wrong with the key.
+    /// Returns whether a key that is alone in its file is a signing key, which is P-256. If the caller has set a team
+    /// or the file has the extension `.p8`, any key counts as a signing key, so that an error describes what is wrong
+    /// with the key.
     func isSigningKey(_ block: PEMFile.Block) -> Bool {
         guard block.label == "PRIVATE KEY" else { return false }
         let isExpected = self.teamID != nil || self.path.hasSuffix(".p8")

@@ -17,7 +17,6 @@ public actor CredentialWatch: Service {
     private var lastError: CredentialError?
 
     /// Creates a watch, which checks nothing before ``run()`` or ``check()`` is called.
-    ///
     /// - Parameters:
     ///   - file: The files to watch.
     ///   - interval: The time between two checks.
@@ -44,7 +43,6 @@ public actor CredentialWatch: Service {
     }
 
     /// Reads the files if they changed, and passes the credential to the handler.
-    ///
     /// - Returns: `true` if the handler was called, and `false` if the files are unchanged or cannot be used.
     @discardableResult
     public func check() async -> Bool {

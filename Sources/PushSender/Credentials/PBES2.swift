@@ -10,7 +10,6 @@ struct PBES2 {
     private static let saltLength = 16
     private static let keyLength = 32
 
-    /// The encryption algorithm with its parameters, in DER.
     let algorithm: [UInt8]
     let ciphertext: [UInt8]
 

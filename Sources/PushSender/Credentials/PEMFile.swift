@@ -2,9 +2,7 @@
 struct PEMFile {
     /// A block of the file: a certificate or a key.
     struct Block {
-        /// The label of the block, which follows `BEGIN`.
         var label: String
-        /// The text of the block, including its first and its last line.
         var text: String
 
         var isCertificate: Bool { self.label == "CERTIFICATE" || self.label == "X509 CERTIFICATE" }
@@ -21,9 +19,8 @@ struct PEMFile {
     var certificates: [Block] { self.blocks.filter(\.isCertificate) }
     var privateKeys: [Block] { self.blocks.filter(\.isPrivateKey) }
 
-    /// Parses the blocks of a text whose lines end with LF, CR LF or CR. A block without an end is omitted.
-    ///
-    /// Two blocks may share a line, as in files that were concatenated without a line break between them.
+    /// Parses the blocks of a text whose lines end with LF, CR LF or CR. A block without an end is omitted. Two blocks
+    /// may share a line, as in files that were concatenated without a line break between them.
     init(_ text: String) {
         var blocks: [Block] = []
         var label: String?

@@ -4,11 +4,10 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-/// The keys and certificates of a `.p12` (RFC 7292), which may contain any number of both.
-///
-/// BoringSSL decrypts them, but its only interface in swift-nio-ssl traps unless the archive contains exactly one key
-/// and its certificate. Therefore, the outer structure is parsed here. The keys are decrypted one by one. The
-/// certificates are decrypted as part of a second archive, which also contains a new pair of a key and a certificate.
+/// The keys and certificates of a `.p12` (RFC 7292), which may contain any number of both. BoringSSL decrypts them, but
+/// its only interface in swift-nio-ssl traps unless the archive contains exactly one key and its certificate.
+/// Therefore, the outer structure is parsed here. The keys are decrypted one by one. The certificates are decrypted as
+/// part of a second archive, which also contains a new pair of a key and a certificate.
 struct PKCS12Archive {
     let keys: [NIOSSLPrivateKey]
     let certificates: [NIOSSLCertificate]

@@ -6,12 +6,10 @@ import SwiftASN1
 struct PKCS12File {
     /// A PKCS#8 key in an unencrypted `SafeContents`. Usually, the key itself is encrypted with the passphrase.
     struct Key {
-        /// The label of the key in the PEM format.
         var label: String
         var der: ArraySlice<UInt8>
     }
 
-    /// The bytes that the MAC authenticates.
     let content: [UInt8]
     /// The MAC, or `nil` for an archive without one (`openssl pkcs12 -nomac`).
     let mac: PKCS12MAC?
@@ -25,7 +23,6 @@ struct PKCS12File {
     private var otherBags: [ArraySlice<UInt8>] = []
 
     /// Parses an archive.
-    ///
     /// - Throws: An error unless `bytes` are a PFX in the password integrity mode.
     init(_ bytes: [UInt8]) throws {
         let (content, mac) = try BER.sequence(BER.parse(bytes), identifier: .sequence) { nodes in
@@ -112,7 +109,6 @@ extension PKCS12File {
     ///
     /// The key of `companion` is the first item, so that BoringSSL refuses a further key in encrypted `SafeContents`
     /// before decrypting it.
-    ///
     /// - Parameter password: The passphrase in the encoding of the archive.
     func withoutKeys(adding companion: PKCS12Archive.Companion, password: [UInt8]) throws -> [UInt8] {
         let pair = try PKCS12DER.sequence { coder in

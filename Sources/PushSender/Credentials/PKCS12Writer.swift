@@ -6,7 +6,6 @@ import SwiftASN1
 struct PKCS12Writer {
     private static let rounds = 10_000
     private static let saltLength = 16
-    /// The value of the `localKeyId` attribute, which pairs the key with its certificate.
     private static let localKeyID: [UInt8] = [1]
 
     /// The certificates in DER. The first one belongs to the key.
@@ -31,7 +30,6 @@ struct PKCS12Writer {
         return try self.signed(content)
     }
 
-    /// Returns the `SafeContents` with the key, which is encrypted separately.
     private func keyBag() throws -> [UInt8] {
         let encrypted = try PBES2(self.key.der, passphrase: self.passphrase)
         return try PKCS12DER.sequence { coder in
@@ -41,7 +39,6 @@ struct PKCS12Writer {
         }
     }
 
-    /// Writes the `SafeContents` with the certificates in encrypted form.
     private func encrypted(_ bags: [UInt8], into coder: inout DER.Serializer) throws {
         let encrypted = try PBES2(bags, passphrase: self.passphrase)
         try PKCS12DER.typed(.encryptedData, into: &coder) { coder in

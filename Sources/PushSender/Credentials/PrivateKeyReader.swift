@@ -34,10 +34,9 @@ enum PrivateKeyReader {
         return keys
     }
 
-    /// Returns a key's text for BoringSSL, and counts its iterations in `limit`.
-    ///
-    /// The text of an encrypted key is encoded again, because BoringSSL treats long lines and control characters
-    /// differently. It might otherwise find another key in the text than the one whose iterations were counted.
+    /// Returns a key's text for BoringSSL, and counts its iterations in `limit`. The text of an encrypted key is
+    /// encoded again, because BoringSSL treats long lines and control characters differently. It might otherwise find
+    /// another key in the text than the one whose iterations were counted.
     private static func text(
         _ block: PEMFile.Block,
         passphrase: String?,
@@ -122,7 +121,6 @@ struct PKCS8Key {
         return try? Self.wrapped(rsa: bytes)
     }
 
-    /// Converts an RSA key from PKCS#1 to PKCS#8.
     private static func wrapped(rsa bytes: [UInt8]) throws -> [UInt8] {
         var coder = DER.Serializer()
         try coder.appendConstructedNode(identifier: .sequence) { coder in

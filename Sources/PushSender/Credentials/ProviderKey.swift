@@ -23,7 +23,6 @@ public struct ProviderKey: Sendable {
     package var publicKey: [UInt8] { Array(self.privateKey.publicKey.rawRepresentation) }
 
     /// Parses a key.
-    ///
     /// - Parameters:
     ///   - teamID: The identifier of the developer team.
     ///   - keyID: The identifier of the key.

@@ -4,11 +4,9 @@ package import PushTypes
 import Synchronization
 
 /// A signer that creates the provider tokens of one key, and uses each for as long as the push service allows
-/// (reference 2.1).
-///
-/// Apple rejects tokens that are older than 60 minutes, and tokens that change more often than every 20 minutes. Both
-/// times are measured by the wall clock, like the claim `iat`. A clock that is set to another time must not lead to
-/// more tokens.
+/// (reference 2.1). Apple rejects tokens that are older than 60 minutes, and tokens that change more often than every
+/// 20 minutes. Both times are measured by the wall clock, like the claim `iat`. A clock that is set to another time
+/// must not lead to more tokens.
 package struct ProviderTokenSigner: Sendable {
     /// The age at which a token is replaced.
     package static let lifetime: Duration = .seconds(50 * 60)
@@ -21,7 +19,6 @@ package struct ProviderTokenSigner: Sendable {
     private struct Issued {
         var text: String
         var at: Timestamp
-        /// A Boolean value that indicates whether the push service rejected the token as expired.
         var isExpired = false
 
         /// Returns whether `now` is too close to the issue of this token for another token to be issued.
@@ -30,7 +27,6 @@ package struct ProviderTokenSigner: Sendable {
             return distance < ProviderTokenSigner.spacing
         }
 
-        /// Returns whether the token must be replaced at `now`.
         func isDue(at now: Timestamp) -> Bool {
             guard !self.blocksAnother(at: now) else { return false }
             return self.isExpired || now < self.at || now.since(self.at) >= ProviderTokenSigner.lifetime
@@ -70,10 +66,8 @@ package struct ProviderTokenSigner: Sendable {
     }
 
     /// Handles the response `ExpiredProviderToken` to a request with the token `text`, so that the next request uses a
-    /// new token.
-    ///
-    /// A token that is younger than 20 minutes stays in use, because the clocks disagree and another one would be
-    /// rejected too. A token that is no longer in use is ignored, because many requests may have contained it.
+    /// new token. A token that is younger than 20 minutes stays in use, because the clocks disagree and another one
+    /// would be rejected too. A token that is no longer in use is ignored, because many requests may have contained it.
     package mutating func tokenExpired(_ text: String, now: Timestamp) {
         guard let current, current.text == text, !current.blocksAnother(at: now) else { return }
         self.current?.isExpired = true

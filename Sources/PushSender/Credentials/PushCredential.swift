@@ -9,7 +9,6 @@ public enum PushCredential: Sendable {
     case certificate(ClientCertificate)
 
     /// Reads a credential from files. The format is recognized from the contents.
-    ///
     /// - Parameters:
     ///   - path: The path of a `.p8`, a `.p12`, a `.cer` or a PEM file.
     ///   - passphrase: The passphrase of a `.p12` or an encrypted key, or `nil` if there is none.
@@ -45,7 +44,6 @@ public enum PushCredential: Sendable {
         return .certificate(certificate)
     }
 
-    /// The protocol over which pushes with this credential are sent.
     package var transport: PushTransport {
         if case .certificate(let certificate) = self { certificate.transport } else { .http2 }
     }

@@ -5,9 +5,8 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The connections for one environment and one credential, and the pushes that wait for them.
-///
-/// ``PoolStateMachine`` determines the actions while the lock is held. They are performed after the lock is released.
+/// The connections for one environment and one credential, and the pushes that wait for them. ``PoolStateMachine``
+/// determines the actions while the lock is held. They are performed after the lock is released.
 final class ConnectionPool: PushConnectionDelegate {
     /// A connection of the pool, from the attempt to open it until it is closed.
     private struct Connection {
@@ -18,9 +17,7 @@ final class ConnectionPool: PushConnectionDelegate {
         /// A Boolean value that indicates whether the connection only waits for its outstanding responses, because a
         /// newer credential or port is in use.
         var isOutdated = false
-        /// A Boolean value that indicates whether the service has sent its settings.
         var isOpen = false
-        /// The port of the push service that the connection uses.
         var port = 0
     }
 
@@ -363,7 +360,6 @@ final class ConnectionPool: PushConnectionDelegate {
         }
     }
 
-    /// Stores the handle of a connection, or closes the connection if it is no longer wanted.
     private func register(_ id: Int, _ handle: ConnectionHandle) {
         let isWanted = self.state.withLock { state in
             state.connections[id, default: Connection()].handle = handle
@@ -372,7 +368,6 @@ final class ConnectionPool: PushConnectionDelegate {
         if !isWanted { handle.drain() }
     }
 
-    /// Schedules a timer that ends the pushes whose wait has timed out.
     private func scheduleExpiry() {
         let deadline = self.state.withLock { state -> NIODeadline? in
             guard !state.isExpirySet, let deadline = state.queue.firstDeadline else { return nil }

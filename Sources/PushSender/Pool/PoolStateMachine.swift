@@ -1,11 +1,10 @@
 import NIOCore
 import PushSupport
 
-/// A state machine without I/O that decides when a pool opens connections, and which of them it wakes.
-///
-/// Connections take work by themselves. A new one is opened if pushes wait, every connection is busy, and the service
-/// has responded on all of them. A connection with provider tokens may begin with a single stream (reference 1.3),
-/// which is no reason for more connections.
+/// A state machine without I/O that decides when a pool opens connections, and which of them it wakes. Connections take
+/// work by themselves. A new one is opened if pushes wait, every connection is busy, and the service has responded on
+/// all of them. A connection with provider tokens may begin with a single stream (reference 1.3), which is no reason
+/// for more connections.
 struct PoolStateMachine {
     /// An action that the pool has to perform after an event.
     enum Action: Hashable {
@@ -47,7 +46,6 @@ struct PoolStateMachine {
 
     init(maximum: Int, backoff: Backoff) { (self.maximum, self.backoff) = (maximum, backoff) }
 
-    /// The ids of all connections, including those that are not established yet.
     var ids: [Int] { self.connections.map(\.id) }
 
     var isEmpty: Bool { self.connections.isEmpty }
@@ -87,7 +85,6 @@ struct PoolStateMachine {
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// Handles the first response on a connection, which confirms it.
     mutating func connectionConfirmed(_ id: Int) {
         self.failures = 0
         self.nextAttempt = nil
@@ -122,7 +119,6 @@ struct PoolStateMachine {
         return self.connectionsOutdated(Set(self.ids), waiting: waiting, now: now)
     }
 
-    /// Excludes the connections with these ids from further work, so that new ones replace them.
     mutating func connectionsOutdated(_ ids: Set<Int>, waiting: Int, now: NIODeadline) -> [Action] {
         for index in self.connections.indices where ids.contains(self.connections[index].id) {
             self.connections[index].status = .draining
@@ -164,7 +160,6 @@ struct PoolStateMachine {
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// Closes the pool, which then opens no more connections.
     mutating func close() { self.isClosing = true }
 
     // MARK: Decisions

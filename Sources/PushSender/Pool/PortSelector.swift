@@ -7,10 +7,8 @@ import PushTypes
 import Synchronization
 
 /// A selector of the port of new connections, for all senders to one push service. A failure of one sender counts for
-/// all.
-///
-/// While the fallback port is in use, it probes the first port with separate connections, which it closes after the TLS
-/// handshake.
+/// all. While the fallback port is in use, it probes the first port with separate connections, which it closes after
+/// the TLS handshake.
 package final class PortSelector: Sendable {
     private struct State {
         var fallback: PortFallback
@@ -32,7 +30,6 @@ package final class PortSelector: Sendable {
     private let state: Mutex<State>
 
     /// Creates a selector. Returns `nil` for a push service without a fallback port.
-    ///
     /// - Parameter delay: The back-off between probes of the first port.
     /// - Throws: An error of swift-nio-ssl if additional trust roots are not PEM certificates.
     package init?(
@@ -73,7 +70,6 @@ package final class PortSelector: Sendable {
         return failure
     }
 
-    /// Records a connection that a sender has opened.
     func opened(_ port: Int) {
         switch self.state.withLock({ $0.fallback.opened(port, now: self.time.steady) }) {
         case nil: break

@@ -5,14 +5,12 @@ import PushTypes
 import PushWire
 
 /// One HTTP/2 connection to the push service, which passes bytes and the time to its state machine, and performs the
-/// resulting actions.
-///
-/// It takes work whenever it has free streams, and combines everything that one channel event causes into one write.
+/// resulting actions. It takes work whenever it has free streams, and combines everything that one channel event causes
+/// into one write.
 final class PushConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The interval between two checks of the deadlines.
     private static let tick: TimeAmount = .milliseconds(250)
     /// The maximum number of pushes that are started before their bytes are written.
     private static let maximumStart = 256
@@ -43,7 +41,6 @@ final class PushConnection: ChannelInboundHandler {
     private var events: [HTTP2ClientEvent] = []
     private var tickets: [PushTicket] = []
     private var results: [SendResult] = []
-    /// A Boolean value that indicates whether the service has responded to a request.
     private var isConfirmed = false
 
     init(id: Int, authority: String, limits: HTTP2ClientLimits, delegate: any PushConnectionDelegate, logger: Logger) {
@@ -88,7 +85,6 @@ final class PushConnection: ChannelInboundHandler {
 
     // MARK: Called by the pool
 
-    /// Handles the connection's events, takes pushes from the pool if streams are free, and writes.
     func work() {
         // Nested calls end here, and are covered by the call in progress.
         guard !self.isWorking, self.stateMachine?.phase != nil else { return }
@@ -153,7 +149,6 @@ final class PushConnection: ChannelInboundHandler {
         self.context?.close(promise: nil)
     }
 
-    /// Reports to the pool, once, that the connection has closed.
     private func end() {
         guard !self.hasEnded else { return }
         self.hasEnded = true
@@ -333,7 +328,6 @@ protocol PushConnectionDelegate: AnyObject, Sendable {
     func providerToken(_ id: Int) throws -> String?
     /// Called after the first response that does not end the connection.
     func connectionIsConfirmed(_ id: Int)
-    /// Called when the service has rejected a provider token as expired.
     func providerTokenExpired(_ id: Int, _ token: String)
     /// Queues pushes that the service did not process again, to be sent on this connection or another.
     func returnWork(_ tickets: [PushTicket], _ failure: Outcome.Failure)

@@ -10,12 +10,10 @@ final class SendBatch: Sendable {
         var connections: [OpenedConnection] = []
         var missing: Int
         var waiter: CheckedContinuation<SentPushes, Never>?
-        /// The positions of the pushes that are to be taken back.
         var recalled: Set<Int> = []
         /// The positions of recalled pushes that were taken back, because no connection had accepted them.
         var takenBack: Set<Int> = []
 
-        /// Returns the index of a connection, which is added if it is new.
         mutating func index(of connection: OpenedConnection) -> Int32 {
             if let index = self.connections.firstIndex(where: { $0 == connection }) { return Int32(clamping: index) }
             self.connections.append(connection)
@@ -108,10 +106,8 @@ extension SendBatch: PushCall {
         return self.state.withLock { indices.subtracting($0.takenBack).count }
     }
 
-    /// Returns whether the push at an index is to be taken back.
     func isRecalled(_ index: Int) -> Bool { self.state.withLock { $0.recalled.contains(index) } }
 
-    /// Ends a push that is to be taken back and that no connection has accepted.
     func endTakenBack(_ index: Int) {
         _ = self.state.withLock { $0.takenBack.insert(index) }
         self.finish(CollectionOfOne(SendResult(index: index, outcome: .notSent(.takenBack))))

@@ -15,9 +15,8 @@ struct PushTicket {
     var push: Push { self.batch.pushes[self.index] }
 }
 
-/// The queue of pushes that wait for a connection.
-///
-/// Calls are served in turn, so that a single push does not wait for a million others.
+/// The queue of pushes that wait for a connection. Calls are served in turn, so that a single push does not wait for a
+/// million others.
 struct WorkQueue {
     /// The waiting pushes of one call, or one push that a connection has returned.
     private struct Item {
@@ -70,7 +69,6 @@ struct WorkQueue {
         return recalled
     }
 
-    /// Moves at most `limit` pushes of the next call from the queue to `tickets`.
     mutating func take(_ limit: Int, into tickets: inout [PushTicket]) {
         guard limit > 0, var item = self.items.popFirst() else { return }
         switch item.pushes {
@@ -119,7 +117,6 @@ struct WorkQueue {
         return removed
     }
 
-    /// Removes and returns the pushes whose batch and deadline satisfy `shouldBeRemoved`.
     mutating func remove(where shouldBeRemoved: (SendBatch, NIODeadline) -> Bool) -> [PushTicket] {
         var kept = CircularBuffer<Item>()
         var removed: [PushTicket] = []

@@ -14,7 +14,6 @@ public final class Sender: NotificationSender, Service {
     private let pool: ConnectionPool
 
     /// Creates a sender, which connects when there is something to send.
-    ///
     /// - Parameters:
     ///   - endpoint: The push service, for example ``PushServiceEndpoint/apple(_:port:)``.
     ///   - credential: A signing key or a certificate.
@@ -38,7 +37,6 @@ public final class Sender: NotificationSender, Service {
     }
 
     /// Creates a sender that reads the time from `time`.
-    ///
     /// - Parameters:
     ///   - environment: The environment in the labels of metrics, or `nil` for the endpoint's environment.
     ///   - ports: The port selector that it shares with other senders, or `nil` to create one.
@@ -72,9 +70,8 @@ public final class Sender: NotificationSender, Service {
         Task { await pool.close() }
     }
 
-    /// Sends one push and returns its outcome.
-    ///
-    /// If the calling task is cancelled, a push that is still waiting for a connection ends as ``Outcome/notSent(_:)``.
+    /// Sends one push and returns its outcome. If the calling task is cancelled, a push that is still waiting for a
+    /// connection ends as ``Outcome/notSent(_:)``.
     public func send(_ push: Push) async -> Outcome {
         await self.send([push]).first ?? .notSent(.init("the push has no outcome"))
     }
@@ -87,7 +84,6 @@ public final class Sender: NotificationSender, Service {
     public func send(_ pushes: [Push]) async -> [Outcome] { await self.follow(pushes).outcomes }
 
     /// Sends one broadcast and returns its outcome, in which ``Outcome/Accepted/id`` is the `apns-request-id` header.
-    ///
     /// Broadcasts share the connections of pushes. A retry after ``Outcome/unknown(_:)`` may show the broadcast twice.
     public func broadcast(_ broadcast: Broadcast) async -> Outcome { await self.send(Push(broadcast)) }
 
@@ -108,9 +104,8 @@ public final class Sender: NotificationSender, Service {
         }
     }
 
-    /// Sends pushes and returns their outcomes as they arrive, each with the index of its push.
-    ///
-    /// If the iteration ends early, the pushes that are still waiting for a connection are not sent.
+    /// Sends pushes and returns their outcomes as they arrive, each with the index of its push. If the iteration ends
+    /// early, the pushes that are still waiting for a connection are not sent.
     public func results(of pushes: [Push]) -> AsyncStream<SendResult> {
         let (stream, continuation) = AsyncStream.makeStream(of: SendResult.self)
         guard !pushes.isEmpty else {

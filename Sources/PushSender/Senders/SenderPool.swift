@@ -6,10 +6,9 @@ import ServiceLifecycle
 import Synchronization
 
 /// A pool with one sender for each app, environment, credential and lane (``SenderLane``). It is a ``Sender``, or a
-/// ``BinaryTransport`` for a credential that uses the binary protocol.
-///
-/// A connection belongs to one team (reference 1.11). Apps of one team do not share connections either, because an app
-/// whose pushes receive no responses would occupy the streams of the others.
+/// ``BinaryTransport`` for a credential that uses the binary protocol. A connection belongs to one team (reference
+/// 1.11). Apps of one team do not share connections either, because an app whose pushes receive no responses would
+/// occupy the streams of the others.
 package final class SenderPool: SenderSource, Service {
     private struct Key: Hashable {
         var app: Int64
@@ -39,7 +38,6 @@ package final class SenderPool: SenderSource, Service {
 
     private let endpoints: [PushEnvironment: PushServiceEndpoint]
     private let configuration: SenderConfiguration
-    /// The port selector of each push service that has two ports, shared by all apps.
     private let ports: [PushEnvironment: PortSelector]
     private let time: any TimeSource
     private let logger: Logger
@@ -50,7 +48,6 @@ package final class SenderPool: SenderSource, Service {
     private let observer = Mutex<AppConnectionObserver?>(nil)
 
     /// Creates a pool without connections.
-    ///
     /// - Parameters:
     ///   - endpoints: The push service of each environment. For an environment without one, Apple's service is used.
     ///   - legacy: The legacy services, for credentials whose transport is binary.
@@ -197,7 +194,6 @@ package final class SenderPool: SenderSource, Service {
         await self.close()
     }
 
-    /// Closes all senders and their connections, after the outstanding responses have arrived.
     package func close() async {
         let senders = self.senders.withLock { senders in
             defer { senders = [:] }

@@ -133,10 +133,8 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
 
 /// The events from the caller, and from the writing of notifications.
 extension BinaryClientStateMachine {
-    /// Queues a notification with the identifier ``nextIdentifier``.
-    ///
-    /// A notification that the server would certainly reject fails here, because the server would close the connection
-    /// after an error packet (reference 5.3.5).
+    /// Queues a notification with the identifier ``nextIdentifier``. A notification that the server would certainly
+    /// reject fails here, because the server would close the connection after an error packet (reference 5.3.5).
     package mutating func submit(_ notification: BinaryNotification, now: Timestamp) -> [Action] {
         let identifier = self.nextIdentifier
         self.lastIdentifier = identifier
@@ -172,10 +170,9 @@ extension BinaryClientStateMachine {
     package var nextToWrite: UInt32? { self.isConnected ? self.waiting.first?.notification.identifier : nil }
 
     /// Returns the action that writes the next notification, or no action if there is none. If the oldest written
-    /// notification is dropped to make room, the report of its final state precedes the action.
-    ///
-    /// The owner calls this method while the connection is writable, and then calls ``written(through:now:)`` once the
-    /// operating system has accepted the bytes.
+    /// notification is dropped to make room, the report of its final state precedes the action. The owner calls this
+    /// method while the connection is writable, and then calls ``written(through:now:)`` once the operating system has
+    /// accepted the bytes.
     package mutating func nextWrite(now: Timestamp) -> [Action] {
         guard self.isConnected, let next = self.waiting.first else { return [] }
         var actions: [Action] = []

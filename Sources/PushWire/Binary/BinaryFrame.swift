@@ -155,9 +155,8 @@ extension BinaryFrame {
     }
 
     /// Returns the error packet for a frame that is incomplete at the end of the connection. It names the notification
-    /// if the identifier has arrived.
-    ///
-    /// Returns `nil` for command 0, for which there is no error packet (reference 5.3.3), and for an empty buffer.
+    /// if the identifier has arrived. Returns `nil` for command 0, for which there is no error packet (reference
+    /// 5.3.3), and for an empty buffer.
     package static func unfinished(_ buffer: ByteBuffer) -> BinaryErrorResponse? {
         var rest = buffer
         switch rest.readInteger(as: UInt8.self).flatMap(BinaryCommand.init(rawValue:)) {
@@ -275,9 +274,8 @@ package struct BinaryNotification: Hashable, Sendable {
     }
 
     /// Converts a push notification to one of the binary protocol. The binary protocol has no fields for its collapse
-    /// id, push type and topic.
-    ///
-    /// An expiration after 2106 becomes the last representable second. Priority 1, which is not supported, becomes 5.
+    /// id, push type and topic. An expiration after 2106 becomes the last representable second. Priority 1, which is
+    /// not supported, becomes 5.
     package init(_ notification: PushNotification, to token: DeviceToken) {
         self.init(token: token.bytes, payload: notification.payload)
         switch notification.expiration {

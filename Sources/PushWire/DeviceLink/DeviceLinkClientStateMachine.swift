@@ -2,10 +2,8 @@ package import NIOCore
 package import PushTypes
 
 /// A state machine without I/O for the device's side of a device link: *Connect*, keep-alives, device tokens and
-/// messages (device link reference 5).
-///
-/// The method for an event returns the actions to perform, in order. The state machine has no clock: the owner calls
-/// ``tick(now:)`` at ``nextDeadline``.
+/// messages (device link reference 5). The method for an event returns the actions to perform, in order. The state
+/// machine has no clock: the owner calls ``tick(now:)`` at ``nextDeadline``.
 package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
     package struct Limits: Sendable {
         /// The maximum time from *Connect* to its response. After that, the link is closed. Default 15 s.

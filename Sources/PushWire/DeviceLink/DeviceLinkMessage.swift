@@ -1,10 +1,9 @@
 package import NIOCore
 package import PushTypes
 
-/// Command 10, *Message*: a notification for a device (device link reference 3).
-///
-/// Fields 129 to 133, which Martlet defines, contain the provider's request headers (device link reference 6). They are
-/// sent only to a device that requested them in *Connect*, so that other clients receive exactly the documented packet.
+/// Command 10, *Message*: a notification for a device (device link reference 3). Fields 129 to 133, which Martlet
+/// defines, contain the provider's request headers (device link reference 6). They are sent only to a device that
+/// requested them in *Connect*, so that other clients receive exactly the documented packet.
 package struct DeviceLinkMessage: Hashable, Sendable {
     package var token: [UInt8]
     package var topic: TopicHash
@@ -136,10 +135,8 @@ package struct DeviceLinkAcknowledgement: Hashable, Sendable {
 
 extension DeviceLinkAcknowledgement {
     /// Consumes one *Message ack* from the front of `buffer`. For speed, it creates no ``DeviceLinkPacket``, and omits
-    /// the token.
-    ///
-    /// Returns `nil` for another command, an incomplete packet and a malformed packet. ``DeviceLinkPacket/read(from:)``
-    /// distinguishes these cases.
+    /// the token. Returns `nil` for another command, an incomplete packet and a malformed packet.
+    /// ``DeviceLinkPacket/read(from:)`` distinguishes these cases.
     package static func read(from buffer: inout ByteBuffer) -> DeviceLinkAcknowledgement? {
         let start = buffer.readerIndex
         guard buffer.getInteger(at: start, as: UInt8.self) == DeviceLinkCommand.messageAck.rawValue,

@@ -89,15 +89,12 @@ package struct DeviceLinkTokenResponse: Hashable, Sendable {
     }
 }
 
-/// Command 29, a request to follow or unfollow a broadcast channel (device link reference 6).
-///
-/// Apple uses the command, but Martlet defines its fields (docs/decisions/0010). Only a device that has sent field 128
-/// in *Connect* uses it.
+/// Command 29, a request to follow or unfollow a broadcast channel (device link reference 6). Apple uses the command,
+/// but Martlet defines its fields (docs/decisions/0010). Only a device that has sent field 128 in *Connect* uses it.
 package struct DeviceLinkChannelRequest: Hashable, Sendable {
     /// The maximum length of a channel id, in bytes of its base64 text. A packet with a longer one is invalid.
     package static let maximumChannelLength = 128
 
-    /// The hash of the app's bundle id.
     package var topic: TopicHash
     /// The channel id in base64, as in `apns-channel-id`.
     package var channel: String

@@ -36,7 +36,6 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
         case stateChanged(DeviceLinkState)
         /// Follow or unfollow a broadcast channel, and send the response.
         case channel(DeviceLinkChannelRequest)
-        /// Close the connection once all output is written.
         case close(CloseReason)
     }
 

@@ -62,7 +62,6 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     private var topics: ArraySlice<Topic> = []
     private var tupleCount = 0
     private var lastToken: DeviceToken?
-    /// The pending writes of the current page.
     private var records: ArraySlice<ByteBuffer> = []
     private var isLastPage = false
     private var isShuttingDown = false

@@ -2,10 +2,8 @@ import Foundation
 package import NIOCore
 package import PushTypes
 
-/// Requests a tunnel from a proxy and parses the response, without I/O (RFC 9110 section 9.3.6).
-///
-/// It replaces the handler of swift-nio-extras, which hides the proxy's status and does not limit the length of the
-/// headers.
+/// Requests a tunnel from a proxy and parses the response, without I/O (RFC 9110 section 9.3.6). It replaces the
+/// handler of swift-nio-extras, which hides the proxy's status and does not limit the length of the headers.
 package struct ProxyTunnelStateMachine: Sendable {
     /// The result of processing bytes from the proxy.
     package enum Result: Hashable, Sendable {
@@ -13,7 +11,6 @@ package struct ProxyTunnelStateMachine: Sendable {
         case incomplete
         /// The tunnel is open. The associated bytes are the first ones from the host at the other end.
         case open(ByteBuffer)
-        /// The proxy has not opened a tunnel.
         case failed(ProxyFailure.Cause)
     }
 

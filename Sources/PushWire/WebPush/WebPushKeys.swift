@@ -50,15 +50,13 @@ package struct WebPushKeys: Hashable, Sendable {
     }
 }
 
-/// The content coding `aes128gcm` with a single record (RFC 8188), as used by Web Push (RFC 8291 section 4).
-///
-/// A body consists of the salt (16 bytes), the record size (4), the length of the key id (1), the key id, and the
-/// record, including its tag (16).
+/// The content coding `aes128gcm` with a single record (RFC 8188), as used by Web Push (RFC 8291 section 4). A body
+/// consists of the salt (16 bytes), the record size (4), the length of the key id (1), the key id, and the record,
+/// including its tag (16).
 enum EncryptedContent {
     static let saltLength = 16
     /// The record size in encoded bodies. A body with a single record has no more bytes than that.
     private static let recordSize: UInt32 = 4096
-    /// The delimiter octet after the plaintext of the last record.
     private static let lastDelimiter: UInt8 = 2
 
     /// Encrypts a plaintext, and returns the body with the given salt and key id.

@@ -1,9 +1,7 @@
 import Foundation
 
-/// A chart of one or more series over time, which the server renders.
-///
-/// ``ChartDrawing`` renders it as SVG. ``model(id:format:)`` returns the variables of the partial `chart`, which also
-/// shows the numbers as a table.
+/// A chart of one or more series over time, which the server renders. ``ChartDrawing`` renders it as SVG.
+/// ``model(id:format:)`` returns the variables of the partial `chart`, which also shows the numbers as a table.
 package struct Chart: Sendable {
     /// The way in which values are drawn.
     package enum Kind: Sendable {
@@ -89,7 +87,6 @@ package struct Chart: Sendable {
 private struct ChartDrawing {
     private static let (width, height) = (720.0, 200.0)
     private static let (left, right, top, bottom) = (56.0, 8.0, 8.0, 24.0)
-    /// The maximum number of time labels below the axis.
     private static let labels = 7
 
     private let chart: Chart
@@ -117,7 +114,7 @@ private struct ChartDrawing {
 
     private var slot: Double { (Self.width - Self.left - Self.right) / Double(max(1, self.chart.times.count)) }
 
-    /// Returns the horizontal position of the center of the part of the axis for the time at an index.
+    /// Returns the horizontal center of the part of the chart for the time at an index.
     private func x(_ index: Int) -> Double { Self.left + (Double(index) + 0.5) * self.slot }
 
     private func y(_ value: Double) -> Double {

@@ -1,9 +1,8 @@
 package import PushSupport
 package import PushTypes
 
-/// The lock screen of a phone that shows a push, as far as its payload determines it.
-///
-/// All values of the payload are treated as plain text. None of them becomes markup, a script or a URL.
+/// The lock screen of a phone that shows a push, as far as its payload determines it. All values of the payload are
+/// treated as plain text. None of them becomes markup, a script or a URL.
 package struct LockScreen: Hashable, Sendable {
     /// The kind of presentation that the push causes on the lock screen.
     package enum Kind: Hashable, Sendable {
@@ -54,7 +53,7 @@ package struct LockScreen: Hashable, Sendable {
     package var staleAt: Int64?
     package var dismissedAt: Int64?
 
-    /// The maximum length of a string, in characters, Longer ones are truncated. The system itself shows fewer
+    /// The maximum length of a string, in characters. Longer ones are truncated. The system itself shows fewer
     /// characters.
     static let longestText = 1000
     /// The maximum number of values of a Live Activity that are listed. Further ones are omitted.
@@ -146,7 +145,6 @@ package struct LockScreen: Hashable, Sendable {
 }
 
 extension LockScreen {
-    /// The number of colors for app icons without an image.
     private static let colours: UInt64 = 12
 
     /// Returns the variables of the template `lock-screen`.

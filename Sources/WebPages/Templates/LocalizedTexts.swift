@@ -2,10 +2,9 @@ import Foundation
 import Mustache
 import PushSupport
 
-/// The localized texts of the pages in one language, read from a JSON file of nested objects.
-///
-/// Templates refer to them as in `{{t.overview.title}}`, and Swift as in `texts["overview.title"]`. A text may have
-/// placeholders for values, as in `{count} devices`.
+/// The localized texts of the pages in one language, read from a JSON file of nested objects. Templates refer to them
+/// as in `{{t.overview.title}}`, and Swift as in `texts["overview.title"]`. A text may have placeholders for values, as
+/// in `{count} devices`.
 package struct LocalizedTexts: Sendable {
     /// The language as in the HTML attribute `lang`, such as `en`.
     package let language: String

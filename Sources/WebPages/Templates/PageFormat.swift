@@ -3,7 +3,6 @@ package import PushTypes
 
 /// The format of numbers and times on a page, which depends on the page's language and the current time.
 package struct PageFormat: Sendable {
-    /// The format of the page that is being rendered.
     @TaskLocal static var current = PageFormat(texts: .none, now: Timestamp(milliseconds: 0))
 
     let texts: LocalizedTexts

@@ -1,11 +1,9 @@
 import Mustache
 package import PageResources
 
-/// The templates of pages, which are parsed once at startup.
-///
-/// All variables are escaped with ``HTMLEscaping``. A template includes others as partials, and a page fills the blocks
-/// of `layout`. Tags of partials must be at the beginning of a line, because Mustache would otherwise indent the
-/// content of text areas.
+/// The templates of pages, which are parsed once at startup. All variables are escaped with ``HTMLEscaping``. A
+/// template includes others as partials, and a page fills the blocks of `layout`. Tags of partials must be at the
+/// beginning of a line, because Mustache would otherwise indent the content of text areas.
 package struct PageTemplates: Sendable {
     package struct Source: Sendable {
         let name: String
@@ -38,10 +36,8 @@ package struct PageTemplates: Sendable {
     }
 }
 
-/// The files of the pages that are embedded in the executable.
-///
-/// They are embedded with the C compiler, because the Swift compiler takes 19 s for the array literals that SwiftPM
-/// generates for embedded resources.
+/// The files of the pages that are embedded in the executable. They are embedded with the C compiler, because the Swift
+/// compiler takes 19 s for the array literals that SwiftPM generates for embedded resources.
 package struct PageFiles: Sendable {
     static let shared = PageFiles(page_resources_shared())
 
@@ -80,10 +76,9 @@ package struct PageFiles: Sendable {
     }
 }
 
-/// Escapes strings for HTML, scalar by scalar, because browsers parse HTML in this way.
-///
-/// The content type of the library Mustache compares characters. In Swift, a `<` after certain scalars, such as U+0600,
-/// is part of a longer character and would not be escaped.
+/// Escapes strings for HTML, scalar by scalar, because browsers parse HTML in this way. The content type of the library
+/// Mustache compares characters. In Swift, a `<` after certain scalars, such as U+0600, is part of a longer character
+/// and would not be escaped.
 package enum HTMLEscaping {
     static let contentType = "MARKUP"
 

@@ -18,7 +18,6 @@ extension CommandConfiguration {
     /// The words with which each example in the help of a command begins.
     static let exampleMark = "Example: martlet "
 
-    /// Returns the configuration with the sentence that describes the command in lists of commands.
     func help(_ abstract: String) -> Self { changed(self) { $0.abstract = abstract } }
 
     /// Returns the configuration with a further sentence in the help of the command itself.
@@ -39,7 +38,6 @@ extension CommandConfiguration {
 
     func subcommands(_ commands: [any ParsableCommand.Type]) -> Self { changed(self) { $0.subcommands = commands } }
 
-    /// Returns the configuration with the subcommand that runs if the command line names none.
     func defaultSubcommand(_ command: any ParsableCommand.Type) -> Self {
         changed(self) { $0.defaultSubcommand = command }
     }

@@ -105,7 +105,6 @@ struct ServiceManager: Sendable {
 /// shutting down.
 struct ServiceManagerReport: Service {
     let manager: ServiceManager
-    /// A closure that returns once the services accept requests.
     let ready: @Sendable () async throws -> Void
     let logger: Logger
 

@@ -54,7 +54,6 @@ struct ChannelCommand: AsyncParsableCommand {
             try self.access.print(made) { $0["id"].stringValue?.printable ?? "" }
         }
 
-        /// Creates the request for a provider to create the channel.
         func request() -> APIRequest {
             .post("channels").body([
                 "environment": self.environment?.rawValue.json, "storage": self.stores ? "newest" : "none",

@@ -14,10 +14,9 @@ struct APIClient: Sendable {
     /// The timeout for the head of a response, except for streaming requests. Tests raise it for busy machines.
     @TaskLocal static var timeout: TimeAmount = .seconds(15)
     /// The time limit for an exchange in which the server neither sends nor accepts a byte. It applies where
-    /// ``timeout`` does not, and also limits the total duration of a response that does not stream.
-    ///
-    /// The value exceeds the time that a server needs for the last lines of an import and the 15 s between the comments
-    /// of an event stream, and suffices for the longest list over a slow connection.
+    /// ``timeout`` does not, and also limits the total duration of a response that does not stream. The value exceeds
+    /// the time that a server needs for the last lines of an import and the 15 s between the comments of an event
+    /// stream, and suffices for the longest list over a slow connection.
     @TaskLocal static var silence: TimeAmount = .seconds(300)
     /// The maximum size of a response that does not stream, in bytes. A larger one fails the request.
     static let maximumResponseLength = 4 * 1024 * 1024
@@ -152,7 +151,6 @@ struct APIClient: Sendable {
         return try await self.json(in: response)
     }
 
-    /// Creates the HTTP request with the common header fields, such as the API key.
     private func message(_ request: APIRequest, path: String? = nil) throws -> HTTPClientRequest {
         var message = HTTPClientRequest(url: self.baseURL + (path ?? request.path))
         message.method = HTTPMethod(rawValue: request.method.rawValue)
@@ -192,7 +190,6 @@ struct APIClient: Sendable {
         return value
     }
 
-    /// The error for a server at the URL that is not a Martlet server.
     var notAnAPI: ForeignServerError {
         ForeignServerError("the server at \(self.baseURL) is no Martlet \(self.role): is the URL right?")
     }
@@ -263,7 +260,6 @@ struct NoResponseError: StatusError {
     let mayHaveArrived: Bool
     let status = ExitStatus.unavailable
 
-    /// Creates the error from an error of the HTTP client.
     init(_ error: any Error, from url: String) {
         let (isSecure, text) = (url.hasPrefix("https:"), "\(error)")
         let failure = error as? HTTPClientError

@@ -16,9 +16,7 @@ struct APIRequest: Sendable {
     var parts: [String]
     /// The name of the action that follows a colon at the end of the path, or `nil` for none.
     private var action: String?
-    /// The query items, not yet percent-encoded.
     private var query: [(String, String)] = []
-    /// The header fields in addition to those of every request.
     private(set) var headers: [(String, String)] = []
     /// The JSON body, or `nil` for a request without a body.
     private(set) var body: JSONValue?
@@ -30,7 +28,6 @@ struct APIRequest: Sendable {
     static func put(_ parts: String...) -> APIRequest { APIRequest(.put, parts) }
     static func delete(_ parts: String...) -> APIRequest { APIRequest(.delete, parts) }
 
-    /// Returns the request for an action, such as `pause`.
     func action(_ name: String) -> APIRequest { changed(self) { $0.action = name } }
 
     /// Returns the request with further query items. Items without a value are left out.
@@ -44,13 +41,11 @@ struct APIRequest: Sendable {
         changed(self) { $0.headers.append(("idempotency-key", key ?? UUID().uuidString)) }
     }
 
-    /// Returns the request with a further header.
     func header(_ name: String, _ value: String) -> APIRequest { changed(self) { $0.headers.append((name, value)) } }
 
     /// Returns the request with a JSON object as its body. Members without a value are left out, but `.null` is sent.
     func body(_ members: [String: JSONValue?]) -> APIRequest { changed(self) { $0.body = .members(members) } }
 
-    /// The percent-encoded path and query.
     var path: String {
         let items = self.query.map { "\($0)=\(PercentEncoding.component($1))" }
         return "/v1/" + self.parts.map { PercentEncoding.component($0) }.joined(separator: "/")

@@ -27,7 +27,6 @@ protocol ListCommand: AsyncParsableCommand {
     static var columns: TextTable { get }
     /// The member of the response that contains the entries, or `nil` if its name is the last component of the path.
     static var member: String? { get }
-    /// Creates the request for the first page.
     func request() -> APIRequest
     /// The maximum number of entries to print, or `nil` for all.
     var limit: Int? { get }

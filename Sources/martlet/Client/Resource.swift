@@ -16,10 +16,8 @@ protocol Resource: SendableMetatype {
 protocol ListableResource: Resource {
     /// The options with which the command `list` connects, if they differ from those for a single record.
     associatedtype ListAccess: APIAccess = Access
-    /// The options that filter the entries.
     associatedtype Filter: ListFilter = NoFilter
     static var columns: TextTable { get }
-    /// The name and the help of the command `list`.
     static var list: CommandConfiguration { get }
 }
 
@@ -40,13 +38,11 @@ struct NoFilter: ListFilter {
 /// A resource whose records have ids.
 protocol IdentifiedResource: Resource {
     associatedtype ID: PathArgument = String
-    /// The name and the help of the argument for the id.
     static var id: ArgumentHelp { get }
 }
 
 /// A resource with a command `show`.
 protocol ShowableResource: IdentifiedResource {
-    /// The name and the help of the command `show`.
     static var show: CommandConfiguration { get }
     /// Returns a record, which the response contains, as human-readable text.
     static func details(_ response: JSONValue) -> String
@@ -58,7 +54,6 @@ extension ShowableResource where Self: ListableResource {
 
 /// A resource with a command `remove`.
 protocol RemovableResource: IdentifiedResource {
-    /// The name and the help of the command `remove`.
     static var remove: CommandConfiguration { get }
     static func removed(_ id: ID) -> String
 }
@@ -129,7 +124,6 @@ struct RemoveResource<Kind: RemovableResource>: ResourceCommand {
 /// An action without options on one record, such as `pause`. The name of the command is also the last part of the path.
 protocol ResourceAction: SendableMetatype {
     associatedtype Kind: IdentifiedResource
-    /// The name and the help of the command.
     static var configuration: CommandConfiguration { get }
     static func text(of response: JSONValue) -> String
 }
@@ -151,7 +145,6 @@ struct PerformAction<Action: ResourceAction>: ResourceCommand {
 
 /// An argument that is a path component of a request.
 protocol PathArgument: ExpressibleByArgument, Sendable {
-    /// The path component for this value.
     var pathPart: String { get }
 }
 
@@ -179,7 +172,6 @@ extension ChannelID: ExpressibleByArgument {
 
 /// A kind of record with a command that erases a record and all data about it.
 protocol ErasableResource: IdentifiedResource where ID == String {
-    /// The name and the help of the command.
     static var erase: CommandConfiguration { get }
     /// The description, for the confirmation prompt, of the data that an erasure destroys.
     static var loss: String { get }
@@ -189,7 +181,6 @@ protocol ErasableResource: IdentifiedResource where ID == String {
 struct EraseResource<Kind: ErasableResource>: AsyncParsableCommand {
     static var configuration: CommandConfiguration { Kind.erase }
 
-    /// The delay between two requests for the progress of the erasure.
     private static var pause: Duration { .seconds(1) }
 
     @OptionGroup var resource: ResourceOptions<Kind>

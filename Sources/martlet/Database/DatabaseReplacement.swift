@@ -2,11 +2,9 @@ import Foundation
 import ProviderAPI
 import PushSupport
 
-/// The replacement of a provider's database with another one.
-///
-/// After a crash at any time, either the old database is in place, or the file
-/// ``ProviderConfiguration/replacementMarker`` exists and no provider starts. The next attempt then continues the
-/// replacement, and keeps all files of the old database under one name.
+/// The replacement of a provider's database with another one. After a crash at any time, either the old database is in
+/// place, or the file ``ProviderConfiguration/replacementMarker`` exists and no provider starts. The next attempt then
+/// continues the replacement, and keeps all files of the old database under one name.
 struct DatabaseReplacement {
     /// The file name suffixes of the database and of SQLite's files beside it, in the order in which they are moved. A
     /// log must be moved even if its database is missing, because SQLite would apply it to the new database.
@@ -20,7 +18,6 @@ struct DatabaseReplacement {
     private var marker: String { self.paths.replacementMarker }
     private var directory: String { self.paths.dataDirectory }
 
-    /// A Boolean value that indicates whether at least one file of the old database exists.
     var hasOldFiles: Bool { Self.hasFiles(at: self.target) }
 
     /// Renames the files of the old database.
@@ -44,7 +41,6 @@ struct DatabaseReplacement {
         try self.syncDirectory()
     }
 
-    /// Removes the marker, after which a provider can start.
     func finish() throws {
         try FileManager.default.removeItem(atPath: self.marker)
         try self.syncDirectory()
@@ -78,7 +74,6 @@ struct DatabaseReplacement {
         return "\(self.directory)/\(name)"
     }
 
-    /// Returns a path for the old database at which no file exists.
     private func freshName() -> String {
         let time = Date.now.formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
         let name = "\(self.target).before-\(time)"

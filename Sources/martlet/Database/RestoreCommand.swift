@@ -55,9 +55,7 @@ struct DatabaseRestore {
     struct Summary: Hashable, Sendable {
         /// The path to which the previous database was moved, or `nil` if there was none.
         var old: String?
-        /// The number of notifications that the restore paused.
         var notifications = 0
-        /// The number of schedules that the restore paused.
         var schedules = 0
         /// The descriptions of inconsistencies in the database and of missing files, which did not prevent the restore.
         var faults: [String] = []

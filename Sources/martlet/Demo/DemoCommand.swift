@@ -62,9 +62,8 @@ struct DemoRoles: Service {
     }
 }
 
-/// A service that starts all roles of the demo, sends one notification through them and prints each step.
-///
-/// In the group of services, it follows the roles, so that Ctrl-C stops it before them.
+/// A service that starts all roles of the demo, sends one notification through them and prints each step. In the group
+/// of services, it follows the roles, so that Ctrl-C stops it before them.
 struct DemoRun: Service {
     /// The scenarios of the demo.
     enum Story {

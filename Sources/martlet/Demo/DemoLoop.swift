@@ -28,7 +28,6 @@ struct DemoLoop: Sendable {
 
     /// The environment of the push service. The readers of the publisher's demo require production.
     let environment: PushEnvironment
-    /// The temporary directory for the data of the gateway, the provider and the phone.
     let directory: String
     let log: LogConfiguration
     let narrator = DemoNarrator()
@@ -171,7 +170,6 @@ struct DemoNarrator: Sendable {
         try? self.write(Data("\(time)  \(role)  \(text)\n".utf8))
     }
 
-    /// Prints an event of the phone or its app in one line.
     func report(_ event: SimulatorEvent) {
         let role: Role =
             switch event.name {

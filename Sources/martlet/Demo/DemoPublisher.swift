@@ -17,7 +17,6 @@ struct DemoPublisher: Sendable {
         (product: "com.example.issue7", title: "Issue 7", number: "7", date: "2026-11-20"),
         (product: "com.example.issue8", title: "Issue 8", number: "8", date: "2026-11-27"),
     ]
-    /// The size of an issue's file in bytes.
     static let fileSize = 3_000_000
     /// The cover of an issue: an image of one pixel, in base64.
     private static let cover =

@@ -93,7 +93,6 @@ private struct ChannelOption {
 /// requested, it prints them to standard output.
 private struct NotificationPrinter: Service {
     let device: Device
-    /// The topics whose device tokens are printed.
     let topics: [String]
     let channels: [ChannelOption]
     /// The file that stores the tokens and channels for the next run.

@@ -59,7 +59,6 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
     }
 }
 
-/// The devices of a gateway.
 enum GatewayDevice: GatewayResource, ListableResource, ShowableResource, RemovableResource {
     /// The options of `martlet gateway device list`.
     struct Filter: ListFilter {

@@ -109,7 +109,7 @@ private struct EventPrinter: Service {
 
     let client: APIClient
     let request: APIRequest
-    /// `true` to print events in the gateway's JSON form; `false` to print them as text.
+    /// A Boolean value that indicates whether events are printed in the gateway's JSON form instead of as text.
     let asJSON: Bool
 
     func run() async throws {

@@ -10,7 +10,6 @@ struct GatewayKeyCommand: AsyncParsableCommand {
         .example("gateway key add --team DEF123GHIJ")
         .subcommands([ListResources<Key>.self, Add.self, RemoveResource<Key>.self])
 
-    /// The keys that sign provider tokens.
     enum Key: GatewayResource, ListableResource, RemovableResource {
         static let path = "keys"
         static let id = ArgumentHelp("Its id.", valueName: "key-id")

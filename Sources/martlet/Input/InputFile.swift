@@ -19,12 +19,10 @@ enum InputFile {
         }
     }
 
-    /// Returns the contents of a UTF-8 file.
     static func text(_ path: String, for option: String? = nil) throws -> String {
         try self.reading(path, for: option) { try String(contentsOfFile: path, encoding: .utf8) }
     }
 
-    /// Opens a file to be read in chunks.
     static func open(_ path: String, for option: String? = nil) throws -> FileHandle {
         try self.reading(path, for: option) {
             // A folder can be opened, but reading it would fail later.

@@ -50,15 +50,13 @@ private struct LineLogHandler: LogHandler {
 struct LogLine {
     let time: String
     let level: Logger.Level
-    /// The label of the logger, such as `provider`.
     let label: String
     let metadata: Logger.Metadata
     let message: String
 
-    /// The entry as a line of text: time, level, label, metadata and message.
-    ///
-    /// Messages and metadata may contain untrusted text. Line breaks and other control characters are escaped as `\n`
-    /// or `\u{1B}`, so that untrusted text can neither add a line to the log nor control the terminal that shows it.
+    /// The entry as a line of text: time, level, label, metadata and message. Messages and metadata may contain
+    /// untrusted text. Line breaks and other control characters are escaped as `\n` or `\u{1B}`, so that untrusted text
+    /// can neither add a line to the log nor control the terminal that shows it.
     var text: String {
         let pairs = self.metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
         return Self.escaped("\(self.time) \(self.level) \(self.label):\(pairs) \(self.message)")

@@ -15,14 +15,12 @@ struct TextTable: ExpressibleByArrayLiteral, Sendable {
 
         init(_ title: String, _ member: String) { (self.title, self.member) = (title, member) }
 
-        /// Creates a column whose heading is the name of its member.
         init(stringLiteral name: String) { self.init(name, name) }
 
         static func time(_ title: String, _ member: String) -> Column {
             changed(Column(title, member)) { $0.isTime = true }
         }
 
-        /// Returns the text of an object in this column.
         func text(in object: JSONValue) -> String {
             let value = self.member.split(separator: ".").reduce(object) { $0[String($1)] }
             return (self.isTime ? value.timeText : value.plainText).printable

@@ -6,7 +6,6 @@ struct ProviderOptions: APIAccess {
     @OptionGroup var api: SettingFlags<APISettings>
     @Flag(help: "Print the response as JSON.") var json = false
 
-    /// Returns a connection to the whole API of the provider.
     func connection() async throws -> APIConnection {
         APIConnection(client: try Self.authenticated(try await self.settings()))
     }

@@ -38,7 +38,6 @@ actor DirectSendService: Service {
         self.report.finish()
     }
 
-    /// Sends to one page of tokens after the other, and reports each outcome as it arrives.
     private func sendAll() async throws {
         var page = try self.tokens.next(Self.page)
         while !page.isEmpty, self.report.isOpen, !Task.isShuttingDownGracefully {
@@ -53,10 +52,8 @@ actor DirectSendService: Service {
     }
 }
 
-/// Reads device tokens from the command line or a file, page by page.
-///
-/// Empty lines and lines that begin with `#` are skipped. A line that is too long or is not a token is reported with
-/// its number and does not stop the run.
+/// Reads device tokens from the command line or a file, page by page. Empty lines and lines that begin with `#` are
+/// skipped. A line that is too long or is not a token is reported with its number and does not stop the run.
 struct TokenSource {
     /// One line of the source, with the token that it contains.
     struct Entry {

@@ -43,7 +43,6 @@ final class OutcomeReport {
         self.status.show(ProgressText.of(done: self.done, total: self.total, rate: Double(self.done) / self.seconds))
     }
 
-    /// Prints the summary to standard error.
     func finish() {
         self.status.clear()
         let parts = self.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
@@ -65,7 +64,6 @@ struct OutcomeText {
     /// The members of the JSON object besides `line`, `token` and `outcome`. Members without a value are left out.
     let fields: [String: JSONValue?]
 
-    /// The outcome for a line that is not a device token.
     static let invalid = OutcomeText(kind: "invalid", fields: ["detail": "this is not a device token"])
 
     func json(line: Int, token: String) throws -> String {

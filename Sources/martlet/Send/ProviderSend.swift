@@ -14,7 +14,6 @@ struct ProviderSendOptions: ParsableArguments {
     @Flag(help: "Wait until every recipient has its outcome. The key needs the scope read for that.") var wait = false
     @Option(help: "The maximum number of seconds to wait.") var waitSeconds = Self.standardWait
 
-    /// A Boolean value that indicates whether at least one of these options was given.
     var isGiven: Bool { self.wait || self.waitSeconds != Self.standardWait || self.idempotencyKey != nil }
 
     func validate() throws {
@@ -173,7 +172,6 @@ struct ProviderSend {
 }
 
 extension APIClient {
-    /// The delay between two requests for the state of a notification.
     static let pollInterval: Duration = .milliseconds(100)
 
     /// Waits until every recipient of a notification has a final state, or the notification is cancelled. A failed
@@ -212,7 +210,6 @@ extension APIClient {
         }
     }
 
-    /// Returns the advice for a user after the command has stopped waiting for a notification.
     static func advice(onUnfinished id: String) -> String {
         "the provider continues with it, 'martlet notification watch \(id)' follows it"
     }

@@ -160,7 +160,6 @@ struct ContentOptions: ParsableArguments {
     @Flag(help: "Encrypt the content to the key of each installation; those without one are skipped.")
     var encrypted = false
 
-    /// The JSON members for the alert, the badge and the sound.
     private var presentation: [String: JSONValue?] {
         let alert = ["title": self.title?.json, "subtitle": self.subtitle?.json, "body": self.body?.json]
         return [

@@ -24,7 +24,6 @@ struct BridgeCommand: AsyncParsableCommand {
             "bridge --client apns.p12 --bridge-certificate server.pem --bridge-key server.key --production-service apple"
         )
 
-    /// The default ports for the binary protocol and the feedback service.
     private static let ports = (binary: BinarySender.defaultPort, feedback: FeedbackClient.defaultPort)
 
     @OptionGroup var common: CommonOptions

@@ -4,9 +4,8 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// The push services to which a provider sends: those in the settings, or else Apple's.
-///
-/// An additional CA is trusted only for the services in the settings. Otherwise, its holder could impersonate Apple.
+/// The push services to which a provider sends: those in the settings, or else Apple's. An additional CA is trusted
+/// only for the services in the settings. Otherwise, its holder could impersonate Apple.
 struct PushServices {
     private typealias General = ServeSettings.General
 

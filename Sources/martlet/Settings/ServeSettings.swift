@@ -3,7 +3,6 @@ import PushHTTP
 import PushProvider
 
 extension ProviderConfiguration: SettingTarget {
-    /// The default configuration of a provider, with the data directory in the working directory.
     static var defaults: ProviderConfiguration { ProviderConfiguration(dataDirectory: "martlet-data/provider") }
 }
 

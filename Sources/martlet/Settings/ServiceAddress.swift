@@ -28,7 +28,6 @@ struct ServiceAddress {
 }
 
 extension SettingsReader {
-    /// The default port of a proxy.
     private static let usualProxyPort = 3128
 
     /// Creates the proxy that a setting specifies. Returns `nil` if the setting is absent.

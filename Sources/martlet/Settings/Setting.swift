@@ -69,21 +69,16 @@ struct Setting: Sendable {
         Setting(key, flag: flag, kind: .choice(Choice.allCases.map(\.rawValue)), default: value.rawValue)
     }
 
-    /// Returns the setting with its sentence for `--help`, which has no full stop.
     func help(_ summary: String) -> Setting { changed(self) { $0.summary = summary } }
 
-    /// Returns the setting with a further sentence for the documentation.
     func detail(_ sentence: String) -> Setting {
         changed(self) { $0.discussion = self.discussion.map { "\($0) \(sentence)" } ?? sentence }
     }
 
-    /// Returns the setting with a key that it had in the previous version.
     func formerly(_ key: String) -> Setting { changed(self) { $0.formerKeys.append(key) } }
 
-    /// Returns the setting with its values marked as secrets.
     func secret() -> Setting { changed(self) { $0.isSecret = true } }
 
-    /// Returns the setting with another separator between the elements of a list in its environment variable.
     func separated(by separator: Character) -> Setting { changed(self) { $0.separator = separator } }
 
     static let variablePrefix = "MARTLET_"

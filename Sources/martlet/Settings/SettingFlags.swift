@@ -32,10 +32,9 @@ protocol FlagValues {
     var exposed: [Setting] { get }
 }
 
-/// The flags of one section of the table, as an option group of a command.
-///
-/// ArgumentParser finds the arguments of a type by reflection. In place of its stored properties, this type reflects an
-/// argument for each setting of its section, so that no setting is declared twice.
+/// The flags of one section of the table, as an option group of a command. ArgumentParser finds the arguments of a type
+/// by reflection. In place of its stored properties, this type reflects an argument for each setting of its section, so
+/// that no setting is declared twice.
 struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, CustomReflectable {
     private(set) var values: [String: ConfigValue] = [:]
 
@@ -62,7 +61,6 @@ struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, Cus
         }
     }
 
-    /// Returns whether the flag of a setting was given.
     func has(_ setting: Setting) -> Bool { self.values[setting.key] != nil }
 
     /// One argument for each setting that has a flag.

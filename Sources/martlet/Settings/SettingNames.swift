@@ -1,6 +1,5 @@
 /// The names of settings in this version and in the previous one.
 struct SettingNames: Sendable {
-    /// The names of all settings in the table.
     static let all = SettingNames(SettingTable.all.flatMap(\.settings))
 
     /// The settings by their keys, including former keys.

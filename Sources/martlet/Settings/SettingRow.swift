@@ -18,13 +18,10 @@ struct SettingRow<Target: SettingTarget>: Sendable {
 }
 
 extension SettingRow {
-    /// Returns the row with the sentence for `--help`, which has no full stop.
     func help(_ summary: String) -> Self { Self(self.setting.help(summary), apply: self.apply) }
 
-    /// Returns the row with a further sentence for the documentation.
     func detail(_ discussion: String) -> Self { Self(self.setting.detail(discussion), apply: self.apply) }
 
-    /// Returns the row with another separator between the elements of a list in its environment variable.
     func separated(by separator: Character) -> Self { Self(self.setting.separated(by: separator), apply: self.apply) }
 
     /// A path from a configuration to one of its values.

@@ -15,7 +15,6 @@ enum SettingTable {
         }
     }
 
-    /// The sections in the order of the documentation.
     static let all = [
         Part(
             "serve",
@@ -59,7 +58,6 @@ enum SettingTable {
 
 /// Formats the table of settings.
 enum SettingTableText {
-    /// Returns the table with aligned columns, for terminals.
     static func plain(_ parts: [SettingTable.Part]) -> String {
         let rows = parts.flatMap(\.settings).map { setting -> JSONValue in
             [
@@ -72,7 +70,6 @@ enum SettingTableText {
         return columns.text(of: rows)
     }
 
-    /// Returns the contents of `docs/settings.md`.
     static func markdown(_ parts: [SettingTable.Part]) -> String {
         var text = """
             # Settings

@@ -9,11 +9,9 @@ struct SettingsFile {
 
     private let path: String
     private let names: SettingNames
-    /// The values by the current keys of their settings.
     private(set) var values: [String: ConfigValue] = [:]
     /// The errors, one for each unknown key and each value of a wrong type.
     private(set) var errors: [String] = []
-    /// The warnings, one for each former key.
     private(set) var warnings: [String] = []
 
     /// Parses a settings file.

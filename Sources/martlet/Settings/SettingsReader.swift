@@ -2,10 +2,9 @@ import Configuration
 import Foundation
 import Synchronization
 
-/// The settings of one run. Flags override environment variables (`MARTLET_…`), which override the JSON file.
-///
-/// A command reads all settings that it needs, and then calls ``check()``. For a value of the wrong type or out of its
-/// range, that throws an error that names the key. Such a value is never silently replaced with the default.
+/// The settings of one run. Flags override environment variables (`MARTLET_…`), which override the JSON file. A command
+/// reads all settings that it needs, and then calls ``check()``. For a value of the wrong type or out of its range,
+/// that throws an error that names the key. Such a value is never silently replaced with the default.
 struct SettingsReader: Sendable {
     /// The name of the settings file that is read if no other is specified.
     static let defaultFile = "martlet.json"
@@ -120,7 +119,6 @@ private final class SettingErrorCollector: AccessReporter {
     /// The errors so far, each with the key of the setting.
     var all: [String] { self.errors.withLock { $0 } }
 
-    /// Adds an error about a value that was read but is not allowed.
     func add(_ error: String) { self.errors.withLock { $0.append(error) } }
 
     /// Adds an error about a value that is not of the requested type.
@@ -142,11 +140,9 @@ struct SettingsEnvironment {
         "MARTLET_COMMIT", "MARTLET_IMAGE", "MARTLET_SHARED_BUILD", "MARTLET_VERSION",
     ]
 
-    /// The values by the current environment variables of their settings.
     private(set) var values: [String: String] = [:]
     /// The errors, one for each variable that has the prefix and belongs to no setting.
     private(set) var errors: [String] = []
-    /// The warnings, one for each former variable.
     private(set) var warnings: [String] = []
 
     init(_ variables: [String: String] = ProcessInfo.processInfo.environment, names: SettingNames = .all) {

@@ -131,9 +131,8 @@ private enum SimulatorInput {
         return try Self.commands(lines.map(String.init), of: "--script", unit: "line")
     }
 
-    /// Returns the lines of standard input as they arrive.
-    ///
-    /// A thread reads the lines, because reading blocks. The thread exits with the process.
+    /// Returns the lines of standard input as they arrive. A thread reads the lines, because reading blocks. The thread
+    /// exits with the process.
     static func lines() -> AsyncStream<String> {
         let (lines, continuation) = AsyncStream<String>.makeStream()
         let thread = Thread {

@@ -5,7 +5,6 @@ package import PushTypes
 /// The form with which a publisher's app registers a device with its provider, as `multipart/form-data` (reference
 /// 10.1).
 package struct PublisherRegistrationForm: Hashable, Sendable {
-    /// The id of the device for this app.
     package var deviceID: UUID
     package var token: [UInt8]
     /// The user's account with the publisher, or `nil` for none.

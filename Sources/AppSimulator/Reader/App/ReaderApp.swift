@@ -73,7 +73,6 @@ package actor ReaderApp {
     /// Launches the app, and resumes the work of the last run.
     package func launch() { self.perform(self.machine.launched()) }
 
-    /// Handles a push that has woken the app.
     package func wake(_ push: IssuePush) { self.perform(self.machine.pushed(push, now: self.time.reading)) }
 
     /// Waits until no step is running, because the work has finished, or waits for a retry or for Wi-Fi.
@@ -205,7 +204,6 @@ package actor ReaderApp {
         self.perform(change(&self.machine, self.time.reading))
     }
 
-    /// Performs a step, and returns the closure that reports its result to the state machine.
     private func result(of action: ReaderAction) async -> (inout ReaderStateMachine, ClockReading) -> [ReaderAction] {
         var place: (step: ReaderWork.Step, product: String) = (.catalogue, self.machine.state.work?.product ?? "")
         do throws(NewsstandError) {
@@ -272,7 +270,6 @@ package struct ReaderConfiguration: Sendable {
     package var registrationKey: String?
     /// The user's account with the publisher, for the registration form and the catalogue, or `nil` for none.
     package var account: String?
-    /// The proof of the reader's purchases.
     package var proof = PurchaseProof()
     /// The size of the screen in pixels. Default 2048x1536.
     package var screenSize = "2048x1536"

@@ -16,10 +16,8 @@ package final class FleetTally: Sendable {
         package var downloaded = 0
         /// The total size of the completely downloaded files, in bytes.
         package var bytes: Int64 = 0
-        /// The number of downloads that were resumed after an interruption.
         package var resumed = 0
         package var failed = 0
-        /// The number of failed steps that will be repeated.
         package var retried = 0
 
         package init() {}
@@ -48,7 +46,6 @@ package final class FleetTally: Sendable {
 
     private struct State {
         var counts = Counts()
-        /// The numbers that identify the readers with a download in progress.
         var downloading: Set<Int> = []
     }
 

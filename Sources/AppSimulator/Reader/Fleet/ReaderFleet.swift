@@ -4,11 +4,8 @@ import PushSupport
 import ServiceLifecycle
 
 /// Many readers in one process, which store everything in memory and share connections. Each reader has a device of the
-/// push service.
-///
-/// The fleet is a `Service`, which reports its counts every second and when it stops.
+/// push service. The fleet is a `Service`, which reports its counts every second and when it stops.
 package final class ReaderFleet: Service {
-    /// The counts of the readers' events.
     package let counts = FleetTally()
     private let client: SharedHTTPClient
     private let readers: [Reader]

@@ -15,11 +15,9 @@ package enum ReaderAction: Hashable, Sendable {
     case download(product: String, PublishedFile)
     /// Cancel the running step, whose result is then ignored.
     case stop
-    /// Remove the received bytes of a file.
     case removePart(PublishedFile)
     /// Call ``ReaderStateMachine/timeReached(_:)`` at this time of the steady clock.
     case wake(at: Timestamp)
-    /// Store the state for the next run.
     case save
     case report(ReaderEvent)
 }
@@ -32,7 +30,6 @@ package enum ReaderNetwork: String, Hashable, Sendable, CaseIterable {
 
 /// A push that announces an issue.
 package struct IssuePush: Hashable, Sendable {
-    /// The product id of the issue.
     package var product: String
     /// The id of the push, a time in milliseconds, or `nil` if it has none. A repeated push is recognized by it.
     package var id: Int64?

@@ -4,10 +4,8 @@ package import PushSupport
 package import PushTypes
 
 /// The state machine of a reader. It decides the effect of a push, the steps that lead to the issue's file, and the
-/// retries.
-///
-/// It works on one issue at a time, and ignores the results of steps that are no longer running. The rules are those of
-/// reference 10.1.
+/// retries. It works on one issue at a time, and ignores the results of steps that are no longer running. The rules are
+/// those of reference 10.1.
 package struct ReaderStateMachine: Sendable {
     /// The maximum number of pushes that wait until the work on another issue has finished. Further pushes are ignored.
     private static let maximumWaiting = 8
@@ -26,7 +24,6 @@ package struct ReaderStateMachine: Sendable {
     private let rules: ReaderRules
     package private(set) var network: ReaderNetwork
     private var phase = Phase.idle
-    /// The pushes that wait until the current work has finished.
     private var waiting: [IssuePush] = []
     /// The file that is being downloaded, or `nil` before the provider has granted the download.
     private var file: PublishedFile?
@@ -107,11 +104,9 @@ package struct ReaderStateMachine: Sendable {
         return wait > .zero ? .onceADay(seconds: max(1, wait.components.seconds)) : nil
     }
 
-    /// Returns the time until the next background download may begin, or zero if it may begin now.
-    ///
-    /// The interval must have passed by both clocks, so that an adjustment of the wall clock does not shorten it. If
-    /// the last download is in the future, because the clock was set back, it is treated as one at `now`, so that the
-    /// wait is finite.
+    /// Returns the time until the next background download may begin, or zero if it may begin now. The interval must
+    /// have passed by both clocks, so that an adjustment of the wall clock does not shorten it. If the last download is
+    /// in the future, because the clock was set back, it is treated as one at `now`, so that the wait is finite.
     private mutating func waitOfTheDay(_ now: ClockReading) -> Duration {
         guard let last = self.state.lastDownload else { return .zero }
         if last > now.wall { self.state.lastDownload = now.wall }
@@ -137,7 +132,6 @@ package struct ReaderStateMachine: Sendable {
         return [.save] + self.take()
     }
 
-    /// Starts the current step, and returns its action.
     private mutating func take() -> [ReaderAction] {
         guard let work = self.state.work else { return [] }
         self.phase = .running
@@ -156,7 +150,6 @@ package struct ReaderStateMachine: Sendable {
         }
     }
 
-    /// Starts another step of the work, and returns its action.
     private mutating func go(to step: ReaderWork.Step) -> [ReaderAction] {
         self.state.work?.step = step
         self.state.work?.failures = 0
@@ -240,7 +233,6 @@ extension ReaderStateMachine {
         return [.report(event), .save] + self.go(to: .entitlement)
     }
 
-    /// Processes the provider's decision about the entitlement.
     package mutating func entitlementChecked(_ entitlement: IssueEntitlement, now: ClockReading) -> [ReaderAction] {
         let product = entitlement.product
         guard self.isRunning(.entitlement, of: product) else { return [] }

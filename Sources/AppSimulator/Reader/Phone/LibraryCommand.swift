@@ -1,7 +1,6 @@
 /// A command to a reader, as one line of standard input or of a script.
 package enum LibraryCommand: TypedCommand {
     case library
-    /// Prints the notifications that the phone has shown, and the app's badge.
     case list
     /// Opens the issue of this product, or for `nil` the newest one that is marked as not opened.
     case open(product: String?)
@@ -11,7 +10,6 @@ package enum LibraryCommand: TypedCommand {
     /// Waits for `count` events of one name that no earlier wait has consumed. It fails if fewer occur within
     /// `seconds`.
     case wait(SimulatorEvent.Name, count: Int, seconds: Int)
-    /// Keeps the simulator running until the process is interrupted.
     case stay
     case help
     case quit

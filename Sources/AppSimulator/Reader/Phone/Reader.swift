@@ -6,9 +6,8 @@ import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// A phone with the publisher's app: a device of the push service, its notification centre, and the app.
-///
-/// The reader is a `Service`, which executes the user's commands while it runs.
+/// A phone with the publisher's app: a device of the push service, its notification centre, and the app. The reader is
+/// a `Service`, which executes the user's commands while it runs.
 package actor Reader: Service {
     private static let backOff = Backoff(base: .seconds(1), maximum: .seconds(60))
 
@@ -80,7 +79,6 @@ package actor Reader: Service {
         }
     }
 
-    /// Keeps the phone connected until the service is shut down.
     package func run() async throws {
         await self.app.launch()
         await cancelWhenGracefulShutdown {

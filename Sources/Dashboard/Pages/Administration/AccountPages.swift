@@ -102,7 +102,6 @@ struct AccountPages: FormArea {
         return Self.signedOut(request)
     }
 
-    /// Returns a redirect to the sign-in page, which removes the session cookie.
     private static func signedOut(_ request: PageRequest) -> Response {
         var response = Response.redirect(to: "\(Dashboard.root)/sign-in")
         response.headers[values: .setCookie] = [request.visitor.renderer.cookie.clearing]

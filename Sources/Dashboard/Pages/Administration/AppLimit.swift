@@ -5,10 +5,8 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The apps to which a person or an API key is limited, as pages and forms show them.
-///
-/// Without the API member `apps`, there is no limit. An empty list, which remains after the last app of the list was
-/// erased, allows no app.
+/// The apps to which a person or an API key is limited, as pages and forms show them. Without the API member `apps`,
+/// there is no limit. An empty list, which remains after the last app of the list was erased, allows no app.
 enum AppLimit {
     /// Returns a localized description of the limit: all apps for `nil`, none for an empty list, and otherwise the
     /// bundle ids.

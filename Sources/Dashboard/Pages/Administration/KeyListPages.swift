@@ -54,7 +54,6 @@ struct KeyListPages: FormArea {
         )
     }
 
-    /// Returns the template variables of a key, for lists and for its page.
     static func row(_ key: KeyResponse, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(key)
         model["scopeText"] = key.scopes.map(\.rawValue).joined(separator: ", ")

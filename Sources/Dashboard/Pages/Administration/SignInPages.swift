@@ -130,7 +130,6 @@ struct SignInPages: PageArea {
         return isOurs && isPlain ? item : Dashboard.root
     }
 
-    /// The template variables for the permitted lengths of names and passwords.
     private static var bounds: PageModel {
         [
             "nameMaximum": PersonRequest.addition["name"].maximumLength.map { "\($0)" } ?? false,

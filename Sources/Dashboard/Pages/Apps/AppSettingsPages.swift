@@ -61,7 +61,6 @@ struct AppSettingsPages: FormArea {
         ]
     }
 
-    /// Returns the stored values of the settings that the form can change, by the names of API members.
     private static func stored(_ app: AppResponse) -> [String: JSONValue] {
         let names = ["name", "rate", "cap", "receipts", "installationTags", "installationAttributes"]
         let json = app.json

@@ -8,6 +8,5 @@ enum DeliveryReasonText {
         return Self.beginnings.first { reason.hasPrefix($0) }.flatMap { texts.text("reasons.\($0)") }
     }
 
-    /// The constant prefixes of reasons that end with a name or a number.
     private static let beginnings = ["opted out of", "BadDeviceToken", "expired before it could be sent"]
 }

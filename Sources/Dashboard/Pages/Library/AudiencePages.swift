@@ -79,7 +79,6 @@ struct AudienceForm: Sendable, Equatable {
     /// One condition of an audience, which is a row of the form.
     struct Row: Sendable, Equatable {
         var kind = "tag"
-        /// The name of the attribute in a row of the kind `attribute`.
         var name = ""
         var comparison = "is"
         var value = ""

@@ -16,13 +16,10 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
     /// The name of the path parameter for an item and of the template for its page, which is `audience` or `template`.
     var singular: String { String(self.plural.dropLast()) }
 
-    /// Returns the item id in the path of the page, which is empty for a new item.
     func id(_ request: PageRequest) -> String { request.parameter(self.singular) }
 
-    /// Returns the path of an item in the API.
     func api(_ request: PageRequest) -> String { "\(request.api)/\(self.plural)/\(URLText.encoded(self.id(request)))" }
 
-    /// Returns the path of an item's page on the server.
     func page(_ request: PageRequest) -> String {
         "\(Dashboard.root)\(request.appPath)/\(self.plural)/\(URLText.encoded(self.id(request)))"
     }

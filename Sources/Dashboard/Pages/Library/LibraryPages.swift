@@ -21,17 +21,14 @@ protocol LibraryPages: PageArea {
     associatedtype Item: LibraryResponse
 
     var library: LibraryItemPages<Item> { get }
-    /// The name of the template that shows the preview of an item.
     var previewTemplate: String { get }
 
-    /// Returns the form that shows the content of a stored item.
     func form(of body: JSONValue) -> Form
 
     /// Returns the content that the form describes, as API members without the name, the description and the version.
     /// - Throws: ``RequestError`` for a field that cannot be parsed.
     func members(of form: Form) throws(RequestError) -> [String: JSONValue?]
 
-    /// Returns the template variables for the preview, or for the error that prevents it.
     func previewed(_ form: Form, _ request: PageRequest) async throws -> PageModel
 
     /// Returns the template variables that only the pages of this kind of item need.

@@ -252,7 +252,6 @@ extension ComposeForm.Language {
 /// The creation of a form from an existing request. Members that no field shows are written into the field for further
 /// members, so that nothing is lost.
 extension ComposeForm {
-    /// Fills the form from the members of a notification request, or of a template's content.
     init(request: JSONValue) {
         self.init()
         var rest = RemainingMembers(request)
@@ -261,7 +260,6 @@ extension ComposeForm {
         self["more"] = rest.members.isEmpty ? "" : JSONValue.object(rest.members).indented
     }
 
-    /// Fills the form from a notification that was sent, without the time at which it was sent.
     init(sent notification: JSONValue) {
         let content = notification["content"]
         var members = Self.members(payload: content["payload"]) ?? ["payload": content["payload"]]

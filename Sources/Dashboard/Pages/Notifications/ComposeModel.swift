@@ -23,7 +23,6 @@ struct ComposeModel {
         LabelledFields(texts: self.texts, area: "compose", values: self.form.values, problems: self.problems)
     }
 
-    /// The template variables for the content, which the form of a template also uses.
     var content: PageModel {
         let (make, list) = (self.fields, NotificationRequest.object)
         var fields: PageModel = [
@@ -89,7 +88,6 @@ struct ComposeModel {
         ]) { $1 }
     }
 
-    /// The variables for the fields that select the device of the preview.
     var preview: PageModel {
         let (make, list) = (self.fields, PreviewRequest.notification)
         return [

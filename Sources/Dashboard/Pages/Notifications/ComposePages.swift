@@ -85,7 +85,6 @@ struct ComposePages: PageArea {
         return request.redirect(to: "/apps/\(app)/notifications/\(sent.id)", done: done)
     }
 
-    /// Returns the template variables for the preview, or for the error that prevents it.
     private func previewed(_ form: ComposeForm, _ request: PageRequest) async throws -> PageModel {
         do {
             let wanted = try await self.wanted(form, request)
@@ -198,7 +197,6 @@ struct ComposePages: PageArea {
         return request.page("compose", title: title, values, error: error)
     }
 
-    /// Returns the confirmation page. Its hidden fields contain all values of the form.
     private func question(
         _ form: ComposeForm,
         _ wanted: ComposeRequest,

@@ -2,10 +2,9 @@ import Foundation
 import PushSupport
 import WebPages
 
-/// The API request that a form describes, with its audience, time and environment as text.
-///
-/// The audience, time and environment can also be in the field for further members. Therefore, pages show and evaluate
-/// the request that is sent, instead of the fields of the form.
+/// The API request that a form describes, with its audience, time and environment as text. The audience, time and
+/// environment can also be in the field for further members. Therefore, pages show and evaluate the request that is
+/// sent, instead of the fields of the form.
 struct ComposeRequest: Sendable {
     /// The body of the request that sends the notification. For a schedule, it is the notification of each run.
     let notification: JSONValue
@@ -61,7 +60,6 @@ struct ComposeRequest: Sendable {
 
     // MARK: Facts
 
-    /// Returns the audience, the environment and the time as text, with the names of their fields.
     func facts(_ texts: LocalizedTexts) -> [(name: String, value: String)] {
         let (audience, environment) = (self.notification["to"], self.notification["environment"])
         let option = environment == .null ? "none" : environment.stringValue ?? environment.line

@@ -117,7 +117,6 @@ struct NotificationDetailPages: PageArea {
         [.done, .cancelled].contains(response.notification.state)
     }
 
-    /// Returns the template variables for the section of the page that changes while the notification is sent.
     private func progress(_ response: NotificationResponse, _ request: PageRequest) -> PageModel {
         let (state, summary) = (response.notification.state, NotificationSummary(response, request))
         var model: PageModel = ["notification": summary.model, "path": self.path(request)]

@@ -99,7 +99,6 @@ struct NotificationListPages: PageArea {
         ]
     }
 
-    /// Returns the template variables for the table. Its column headers are links that change the sort order.
     private func table(
         _ list: ResponsePage<NotificationResponse>,
         _ search: Search,

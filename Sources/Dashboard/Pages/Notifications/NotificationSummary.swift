@@ -48,7 +48,6 @@ struct NotificationSummary {
     /// The number of recipients whose pushes were rejected or have failed.
     var bad: Int { self.progress.rejected + self.progress.failed }
 
-    /// The number of recipients that have no final state yet.
     var left: Int { max(0, self.progress.recipients - self.progress.finished) }
 
     private func kind(_ state: NotificationRecord.State) -> String {

@@ -80,7 +80,6 @@ struct EntitlementPages: PageArea {
         ]
     }
 
-    /// Returns the template variables for the exchange with the publisher's server, which contains no secrets.
     private func exchange(_ test: PublisherExchange, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(test)
         let isAnswered = test.isAnswered

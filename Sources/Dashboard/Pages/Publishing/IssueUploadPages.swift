@@ -5,9 +5,8 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The form that uploads a file for an issue of a publication, or chooses a file that the app already has.
-///
-/// The file is passed to the API while it arrives, so that it is never completely in memory.
+/// The form that uploads a file for an issue of a publication, or chooses a file that the app already has. The file is
+/// passed to the API while it arrives, so that it is never completely in memory.
 struct IssueUploadPages: PageArea {
     /// The maximum number of files that the form offers to choose from.
     private static let choices = 100

@@ -23,7 +23,6 @@ struct NotifyProgress {
         self.summary = NotificationSummary(self.response, request)
     }
 
-    /// A Boolean value that indicates whether the notification is complete or cancelled.
     var hasEnded: Bool { [.done, .cancelled].contains(self.notification.state) }
 
     /// A Boolean value that indicates whether nothing will change any more because the notification has ended and no

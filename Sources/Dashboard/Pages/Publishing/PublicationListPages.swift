@@ -7,7 +7,6 @@ import WebPages
 
 /// The page with the publications of an app and their newest issues, and the form that adds a publication.
 struct PublicationListPages: FormArea {
-    /// The maximum number of issues that are shown for each publication.
     private static let newest = 3
 
     var routes: [PageRoute] {
@@ -64,7 +63,6 @@ enum PublicationModel {
         return model
     }
 
-    /// Returns the size and the interval of waves as text.
     static func waves(_ waves: NotifyWaves, _ request: PageRequest) -> String {
         let format = request.format
         let interval = format.duration(seconds: Double(waves.interval))

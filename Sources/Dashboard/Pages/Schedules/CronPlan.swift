@@ -9,9 +9,7 @@ struct CronPlan: Equatable {
 
     var frequency = Frequency.cron
     var time = "09:00"
-    /// The day of the week, such as `mon`.
     var weekday = "mon"
-    /// The number of the day in the month, such as `1`.
     var monthday = "1"
     /// The cron expression, which is used only if the frequency is ``Frequency/cron``.
     var cron = ""

@@ -73,7 +73,6 @@ struct SchedulePages: PageArea {
         }
     }
 
-    /// Returns the template variables for the preview of the next run, or for the error that prevents it.
     private func preview(_ schedule: ScheduleResponse, _ request: PageRequest, countsRecipients: Bool) async throws
         -> PageModel
     {
@@ -189,7 +188,6 @@ struct MonthGrid {
     let next: String
     /// The days of each week, such as `2026-11-30`. Days of the adjacent months complete the first and the last week.
     let weeks: [[String]]
-    /// The time range from the beginning of the first day to the end of the last one.
     let range: Range<Date>
     private let zone: TimeZone
 
@@ -224,7 +222,6 @@ struct MonthGrid {
         self.range = monday..<max(monday, day)
     }
 
-    /// Returns the day and the time of day, such as `09:30`, in the calendar's time zone.
     func local(_ date: Date) -> (day: String, time: String) {
         let text = date.formatted(Date.ISO8601FormatStyle(timeZone: self.zone))
         return (String(text.prefix(10)), String(text.dropFirst(11).prefix(5)))

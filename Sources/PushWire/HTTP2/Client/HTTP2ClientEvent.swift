@@ -1,6 +1,5 @@
-/// A consequence of an input to ``HTTP2ClientStateMachine``.
-///
-/// A ticket is the number by which the caller identifies a request. Exactly one event finishes each request.
+/// A consequence of an input to ``HTTP2ClientStateMachine``. A ticket is the number by which the caller identifies a
+/// request. Exactly one event finishes each request.
 package enum HTTP2ClientEvent: Sendable {
     /// Requests may start, because the server's settings have arrived.
     case ready

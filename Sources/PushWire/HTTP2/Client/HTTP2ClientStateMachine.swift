@@ -35,10 +35,9 @@ package struct HTTP2ClientLimits: Sendable {
     package init() {}
 }
 
-/// The client's side of an HTTP/2 connection to a push service (RFC 9113), without I/O.
-///
-/// Its inputs are bytes, requests and the time. ``takeEvents(_:)`` and ``takeOutput()`` return the consequences. Each
-/// request finishes with exactly one event. No input causes a trap: a violation of the protocol ends the connection.
+/// The client's side of an HTTP/2 connection to a push service (RFC 9113), without I/O. Its inputs are bytes, requests
+/// and the time. ``takeEvents(_:)`` and ``takeOutput()`` return the consequences. Each request finishes with exactly
+/// one event. No input causes a trap: a violation of the protocol ends the connection.
 package struct HTTP2ClientStateMachine: ~Copyable {
     /// The phase of the connection, from the handshake to the end.
     package enum Phase: Hashable, Sendable {
@@ -174,7 +173,6 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         swap(&taken, &self.events)
     }
 
-    /// Returns the bytes to write, and clears the output.
     package mutating func takeOutput() -> ByteBuffer {
         var output = ByteBuffer()
         swap(&output, &self.output)

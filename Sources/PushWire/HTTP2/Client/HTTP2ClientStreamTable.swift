@@ -3,9 +3,7 @@ import NIOCore
 /// An open stream of a connection to a push service.
 struct HTTP2ClientStream: StreamTableEntry {
     let id: UInt32
-    /// The number by which the caller identifies the request.
     let ticket: Int
-    /// The time by which the response must be complete.
     let deadline: NIODeadline
     var sendWindow: HTTP2SendWindow
     /// A Boolean value that indicates whether the request has been sent completely.
@@ -19,9 +17,8 @@ struct HTTP2ClientStream: StreamTableEntry {
     }
 }
 
-/// The open streams of a connection to a push service, with their incomplete requests and responses.
-///
-/// Incomplete messages are stored separately, because most requests and responses are sent and received in one piece.
+/// The open streams of a connection to a push service, with their incomplete requests and responses. Incomplete
+/// messages are stored separately, because most requests and responses are sent and received in one piece.
 struct HTTP2ClientStreamTable {
     /// The unsent rest of a request, or the received beginning of a response.
     private struct Part {
@@ -31,7 +28,6 @@ struct HTTP2ClientStreamTable {
 
     private(set) var table = StreamTable<HTTP2ClientStream>()
     private var parts: [UInt32: Part] = [:]
-    /// The streams whose bodies have not been sent completely.
     private var blocked: Set<UInt32> = []
     private var nextID: UInt32
     private let maximumBody: Int
@@ -44,7 +40,6 @@ struct HTTP2ClientStreamTable {
 
     var count: Int { self.table.count }
 
-    /// The number of stream ids that can still be used on the connection (RFC 9113 section 5.1.1).
     var unusedIDs: Int {
         self.nextID > HTTP2Constants.largestStreamID ? 0 : Int((HTTP2Constants.largestStreamID - self.nextID) / 2) + 1
     }
@@ -73,7 +68,6 @@ struct HTTP2ClientStreamTable {
         return (stream, stream.hasPart ? self.removePart(of: stream) : nil)
     }
 
-    /// Removes and returns all streams, in the order in which they were opened.
     mutating func removeAll() -> [(stream: HTTP2ClientStream, response: HTTP2Response?)] {
         self.table.removeAll().map { ($0, self.removePart(of: $0)) }
     }

@@ -2,10 +2,8 @@ import NIOCore
 import PushTypes
 
 /// Encodes the header blocks of push requests as Apple requires (reference 1.3). Fields that differ in every request
-/// are literals, and all other fields are indexed in the server's dynamic table after their first use.
-///
-/// The fields that all pushes with the same topic, push type and priority share are encoded only once, in a
-/// ``RequestHeaderTemplate``.
+/// are literals, and all other fields are indexed in the server's dynamic table after their first use. The fields that
+/// all pushes with the same topic, push type and priority share are encoded only once, in a ``RequestHeaderTemplate``.
 struct RequestEncoder {
     /// The maximum number of bytes of the server's dynamic table that are used.
     private static let maximumTableSize = HTTP2Constants.headerTableSize
@@ -33,7 +31,6 @@ struct RequestEncoder {
         self.authorization.appendString("bearer \(token)")
     }
 
-    /// Applies the server's setting `HEADER_TABLE_SIZE`.
     mutating func setTableSize(_ size: Int) { self.table.reset(limit: min(size, Self.maximumTableSize)) }
 
     /// The total size of the fields that every header list contains, in bytes.
@@ -52,7 +49,6 @@ struct RequestEncoder {
     /// The size allowed for the names, the overhead and the short values of all fields, in bytes.
     private static let fixedSize = 520
 
-    /// Appends the header block of `push`.
     mutating func encode(_ push: Push, into buffer: inout ByteBuffer) {
         let notification = push.notification
         guard push.additionalHeaders.isEmpty, let template = self.template(for: notification) else {
@@ -179,10 +175,8 @@ struct RequestEncoder {
     }
 }
 
-/// The encoded sections of the header blocks for pushes with the same topic, push type and priority.
-///
-/// Pseudo-headers must precede all other fields (RFC 9113 section 8.3), so the sections are written around `:path` and
-/// the literals.
+/// The encoded sections of the header blocks for pushes with the same topic, push type and priority. Pseudo-headers
+/// must precede all other fields (RFC 9113 section 8.3), so the sections are written around `:path` and the literals.
 private struct RequestHeaderTemplate {
     /// The properties that all pushes of a template share.
     struct Key: Hashable {
@@ -206,18 +200,14 @@ private struct RequestHeaderTemplate {
     static let devicePath = "/3/device/"
     /// The encoded fields `:method POST` and `:scheme https`, which are indexed in the static table.
     static let methodAndScheme: [UInt8] = [0x83, 0x87]
-    /// The first byte of a `:path` literal without indexing, whose name is indexed in the static table.
     static let pathName: UInt8 = 0x04
 
     let key: Key
     /// The generation of the dynamic table to which the encoded indexes refer.
     let generation: Int
-    /// The encoded fields up to and including the name of `:path`.
     let head: [UInt8]
-    /// The encoded name of `apns-id`, which the template writes before the id.
     let idName: [UInt8]
     let pushType: [UInt8]
-    /// The encoded fields for the priority and the topic.
     let tail: [UInt8]
     /// The encoded name of `apns-expiration`, or `nil` if the table does not contain the name but has room for it.
     let expirationName: [UInt8]?
@@ -284,12 +274,9 @@ private struct RequestHeaderTemplate {
     }
 }
 
-/// The client's copy of the server's dynamic table (RFC 7541 section 2.3.2).
-///
-/// Entries are inserted until the table is full, and never evicted. The server's table is small, and the entries are
-/// the few fields that every push repeats.
+/// The client's copy of the server's dynamic table (RFC 7541 section 2.3.2). Entries are inserted until the table is
+/// full, and never evicted. The server's table is small, and the entries are the few fields that every push repeats.
 private struct RequestHeaderTable {
-    /// The number of entries of the static table.
     private static let staticCount = 61
 
     /// A number that changes whenever the indexes of entries change, which makes earlier templates invalid.
@@ -320,12 +307,10 @@ private struct RequestHeaderTable {
         self.hasPendingResize = true
     }
 
-    /// Returns the index of the entry with this name and value, or `nil` if there is none.
     func position(of name: String, _ value: String) -> Int? {
         self.fields[Field(name: name, value: value)].map(self.position)
     }
 
-    /// Returns the index of the newest entry with this name, or `nil` if there is none.
     func position(of name: String) -> Int? { self.names[name].map(self.position) }
 
     func hasRoom(for name: String, _ value: String) -> Bool { self.used + Self.size(name, value) <= self.limit }

@@ -38,7 +38,6 @@ struct HTTP2ReceiveWindow: Sendable {
     private let capacity: Int
     private var size: Int
 
-    /// Creates a full window of `capacity` bytes.
     init(capacity: Int) {
         self.capacity = capacity
         self.size = capacity

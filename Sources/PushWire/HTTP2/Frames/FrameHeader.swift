@@ -13,7 +13,6 @@ package struct FrameHeader: Sendable {
     package var flags: FrameFlags
     package var streamID: UInt32
 
-    /// The name of the type in RFC 9113, or a description with the number of a type that the RFC does not define.
     var typeName: String { FrameType(rawValue: self.type)?.name ?? "frame of type \(self.type)" }
 
     package init(length: Int, type: FrameType, flags: FrameFlags = [], streamID: UInt32 = 0) {

@@ -14,7 +14,6 @@ protocol HTTP2Endpoint: ~Copyable {
         now: NIODeadline
     ) throws(HTTP2ConnectionError)
 
-    /// Sets the size of the dynamic table for the header blocks that this end encodes.
     mutating func setTableSize(_ size: Int)
 
     /// Changes the send windows of all open streams by a number of bytes (RFC 9113 section 6.9.2).

@@ -1,13 +1,11 @@
 import NIOCore
 
-/// Splits a byte stream into frames (RFC 9113 section 4), for both ends.
-///
-/// It buffers the bytes of an incomplete frame, and joins header blocks that arrive in several frames. It performs all
-/// checks of a frame that depend neither on streams nor on the end that reads it.
+/// Splits a byte stream into frames (RFC 9113 section 4), for both ends. It buffers the bytes of an incomplete frame,
+/// and joins header blocks that arrive in several frames. It performs all checks of a frame that depend neither on
+/// streams nor on the end that reads it.
 struct HTTP2FrameReader: Sendable {
     private static let keptCapacity = 32_768
 
-    /// The bytes of an incomplete frame.
     private var rest = ByteBuffer()
     /// A Boolean value that indicates whether the caller is using the buffer of ``rest``, between ``append(_:)`` and
     /// ``keep(_:)``.
@@ -17,7 +15,6 @@ struct HTTP2FrameReader: Sendable {
     private var gathered: [UInt8] = []
     private var hasReadSettings = false
 
-    /// The number of received bytes of the incomplete frame.
     var restLength: Int { self.rest.readableBytes }
     var isInsideHeaderBlock: Bool { self.openBlock != nil }
     /// The memory that incomplete frames and header blocks occupy, in bytes.
@@ -47,7 +44,6 @@ struct HTTP2FrameReader: Sendable {
         }
     }
 
-    /// Drops incomplete frames and header blocks.
     mutating func discard() {
         self.rest = ByteBuffer()
         self.openBlock = nil
@@ -215,9 +211,8 @@ struct HTTP2FrameReader: Sendable {
     }
 }
 
-/// A frame that has passed the checks which both ends of a connection have in common (RFC 9113 sections 4 and 6).
-///
-/// It contains no bytes. Its ranges refer to the bytes from which it was read.
+/// A frame that has passed the checks which both ends of a connection have in common (RFC 9113 sections 4 and 6). It
+/// contains no bytes. Its ranges refer to the bytes from which it was read.
 struct HTTP2Frame {
     /// The type of a frame, with its payload.
     enum Payload {

@@ -4,13 +4,10 @@ protocol StreamTableEntry {
     var id: UInt32 { get }
 }
 
-/// The open streams of a connection, with look-up by id.
-///
-/// The streams are stored contiguously in an array, and a hash table maps ids to their indexes. If a bucket is
-/// occupied, the next one is used (linear probing). Consecutive ids are spread over the table, because long runs of
-/// occupied buckets would make removal slow.
+/// The open streams of a connection, with look-up by id. The streams are stored contiguously in an array, and a hash
+/// table maps ids to their indexes. If a bucket is occupied, the next one is used (linear probing). Consecutive ids are
+/// spread over the table, because long runs of occupied buckets would make removal slow.
 struct StreamTable<Stream: StreamTableEntry> {
-    /// The open streams, in no particular order.
     private(set) var streams: [Stream] = []
     /// The id in each bucket of the hash table, or 0 for a free bucket.
     private var ids = [UInt32](repeating: 0, count: 64)
@@ -51,14 +48,12 @@ struct StreamTable<Stream: StreamTableEntry> {
         return stream
     }
 
-    /// Removes and returns all open streams, in the order of their ids.
     mutating func removeAll() -> [Stream] {
         let all = self.streams.sorted { $0.id < $1.id }
         self = Self()
         return all
     }
 
-    /// Returns the streams with the given property, in the order of their ids.
     func sorted(where matches: (Stream) -> Bool) -> [Stream] { self.streams.filter(matches).sorted { $0.id < $1.id } }
 
     // MARK: Hash table
@@ -119,7 +114,6 @@ package struct SlotTable<Value> {
     @inlinable
     package init(keptSlots: Int) { self.keptSlots = keptSlots }
 
-    /// The values, in no particular order.
     @inlinable package var values: some Sequence<Value> { self.slots.lazy.compactMap { $0 } }
 
     @inlinable
@@ -128,7 +122,6 @@ package struct SlotTable<Value> {
         _modify { yield &self.slots[slot] }
     }
 
-    /// Inserts a value into a free slot, and returns the slot.
     @inlinable
     package mutating func insert(_ value: Value) -> Int {
         if let slot = self.free.popLast() {

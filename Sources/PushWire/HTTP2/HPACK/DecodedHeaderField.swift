@@ -19,7 +19,6 @@ extension DecodedHeaderField {
     /// 6.5.2).
     var size: Int { self.nameLength + self.valueLength + 32 }
 
-    /// Creates the fields of ``StaticHeaderTable``.
     static func makeFixed() -> [Self] {
         StaticHeaderTable.fields.map { name, value in
             let bytes = Array(name.utf8)
@@ -60,7 +59,6 @@ extension HeaderList {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Returns whether the bytes are equal to `text`.
     func spells(_ text: StaticString) -> Bool {
         guard self.count == text.utf8CodeUnitCount, let start = self.baseAddress else { return false }
         return memcmp(start, text.utf8Start, self.count) == 0

@@ -4,10 +4,9 @@ import Foundation
 /// section 2.2).
 struct HeaderBlockError: Error {}
 
-/// Decodes the header blocks of one connection (RFC 7541), and keeps only the fields that its end uses.
-///
-/// The dynamic table stores each value as a string, which the decoded lists share. The tests and the fuzz targets
-/// compare the decoder with NIOHPACK.
+/// Decodes the header blocks of one connection (RFC 7541), and keeps only the fields that its end uses. The dynamic
+/// table stores each value as a string, which the decoded lists share. The tests and the fuzz targets compare the
+/// decoder with NIOHPACK.
 struct HeaderBlockDecoder<List: HeaderList>: Sendable {
     typealias Field = List.Field
 

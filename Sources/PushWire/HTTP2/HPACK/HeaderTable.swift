@@ -2,7 +2,6 @@ import NIOCore
 
 /// The static table and the dynamic table of a decoder (RFC 7541 section 2.3).
 struct HeaderTable<Field: DecodedHeaderField>: Sendable {
-    /// The entries of the dynamic table, newest first.
     private var entries = CircularBuffer<Field>()
     private let fixed: [Field]
     /// The size of the dynamic table in bytes (RFC 7541 section 4.1).

@@ -1,6 +1,5 @@
-/// Decodes strings in the Huffman code of HPACK (RFC 7541 section 5.2 and appendix B).
-///
-/// The code is canonical: codes of the same length are ordered by symbol, so that the lengths alone define the code.
+/// Decodes strings in the Huffman code of HPACK (RFC 7541 section 5.2 and appendix B). The code is canonical: codes of
+/// the same length are ordered by symbol, so that the lengths alone define the code.
 struct HuffmanCode: Sendable {
     /// The shared instance, whose tables are computed only once.
     static let shared = HuffmanCode()
@@ -11,7 +10,6 @@ struct HuffmanCode: Sendable {
     /// For each value of a byte, the symbol with whose code it begins, and the length of that code in bits, which is 0
     /// if the code is longer than the byte.
     private let short: [(symbol: UInt8, length: UInt8)]
-    /// The symbols in the order of their codes.
     private let symbols: [UInt16]
     /// For each length of a code, the first code, the number of codes, and the index in ``symbols`` of the first code's
     /// symbol.

@@ -1,11 +1,9 @@
 package import NIOCore
 
-/// The limits and timeouts of a provider's connection.
-///
-/// They bound the memory that one connection can occupy. Each of at most ``maximumStreams`` open streams has up to
-/// 8,000 bytes of header fields and ``ProviderRequest/maximumBody`` bytes of body while its request is incomplete. In
-/// addition, there are dynamic tables of 4 kB, an incomplete frame and a header block of 32 kB, and ``maximumOutput``
-/// bytes of responses.
+/// The limits and timeouts of a provider's connection. They bound the memory that one connection can occupy. Each of at
+/// most ``maximumStreams`` open streams has up to 8,000 bytes of header fields and ``ProviderRequest/maximumBody``
+/// bytes of body while its request is incomplete. In addition, there are dynamic tables of 4 kB, an incomplete frame
+/// and a header block of 32 kB, and ``maximumOutput`` bytes of responses.
 package struct HTTP2ServerLimits: Sendable {
     /// The reaction to a request that exceeds the stream limit.
     package enum Excess: Sendable {
@@ -76,22 +74,18 @@ package struct HTTP2ServerLimits: Sendable {
     package init() {}
 }
 
-/// The announced limits on concurrent streams, and the limit that the server enforces (RFC 9113 section 5.1.2).
-///
-/// A limit is enforced once the client has acknowledged it. Until then, the highest limit that the client may assume
-/// applies.
+/// The announced limits on concurrent streams, and the limit that the server enforces (RFC 9113 section 5.1.2). A limit
+/// is enforced once the client has acknowledged it. Until then, the highest limit that the client may assume applies.
 struct StreamLimit {
     private struct Announced {
         var streams: Int
         var deadline: NIODeadline
     }
 
-    /// The unacknowledged limits, oldest first.
     private var announced: [Announced]
     /// The limit to announce after the next acknowledgement, or `nil` for none.
     private var next: Int?
     private var acknowledged = HTTP2ServerLimits.streamsBeforeAcknowledgement
-    /// The limit that is currently enforced.
     private(set) var current: Int
 
     /// Creates the limit `streams` of the first SETTINGS frame, which the client has to acknowledge by `deadline`.

@@ -365,20 +365,17 @@ extension HTTP2ServerStateMachine {
         self.finishIfDrained()
     }
 
-    /// Resets a stream on which the client violated the protocol.
     private mutating func reset(faulty streamID: UInt32, _ code: HTTP2ErrorCode) throws(HTTP2ConnectionError) {
         try self.floodLimiter.spend(HTTP2ServerLimits.lostStreamCost)
         self.reset(streamID, code)
     }
 
-    /// Resets the stream of a malformed request (RFC 9113 section 8.1.1).
     private mutating func rejectMalformed(_ streamID: UInt32, endsStream: Bool) throws(HTTP2ConnectionError) {
         try self.floodLimiter.spend(HTTP2ServerLimits.lostStreamCost)
         self.output.writeReset(streamID, .protocolError)
         if !endsStream { self.endedStreams.insert(streamID) }
     }
 
-    /// Refuses a request that exceeds the stream limit.
     private mutating func refuseExcess(_ streamID: UInt32, endsStream: Bool) throws(HTTP2ConnectionError) {
         switch self.limits.excess {
         case .refuseStream:
@@ -404,7 +401,6 @@ extension HTTP2ServerStateMachine {
         self.endedStreams.insert(streamID)
     }
 
-    /// Frees the memory of a stream that was removed.
     private mutating func forget(_ stream: HTTP2ServerStream) {
         switch stream.state {
         case .receiving(let slot): _ = self.incomplete.remove(slot)
@@ -413,7 +409,6 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Removes the matching streams, and frees their memory.
     mutating func forgetStreams(where matches: (HTTP2ServerStream) -> Bool) {
         for stream in self.streams.sorted(where: matches) {
             _ = self.streams.remove(stream.id)

@@ -17,11 +17,10 @@ package struct HTTP2ConnectionEnd: Hashable, Sendable {
     package var text: String
 }
 
-/// The server's side of a provider's HTTP/2 connection (RFC 9113), without I/O.
-///
-/// Its inputs are bytes, responses and the time. ``takeEvents(_:)`` and ``takeOutput()`` return the consequences. Each
-/// request gets a response, is cancelled, or is lost with the connection. No input causes a trap: a violation of the
-/// protocol ends the stream or the connection, as RFC 9113 requires.
+/// The server's side of a provider's HTTP/2 connection (RFC 9113), without I/O. Its inputs are bytes, responses and the
+/// time. ``takeEvents(_:)`` and ``takeOutput()`` return the consequences. Each request gets a response, is cancelled,
+/// or is lost with the connection. No input causes a trap: a violation of the protocol ends the stream or the
+/// connection, as RFC 9113 requires.
 package struct HTTP2ServerStateMachine: ~Copyable {
     /// The phase of the connection, from the handshake to the end.
     package enum Phase: Hashable, Sendable {
@@ -52,9 +51,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
     struct Timers {
         var handshakeDeadline: NIODeadline
         var lastReceived: NIODeadline
-        /// The time at which the last request became complete.
         var lastRequest: NIODeadline
-        /// The time at which the flood limiter was last credited.
         var lastCredit: NIODeadline
         /// The time at which the incomplete frame or header block began, or `nil` if there is none.
         var unfinishedSince: NIODeadline?
@@ -64,7 +61,6 @@ package struct HTTP2ServerStateMachine: ~Copyable {
         /// The time at which bodies were found to wait for a flow-control window without progress, or `nil` if none
         /// wait.
         var windowlessSince: NIODeadline?
-        /// The number of consecutive checks that found late requests.
         var lateChecks = 0
     }
 
@@ -138,7 +134,6 @@ package struct HTTP2ServerStateMachine: ~Copyable {
 
     package var hasOutput: Bool { self.output.readableBytes > 0 }
 
-    /// Returns the bytes to write, and clears the output.
     package mutating func takeOutput() -> ByteBuffer {
         var output = ByteBuffer()
         swap(&output, &self.output)

@@ -27,7 +27,6 @@ struct IncompleteRequest {
     var request: ProviderRequest
     /// The value of `content-length`, or -1 if it is absent.
     var contentLength: Int
-    /// The time by which the request must be complete.
     var deadline: NIODeadline
     /// The memory that the request occupies, in bytes.
     private(set) var heldBytes: Int
@@ -156,7 +155,6 @@ struct UnsentBodies {
         if let body = self.bodies.removeValue(forKey: streamID) { self.byteCount -= body.readableBytes }
     }
 
-    /// Queues a stream whose body waits only for the connection's window.
     mutating func enqueue(_ streamID: UInt32) {
         // Streams that end while they wait stay in the queue until the window opens or the queue is cleaned up.
         if self.queue.count > 2 * self.bodies.count + Self.queueSlack {
@@ -168,9 +166,8 @@ struct UnsentBodies {
     mutating func dequeue() -> UInt32? { self.queue.popFirst() }
 }
 
-/// The latest streams that the server ended before the client did. Frames for them may still arrive.
-///
-/// They are stored in a ring buffer, so that adding a stream to a full buffer writes only one element.
+/// The latest streams that the server ended before the client did. Frames for them may still arrive. They are stored in
+/// a ring buffer, so that adding a stream to a full buffer writes only one element.
 struct EndedStreams {
     /// The ids, which form a ring once there are ``HTTP2ServerLimits/maximumEndedStreams``.
     private(set) var ids: [UInt32] = []

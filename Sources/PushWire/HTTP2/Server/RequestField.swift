@@ -29,7 +29,6 @@ struct RequestField: DecodedHeaderField {
         case malformed
 
         var isPseudo: Bool { self.rawValue <= Self.authority.rawValue }
-        /// The bit for a pseudo-header in ``RequestHead/pseudo``.
         var bit: UInt8 { 1 << self.rawValue }
 
         /// A Boolean value that indicates whether the gateway uses the value of this name.
@@ -106,7 +105,6 @@ extension UnsafeBufferPointer<UInt8> {
 struct RequestHead: HeaderList {
     static let maximumSize = 8000
 
-    /// The request without its body.
     var request = ProviderRequest()
     /// The value of `content-length`, or -1 if it is absent.
     private(set) var contentLength = -1

@@ -76,7 +76,6 @@ struct StatisticsCommand: RequestCommand {
     static let configuration = command("statistics", "Show what was sent and opened, in minutes, hours or days.")
         .example("statistics --app com.example.MyApp --from 2026-11-01T00:00:00Z --step day")
 
-    /// The members that contain the numbers of an interval.
     static let outcomes = ["accepted", "rejected", "failed", "skipped", "unknown", "opened"]
 
     @OptionGroup var access: ProviderOptions

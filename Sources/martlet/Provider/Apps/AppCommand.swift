@@ -14,7 +14,6 @@ struct AppCommand: AsyncParsableCommand {
             UserSecretCommand.self,
         ])
 
-    /// The apps of a provider.
     enum App: ProviderResource, ListableResource, ShowableResource, ErasableResource {
         static let path = "apps"
         static let id = ArgumentHelp("Its bundle id.", valueName: "bundle-id")
@@ -28,7 +27,6 @@ struct AppCommand: AsyncParsableCommand {
         static let show = command("show", "Show an app, and whether its pushes are sent.")
             .example("app show com.example.MyApp")
 
-        /// The columns for the details of a single app.
         private static let allColumns: TextTable = [
             .init("bundle id", "bundleId"), "name", .init("credentials", "environments"), "rate", "receipts",
             "cap",
@@ -226,7 +224,6 @@ struct UserSecretCommand: AsyncParsableCommand {
         .example("app user-secret add --app com.example.MyApp")
         .subcommands([List.self, Add.self, RemoveResource<UserSecret>.self])
 
-    /// The user secrets of an app.
     enum UserSecret: AppResource, RemovableResource {
         static let path = "user-secrets"
         static let id = ArgumentHelp("Its id.")

@@ -15,7 +15,6 @@ struct CredentialCommand: AsyncParsableCommand {
             InspectCredential.self, ConvertCredential.self,
         ])
 
-    /// The credentials of an app, one for each environment.
     enum Credential: AppResource, ListableResource, RemovableResource {
         typealias ID = PushEnvironment
 

@@ -15,7 +15,6 @@ struct WebhookCommand: AsyncParsableCommand {
 
     private static let events = WebhookRequest.change["events"].words
 
-    /// The webhooks of a provider.
     enum Webhook: ProviderResource, ListableResource, ShowableResource, RemovableResource {
         typealias ListAccess = AppOptions
 

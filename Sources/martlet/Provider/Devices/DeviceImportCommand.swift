@@ -75,7 +75,6 @@ struct ImportReportText {
     /// The entries about rejected lines in the response, which may not list all rejected lines.
     private var rejections: [JSONValue] { self.response["refusals"].elements }
 
-    /// A Boolean value that indicates whether at least one line was rejected.
     var hasRejections: Bool { !self.rejections.isEmpty || (self.response["refused"].integerValue ?? 0) > 0 }
 
     /// The table of rejected lines, followed by all counts.

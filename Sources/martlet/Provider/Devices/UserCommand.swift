@@ -8,7 +8,6 @@ struct UserCommand: AsyncParsableCommand {
         .example("user history alice --app com.example.MyApp")
         .subcommands([ShowHistory<User>.self, Badge.self, UserPreferencesCommand.self, EraseResource<User>.self])
 
-    /// The users of an app.
     enum User: ResourceWithHistory, ErasableResource {
         static let path = "users"
         static let id = ArgumentHelp("The user's id.", valueName: "user")

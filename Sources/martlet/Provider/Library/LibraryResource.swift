@@ -5,9 +5,7 @@ import PushSupport
 protocol LibraryResource: AppResource, ListableResource, ShowableResource, RemovableResource where ID == String {
     /// The columns that show the contents of an item.
     static var contents: TextTable { get }
-    /// The name and the help of the command that lists the versions.
     static var versions: CommandConfiguration { get }
-    /// The name and the help of the command that restores a version.
     static var restore: CommandConfiguration { get }
 }
 

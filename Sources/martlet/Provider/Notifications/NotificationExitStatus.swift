@@ -12,7 +12,6 @@ struct NotificationCounts {
         (self.unknown, self.retrying) = (count("unknown"), count("retrying"))
     }
 
-    /// The number of recipients in a final state.
     var finished: Int { [self.accepted, self.rejected, self.failed, self.skipped, self.unknown].reduce(0, &+) }
 
     /// A Boolean value that indicates whether every push that could be sent was accepted. Skipped recipients are

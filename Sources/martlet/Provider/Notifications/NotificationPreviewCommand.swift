@@ -60,7 +60,6 @@ enum PreviewText {
         return ([columns.details(of: response)] + SkippedText.lines(response)).joined(separator: "\n") + payload + seen
     }
 
-    /// Prints the warnings of a response to standard error.
     static func warn(_ response: JSONValue) {
         for warning in response["warnings"].elements {
             let text = "\(warning["field"].stringValue ?? ""): \(warning["message"].stringValue ?? "")"

@@ -12,7 +12,6 @@ struct ScheduleCommand: AsyncParsableCommand {
             ScheduleCalendarCommand.self,
         ])
 
-    /// The schedules of a provider.
     enum Schedule: ProviderResource, ListableResource, ShowableResource, RemovableResource {
         typealias ListAccess = AppOptions
         typealias Filter = LimitOption
@@ -160,7 +159,6 @@ struct ScheduleRule: ParsableArguments {
     @Option(help: "No run before this time, as 2026-12-01T00:00:00Z.") var from: String?
     @Option(help: "No run after this time.") var until: String?
 
-    /// The JSON of the request's member `schedule`.
     var json: JSONValue {
         .members([
             "cron": self.cron.json, "timeZone": self.timeZone.json, "missedRuns": self.missedRuns?.json,
