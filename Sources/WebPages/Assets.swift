@@ -25,8 +25,8 @@ package struct Assets: Sendable {
         (self.style, self.script) = ("\(folder)/\(style.name)", "\(folder)/\(script.name)")
     }
 
-    /// Returns the response with the file called `name`, or with status 404 if there is none. It honors conditional
-    /// requests.
+    /// Returns the response with the file called `name`, or with status 404 if there is none. A conditional request may
+    /// result in status 304.
     package func response(to request: Request, name: String) -> Response {
         guard let file = self.files[name] else { return Response(status: .notFound) }
         let tag = "\"\(name)\""

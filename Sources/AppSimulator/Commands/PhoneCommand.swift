@@ -89,7 +89,7 @@ package enum PhoneCommand: TypedCommand {
 
 extension PhoneCommand {
     /// Parses a line. Returns `nil` for an empty line and for a comment, which begins with `#`.
-    /// - Throws: ``CommandError`` that explains the syntax of the command, for any other line that is no command.
+    /// - Throws: ``CommandError``, which explains the syntax, for any other line that is not a command.
     package init?(parsing line: some StringProtocol) throws {
         var words = CommandScanner(line, usage: Self.usage, events: SimulatorEvent.Name.ofPhones)
         guard let name = words.next(), !name.hasPrefix("#") else { return nil }
@@ -264,7 +264,7 @@ package protocol PhoneCommandHandler<Command>: Sendable {
 /// A command to a phone, as one line of standard input or of a script.
 package protocol TypedCommand: Hashable, Sendable {
     /// Parses a line. Returns `nil` for an empty line and for a comment, which begins with `#`.
-    /// - Throws: ``CommandError`` that explains the syntax of the command, for any other line that is no command.
+    /// - Throws: ``CommandError``, which explains the syntax, for any other line that is not a command.
     init?(parsing line: some StringProtocol) throws
 
     static var quit: Self { get }

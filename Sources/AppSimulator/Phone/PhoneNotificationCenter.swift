@@ -241,8 +241,8 @@ extension PhoneNotificationCenter {
     }
 
     /// The kind under which the phone's token for Live Activities is registered at present. Apple issues one token for
-    /// starts and one for each activity, while the gateway gives a device one token for each topic. The kind of the
-    /// phone's token is therefore that for starts, and while an activity runs that for its updates. Broadcasts need no
+    /// starts and one for each activity, while the gateway gives a device one token for each topic. The phone's token
+    /// therefore has the kind for starts or, while an activity runs, the kind for its updates. Broadcasts need no
     /// token.
     package var activityTokenKind: MartletKit.TokenKind {
         let running = self.activities.last { !$0.hasEnded && $0.channel == nil }

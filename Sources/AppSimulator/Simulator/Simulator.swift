@@ -218,7 +218,7 @@ package actor Simulator: Service {
 extension Simulator {
     var activityTopic: String { self.configuration.app + PushType.liveactivity.topicSuffix }
 
-    /// Registers the token for Live Activities under its current kind, unless it already was.
+    /// Registers the token for Live Activities under its current kind, unless it is already registered under that kind.
     private func registerActivityToken() async {
         let kind = self.center.activityTokenKind
         guard let token = self.activityToken, kind != self.activityKind else { return }

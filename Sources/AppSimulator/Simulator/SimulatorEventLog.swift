@@ -63,8 +63,8 @@ final class SimulatorEventLog: Sendable {
     }
 
     /// Stops waiting for tokens that the provider refuses, and reports the registration without them.
-    /// - Parameter member: The member of the request that the provider refuses, or `nil` for none. Only a member of
-    ///   tokens has an effect.
+    /// - Parameter member: The member of the request that the provider refuses, or `nil` for none. Only the refusal of
+    ///   a member that concerns tokens has an effect.
     private func refused(_ member: String?) {
         guard let member, ["token", "kind", "environment", "activity"].contains(member) else { return }
         self.reportRegistration { state in

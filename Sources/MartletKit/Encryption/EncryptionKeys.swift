@@ -117,7 +117,7 @@ public enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The content cannot be decrypted because the payload's member `martlet.sealed` is malformed or the notification
     /// has no id.
     case malformed
-    /// The content cannot be decrypted because the installation no longer has the key with this id, because the app was
+    /// The content cannot be decrypted: the installation no longer has the key with this id, because the app was
     /// reinstalled or the key was replaced more than 30 days ago.
     case unknownKey(id: String)
     /// The content cannot be decrypted because it was changed, or encrypted for another app, notification or key.

@@ -33,7 +33,7 @@ struct RegistrationState: Codable, Equatable, Sendable {
     /// request because of its size.
     var room = RegistrationStateMachine.maximumShared
     /// The last time at which the installation received a new id because the provider did not accept its secret, or
-    /// `nil` if none did.
+    /// `nil` if it never did.
     var replacedAt: Date?
     var backOff = RetryDelay()
     var receiptPrivacy = ReceiptPrivacy.device

@@ -22,7 +22,7 @@ public protocol MartletStorage: Sendable {
 /// A storage with one file per value in one folder. Each file is written atomically.
 ///
 /// The folder of an app group is shared with the app's extension. The system's rename and link are atomic between
-/// processes, so that no lock is needed, which a terminated process could keep. On Apple's systems, the folder is
+/// processes, so that no lock is needed that a terminated process could keep. On Apple's systems, the folder is
 /// excluded from backups, because its contents belong to this device.
 public struct FolderStorage: MartletStorage {
     /// The maximum size of a value in bytes. A larger one is neither stored nor read.

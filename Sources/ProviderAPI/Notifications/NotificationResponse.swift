@@ -21,14 +21,15 @@ package struct NotificationResponse: ResponseObject {
     var audience: Audience?
     /// The content, or `nil` in lists.
     package var content: ContentResponse?
-    /// The scopes of the API key that sent the notification. It is `nil` except in the response to that request.
+    /// The scopes of the API key that sent the notification. They are `nil` except in the response to that request.
     var scopes: [String]?
-    /// The outcomes of the recipients. It is `nil` except in the response to a request that sends the notification and
-    /// waits.
+    /// The outcomes of the recipients. They are `nil` except in the response to a request that sends the notification
+    /// and waits.
     package var outcomes: [OutcomeResponse]?
     /// The number of recipients without a final state, or `nil` if ``outcomes`` is `nil`.
     var pending: Int?
-    /// The warnings about the request. It is `nil` except in the response to the request that sends the notification.
+    /// The warnings about the request. They are `nil` except in the response to the request that sends the
+    /// notification.
     var warnings: [ContentWarning]?
     /// The environments that are paused or failing, for which pushes of the notification wait or fail, or `nil` in
     /// lists.

@@ -63,8 +63,8 @@ package struct WaitParameter {
         RequestError(.invalid, code: code, message: message, path: "wait")
     }
 
-    /// Waits until all recipients have a final state, or the time has elapsed. Each commit of the dispatcher ends the
-    /// wait for a moment, so that the state is checked.
+    /// Waits until all recipients have a final state, or the time has elapsed. The state is checked first, and again
+    /// after each commit of the dispatcher.
     /// - Returns: The notification in its state at that time.
     /// - Throws: `CancellationError` if the client has disconnected.
     package func end(

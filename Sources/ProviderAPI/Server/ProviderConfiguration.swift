@@ -111,9 +111,9 @@ package struct ProviderConfiguration: Sendable {
         /// The maximum number of connections. Further connections wait until one is closed. Connections without a key
         /// have a separate, lower limit. Default 1,000.
         package var connections = 1000
-        /// The maximum number of new connections per second. It applies to all networks from which a key of an app was
-        /// sent together, each of which may use half of it. It applies separately to all other networks together, each
-        /// of which may use a tenth. Bursts of twice as many are allowed. 0 sets no limit. Default 500.
+        /// The maximum number of new connections per second. All networks from which a key of an app was sent share one
+        /// such limit, of which each may use half. All other networks share another one, of which each may use a tenth.
+        /// Bursts of twice as many are allowed. 0 sets no limit. Default 500.
         package var connectionRate = 500
 
         package init() {}

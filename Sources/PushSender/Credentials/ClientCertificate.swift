@@ -17,8 +17,8 @@ public struct ClientCertificate: Sendable {
     /// The topics to which the certificate may push. They are those in its list, or else its default topic, and none if
     /// it has neither.
     public let topics: [CertificateTopic]
-    /// The environments to which the certificate may connect. They are both if it names none, like certificates for
-    /// tests and MDM.
+    /// The environments to which the certificate may connect. If it names none, like certificates for tests and MDM, it
+    /// may connect to both.
     public let environments: Set<PushEnvironment>
     /// The time from which the certificate is valid.
     public let validFrom: Timestamp

@@ -48,7 +48,7 @@ enum KeyDerivation {
 }
 
 /// A limit of the iterations of the key derivations in one file. BoringSSL performs up to 100,000,000 iterations for
-/// each key and cannot be interrupted, so the iterations are added up before.
+/// each key and cannot be interrupted, so the iterations are added up beforehand.
 struct KeyDerivationLimit {
     /// The maximum number of iterations for one encryption, which is more than any tool uses. More are refused.
     static let maximumRounds = 1_000_000

@@ -102,7 +102,7 @@ final class ConnectionPool: PushConnectionDelegate {
         self.scheduleExpiry()
     }
 
-    /// Ends the pushes of a cancelled batch that no connection has accepted as ``Outcome/notSent(_:)``.
+    /// Ends, as ``Outcome/notSent(_:)``, the pushes of a cancelled batch that no connection has accepted.
     func cancel(_ batch: SendBatch) {
         let tickets = self.state.withLock { $0.queue.remove { queued, _ in queued === batch } }
         Self.fail(tickets, .init("cancelled before it was sent"))

@@ -329,7 +329,7 @@ protocol PushConnectionDelegate: AnyObject, Sendable {
     /// Called after the first response that does not end the connection.
     func connectionIsConfirmed(_ id: Int)
     func providerTokenExpired(_ id: Int, _ token: String)
-    /// Queues pushes that the service did not process again, to be sent on this connection or another.
+    /// Returns pushes that the service did not process to the queue, to be sent on this connection or another.
     func returnWork(_ tickets: [PushTicket], _ failure: Outcome.Failure)
     /// Called when the connection takes no more work. `goAway` is the frame with which the service requested that, or
     /// `nil` if it did not.

@@ -291,7 +291,8 @@ extension ReaderStateMachine {
         return self.end(with: .downloaded(product: product, bytes: file.size), now: now)
     }
 
-    /// Processes the failure of a step, which is repeated, skipped or abandons the issue, depending on the error.
+    /// Processes the failure of a step. Depending on the error, the step is repeated or skipped, or the issue is
+    /// abandoned.
     package mutating func failed(
         _ step: ReaderWork.Step,
         of product: String,

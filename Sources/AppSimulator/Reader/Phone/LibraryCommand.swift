@@ -33,7 +33,7 @@ package enum LibraryCommand: TypedCommand {
     }
 
     /// Parses a line. Returns `nil` for an empty line and for a comment, which begins with `#`.
-    /// - Throws: ``CommandError`` that explains the syntax of the command, for any other line that is no command.
+    /// - Throws: ``CommandError``, which explains the syntax, for any other line that is not a command.
     package init?(parsing line: some StringProtocol) throws {
         var words = CommandScanner(line, usage: Self.usage, events: SimulatorEvent.Name.ofReaders)
         guard let name = words.next(), !name.hasPrefix("#") else { return nil }

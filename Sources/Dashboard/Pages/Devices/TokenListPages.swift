@@ -103,7 +103,7 @@ struct TokenListPages: PageArea {
         }
     }
 
-    /// Counts the devices that would be reactivated in a dry run first, and reactivates them when the form with this
+    /// First counts, in a dry run, the devices that would be reactivated, and reactivates them when the form with this
     /// count is posted.
     private func reactivate(_ request: PageRequest) async throws -> Response {
         try request.require(.operate)

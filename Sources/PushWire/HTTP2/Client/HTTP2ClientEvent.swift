@@ -40,7 +40,7 @@ package enum HTTP2RequestFailure: Hashable, Sendable {
     case reset(UInt32)
     /// The request has no response because none arrived before the deadline. Other requests of the connection continue.
     case responseTimeout
-    /// The request has no response because the server stopped sending anything, even the acknowledgement of a PING.
+    /// The request has no response because the server sent nothing more, not even the acknowledgement of a PING.
     case unresponsive
     /// The request has no response because the transport was closed, for the reason in the text.
     case closed(String)

@@ -167,7 +167,8 @@ package struct HTTP2ClientStateMachine: ~Copyable {
 
     // MARK: Outputs
 
-    /// Returns the events since the last call, in order. They are returned in `taken`, whose capacity is reused.
+    /// Replaces the contents of `taken` with the events since the last call, in order. The capacity of the array is
+    /// reused.
     package mutating func takeEvents(_ taken: inout [HTTP2ClientEvent]) {
         taken.removeAll(keepingCapacity: true)
         swap(&taken, &self.events)
