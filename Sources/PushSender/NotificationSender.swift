@@ -10,8 +10,7 @@ package protocol NotificationSender: Sendable {
     func follow(_ pushes: [Push]) async -> SentPushes
     /// Sends pushes, which can be taken back until a connection accepts them. Returns their outcomes with the
     /// connection and the time of each push.
-    /// - Parameter began: A closure that receives the call, through which pushes can be taken back, as soon as it has
-    ///   begun.
+    /// - Parameter began: A closure that receives the call, which can take pushes back, as soon as it has begun.
     func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes
 }
 

@@ -26,8 +26,7 @@ public enum Outcome: Hashable, Sendable {
     public struct Failure: Hashable, Sendable, CustomStringConvertible {
         /// A readable description of the failure. It contains no secret and no complete token.
         public var description: String
-        /// The push service's reason for closing the connection, or `nil` if it gave none or one that is not a case of
-        /// `Reason`.
+        /// The push service's reason for closing the connection, or `nil` for none or one that `Reason` lacks.
         public var reason: Reason?
         /// The reason why no connection could be opened, or `nil` for any other failure.
         public var fault: ConnectionFault?

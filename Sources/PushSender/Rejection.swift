@@ -6,8 +6,7 @@ import PushWire
 public struct Rejection: Hashable, Sendable {
     /// The recommended action for the notification and its token.
     public enum Advice: Hashable, Sendable {
-        /// Send the same notification again, after the delay that the push service requested, or `nil` if it requested
-        /// none.
+        /// Send the same notification again, after the delay that the push service requested, or `nil` for none.
         case retry(after: Duration?)
         /// Stop using the token, because the app was removed, unless the device has registered it after
         /// ``Rejection/timestamp``.

@@ -7,8 +7,7 @@ public struct SenderConfiguration: Sendable {
     /// The maximum number of connections. They are opened as the load requires, and kept open. If all are busy, pushes
     /// wait. Default 4.
     public var maximumConnections = 4
-    /// The maximum number of requests in flight on each connection. The limit of the service also applies. Default
-    /// 1000.
+    /// The maximum number of requests in flight on each connection. The service's limit also applies. Default 1000.
     public var maximumInFlight = 1000
     /// The maximum number of pushes that wait for a connection. The outcome of further ones is ``Outcome/notSent(_:)``.
     /// Default 1,000,000.

@@ -5,8 +5,7 @@ import Foundation
 /// A token is opaque and of variable length: most tokens have 32 bytes, but longer ones exist (reference 1.7). The
 /// description never shows the whole token, so a token can be logged.
 public struct DeviceToken: Hashable, Sendable {
-    /// The maximum length of a token, in bytes. The binary protocol allows 100 bytes, and HTTP/2 has no documented
-    /// limit.
+    /// The maximum length of a token, in bytes. The binary protocol allows 100 bytes, and HTTP/2 documents no limit.
     public static let maximumLength = 512
 
     /// The bytes of the token, as the push service issued them.

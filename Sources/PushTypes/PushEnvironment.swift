@@ -58,11 +58,9 @@ extension ProxyEndpoint: CustomDebugStringConvertible, CustomReflectable {
 package struct OpenedConnection: Hashable, Sendable {
     /// The push service, as `host:port`.
     package var service: String
-    /// The remote address as `address:port`, or that of the proxy if there is one. It is `nil` if the address is not
-    /// known.
+    /// The remote address as `address:port`, or that of the proxy if there is one. It is `nil` if it is unknown.
     package var address: String?
-    /// The local port, by which packet captures and other logs identify the connection, or `nil` if the port is not
-    /// known.
+    /// The local port, by which packet captures and other logs identify the connection, or `nil` if it is not known.
     package var localPort: Int?
     package var openedAt: Timestamp
 

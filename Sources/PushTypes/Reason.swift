@@ -61,8 +61,7 @@ public enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     /// The HTTP status of the response (reference 1.9).
     public var status: Int { self.row.status }
 
-    /// The status byte in an error packet of the binary protocol (reference 5.2), or 255 if there is none for the
-    /// reason.
+    /// The status byte in an error packet of the binary protocol (reference 5.2), or 255 if the reason has none.
     package var binaryStatus: UInt8 { self.row.legacy }
 
     // swift-format-ignore

@@ -30,8 +30,7 @@ struct CommandTree: Decodable, Sendable {
 
         private static let settings = Dictionary(grouping: SettingTable.all.flatMap(\.settings)) { $0.flag }
 
-        /// A string by which the same option of different commands is recognized, so that a manual page describes it
-        /// only once.
+        /// A string that identifies an option of several commands, so that a manual page describes it only once.
         var identity: String { "\(self.names?.first?.spelling ?? "") \(self.valueName ?? "") \(self.abstract ?? "")" }
     }
 

@@ -33,8 +33,7 @@ enum FormerSpelling {
         OptionChange(command: ["schedule", "set"], former: "--id", current: nil),
     ]
 
-    /// Replaces former names in a command line with current ones, and returns its words and a warning for each replaced
-    /// name.
+    /// Replaces former names in a command line with current ones, and returns it with a warning for each replaced name.
     static func translated(_ words: [String]) -> (words: [String], warnings: [String]) {
         if words.first == "help" {
             let (rest, warnings) = self.translated(Array(words.dropFirst()))

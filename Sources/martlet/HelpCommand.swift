@@ -56,8 +56,7 @@ struct HelpCommand: ParsableCommand {
         try StandardOutput.result(MartletCommand.completionScript(for: shell))
     }
 
-    /// Writes the manual pages to a directory, with the date in the variable `SOURCE_DATE_EPOCH` for reproducible
-    /// builds.
+    /// Writes the manual pages to a directory, with the date in `SOURCE_DATE_EPOCH` for reproducible builds.
     private func manual() throws {
         guard let output else { throw ValidationError("Name the directory for the pages with --output.") }
         let epoch = ProcessInfo.processInfo.environment["SOURCE_DATE_EPOCH"].flatMap(TimeInterval.init)

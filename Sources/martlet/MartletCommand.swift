@@ -45,8 +45,7 @@ struct MartletCommand: AsyncParsableCommand {
         ]
     )
 
-    /// Runs the command that the command line specifies, and exits with its status, which is that of the error if it
-    /// fails.
+    /// Runs the command that the command line specifies, and exits with its status, or that of its error.
     static func main() async {
         let (words, warnings) = FormerSpelling.translated(Array(CommandLine.arguments.dropFirst()))
         for warning in warnings { StandardError.line("warning: \(warning)") }

@@ -8,8 +8,7 @@ package final class EventTally: Sendable {
         /// The wait in progress, or `nil` for none. There is at most one, because commands are executed in sequence.
         var waiting: (name: SimulatorEvent.Name, count: Int, end: CheckedContinuation<Bool, Never>)?
 
-        /// Consumes `count` events of a name and returns `true`, or consumes none and returns `false` if there are
-        /// fewer.
+        /// Consumes `count` events of a name and returns `true`, or consumes none and returns `false` if fewer exist.
         mutating func take(_ count: Int, _ name: SimulatorEvent.Name) -> Bool {
             guard let present = self.counts[name], present >= count else { return false }
             self.counts[name] = present - count

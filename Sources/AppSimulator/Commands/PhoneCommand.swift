@@ -4,8 +4,7 @@ package import MartletKit
 /// A command to the simulated phone, as one line of standard input or of a script.
 package enum PhoneCommand: TypedCommand {
     case list
-    /// Prints the installation, its tokens, permissions and preferences, and the number of receipts that are not sent
-    /// yet.
+    /// Prints the installation, its tokens, permissions and preferences, and the number of unsent receipts.
     case status
     /// Opens the app with the notification of this number, or with the newest notification for `nil`.
     case open(Int?)
@@ -33,8 +32,7 @@ package enum PhoneCommand: TypedCommand {
     case deny(Capabilities), allow(Capabilities)
     /// Sends the app's changes and receipts that were not sent yet.
     case flush
-    /// Waits for `count` events of one name that no earlier wait has consumed. It fails if fewer occur within
-    /// `seconds`.
+    /// Waits for `count` events of one name that no earlier wait has consumed. Fails if fewer occur within `seconds`.
     case wait(SimulatorEvent.Name, count: Int, seconds: Int)
     case stay
     case help
@@ -252,8 +250,7 @@ package protocol PhoneCommandHandler<Command>: Sendable {
 
     /// Executes a command of the user.
     /// - Returns: The response as text and as JSON, or `nil` for a command without a response.
-    /// - Throws: ``PhoneError`` for a command that is not possible at present, or ``WaitError`` for a wait that timed
-    ///   out.
+    /// - Throws: ``PhoneError`` for a command that is not possible now, or ``WaitError`` for a wait that timed out.
     func perform(_ command: Command) async throws -> SimulatorResponse?
 
     /// Sends pending changes and receipts, within a time limit.

@@ -16,7 +16,7 @@ package struct LiveActivityPush: Hashable, Sendable {
     package let attributes: [String: JSONValue]?
     package let staleDate: Date?
     package let dismissalDate: Date?
-    /// The broadcast channel from which the started Live Activity receives its updates, or `nil` if it receives them by
+    /// The broadcast channel from which the started Live Activity receives its updates, or `nil` if they are sent by
     /// token.
     package let channel: String?
 

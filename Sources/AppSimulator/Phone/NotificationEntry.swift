@@ -17,8 +17,7 @@ package struct NotificationEntry: Hashable, Sendable, Codable {
     package let thread: String?
     package let category: String?
     package let level: InterruptionLevel
-    /// The path of the file that the notification service extension has attached to the notification, or `nil` for
-    /// none.
+    /// The path of the file that the notification service extension attached to the notification, or `nil` for none.
     package let attachment: String?
     /// The payload as it arrived. The app decrypts encrypted content whenever it is needed.
     package let payload: [String: JSONValue]

@@ -64,8 +64,7 @@ struct SimulatedApp: Sendable {
         return await self.martlet.receive(notification, arrival).notification
     }
 
-    /// Returns the screen that a notification opens, or `nil` if there is no rule file or the notification requests no
-    /// screen.
+    /// Returns the screen that a notification opens, or `nil` if there is no rule file or it requests none.
     func opening(_ notification: MartletKit.ReceivedNotification) -> ScreenRouter.Opening? {
         self.router?.opening(notification)
     }

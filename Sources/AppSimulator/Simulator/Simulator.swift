@@ -264,8 +264,7 @@ package struct SimulatorConfiguration: Sendable {
     /// The environment of the device tokens. Default sandbox.
     package var environment: PushTypes.PushEnvironment = .sandbox
     package var device: DeviceConfiguration
-    /// The locale, time zone and app version that the app registers, or `nil` for those of the system, and for no
-    /// version.
+    /// The locale, time zone and app version that the app registers, or `nil` for those of the system and no version.
     package var locale, timeZone, appVersion: String?
     /// The user proof (see `UserProof`) with which the app signs its user in at the launch, or `nil` for none.
     package var userProof: String?
@@ -284,8 +283,7 @@ package struct SimulatorConfiguration: Sendable {
 package struct PhoneServices: Sendable {
     /// A closure that stores the identity of the device for the next run.
     package let save: @Sendable (DeviceIdentity) throws -> Void
-    /// A closure that reports to the push service that an app was removed from a device, which invalidates its device
-    /// token.
+    /// A closure that reports to the push service that an app was removed from a device, which invalidates its token.
     package let removeApp: @Sendable (_ device: DeviceIdentity, _ topic: String) async throws -> Void
 
     package init(

@@ -32,8 +32,7 @@ final class SimulatorEventLog: Sendable {
         self.state.withLock { ($0.unconfirmed, $0.confirmed) = (Set(kinds.map(\.rawValue)), []) }
     }
 
-    /// Changes the kind under which the token for Live Activities is expected, if the launch still waits for that
-    /// token.
+    /// Changes the kind under which the token for Live Activities is expected, if the launch still waits for it.
     func expect(_ kind: MartletKit.TokenKind) {
         self.state.withLock { state in
             let earlier = state.unconfirmed.filter { $0 != MartletKit.TokenKind.alert.rawValue }
@@ -43,8 +42,7 @@ final class SimulatorEventLog: Sendable {
         }
     }
 
-    /// Reports the registration at a launch at which the provider already has all tokens, unless it was reported
-    /// before.
+    /// Reports the registration at a launch when the provider already has all tokens, unless it was reported before.
     func confirmed() {
         let isNew = self.state.withLock { state in
             defer { (state.unconfirmed, state.confirmed) = ([], []) }

@@ -36,8 +36,7 @@ extension JSONValue {
     }
 }
 
-/// A JSON object whose members are consumed one after the other. Afterwards, it contains the members that were not
-/// consumed.
+/// A JSON object whose members are consumed one after the other. Afterwards, it contains those that were not consumed.
 struct RemainingMembers {
     private(set) var members: [String: JSONValue]
 

@@ -19,8 +19,7 @@ struct AnonymousPageRequest: Sendable {
         (self.http, self.context, self.renderer, self.interface) = (http, context, renderer, interface)
     }
 
-    /// The IP address of the client, by which failed sign-in attempts are counted, or an empty string if it is not
-    /// known.
+    /// The client's IP address, by which failed sign-in attempts are counted, or an empty string if it is not known.
     var address: String {
         // For an HTTP/2 stream, the address is that of its connection.
         let channel = self.context.channel

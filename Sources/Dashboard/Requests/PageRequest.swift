@@ -22,8 +22,7 @@ final class PageRequest: Sendable {
     private struct State {
         var calls: [LocalAPIRequest] = []
         var form: FormData?
-        /// The field `retry-after` of an API call that was refused, which the response repeats, or `nil` if there is
-        /// none.
+        /// The field `retry-after` of an API call that was refused, which the response repeats, or `nil` for none.
         var retryAfter: String?
     }
 
@@ -58,8 +57,7 @@ final class PageRequest: Sendable {
 
     private var retryAfter: String? { self.state.withLock { $0.retryAfter } }
 
-    /// Runs the handler of a page after checking the CSRF token of a posted form. Errors result in a page that shows
-    /// them.
+    /// Runs a page's handler after checking the CSRF token of a posted form. Errors result in a page that shows them.
     func respond(with handler: @Sendable (PageRequest) async throws -> Response) async -> Response {
         var held: BudgetPermit?
         defer { held?.end() }

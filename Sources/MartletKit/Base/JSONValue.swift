@@ -165,8 +165,7 @@ extension JSONValue {
         return members
     }
 
-    /// Returns the JSON value for a Foundation object, or `nil` if the object cannot be converted or exceeds the
-    /// limits.
+    /// Returns the JSON value for a Foundation object, or `nil` if it cannot be converted or exceeds the limits.
     /// - Parameters:
     ///   - depth: The number of arrays and objects around the object.
     ///   - remaining: The number of values that may still be converted.

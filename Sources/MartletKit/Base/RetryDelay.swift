@@ -22,8 +22,7 @@ struct RetryDelay: Codable, Equatable, Sendable {
 
     /// Counts a failure and returns the delay before the retry.
     /// - Parameters:
-    ///   - after: The delay that the response requests, or `nil` for none. A launch of the app does not end such a
-    ///     delay.
+    ///   - after: The delay that the response requests, or `nil` for none. A launch of the app does not end it.
     ///   - random: A random number from 0 to 1.
     mutating func failed(after: Duration?, now: Date, random: Double) -> Duration {
         let most = min(Self.longest, Self.first * pow(2, Double(min(self.failures, 30))))
@@ -34,8 +33,7 @@ struct RetryDelay: Codable, Equatable, Sendable {
         return .milliseconds(Int64(delay * 1000))
     }
 
-    /// Starts a delay of a fixed length, in seconds, regardless of the number of earlier failures. A launch does not
-    /// end it.
+    /// Starts a delay of a fixed length, in seconds, regardless of earlier failures. A launch does not end it.
     mutating func pause(for time: TimeInterval, now: Date) {
         self.until = now.addingTimeInterval(time)
         self.isFirm = true

@@ -22,8 +22,7 @@ extension String {
     /// as equal, such as K and the kelvin sign.
     func isSame(as other: String) -> Bool { self.utf8.elementsEqual(other.utf8) }
 
-    /// The string in a form that is safe for a log, with at most 64 characters and with `?` in place of each control
-    /// character.
+    /// The string in a form that is safe for a log, with at most 64 characters and `?` for each control character.
     var forLog: String {
         let scalars = self.unicodeScalars.prefix(64).map { scalar in
             switch scalar.properties.generalCategory {

@@ -114,8 +114,7 @@ public struct OpenedNotification: Hashable, Sendable {
 
 /// The reason why encrypted content cannot be shown.
 public enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The content cannot be decrypted because the payload's member `martlet.sealed` is malformed or the notification
-    /// has no id.
+    /// The content cannot be decrypted because `martlet.sealed` is malformed or the notification has no id.
     case malformed
     /// The content cannot be decrypted: the installation no longer has the key with this id, because the app was
     /// reinstalled or the key was replaced more than 30 days ago.
@@ -181,8 +180,7 @@ private struct KeyRing: Codable {
         self.keys.last { $0.id == id && Self.isKept($0, now: now) }?.curveKey
     }
 
-    /// Generates and returns a new current key, and drops keys that were replaced too long ago or exceed the maximum
-    /// number.
+    /// Generates and returns a new current key, and drops keys that were replaced too long ago or are too many.
     mutating func rotate(now: Date) -> Key {
         let key = Key(
             id: UUID().uuidString,

@@ -65,8 +65,7 @@ struct AttachmentDownload: Sendable {
     /// Processes the head of a response, and returns how the exchange continues.
     /// - Parameters:
     ///   - length: The value of the header field `content-length`, or `nil` if it is absent.
-    ///   - header: A closure that returns the value of a header field by its name in lower case, or `nil` if it is
-    ///     absent.
+    ///   - header: A closure that returns the value of a header field by its lower-case name, or `nil` if it is absent.
     mutating func responded(status: Int, length: Int64?, header: (String) -> String?) -> OnResponse {
         guard case .requested = self.state else { return self.failing(self.failure ?? .status(status)) }
         do throws(AttachmentError) {

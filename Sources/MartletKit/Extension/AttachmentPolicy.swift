@@ -40,8 +40,7 @@ public enum AttachmentError: Error, Hashable, Sendable, CustomStringConvertible 
     /// The error for a URL of the device itself or of a private network.
     case localAddress
     case tooManyRedirects
-    /// The error for a response that is neither successful nor a redirect that can be followed. The value is its HTTP
-    /// status.
+    /// The error for a response that is neither successful nor a valid redirect. The value is its HTTP status.
     case status(Int)
     /// The error for a file whose declared type is missing or not among the policy's types.
     case typeNotAllowed

@@ -25,8 +25,7 @@ public enum AttachmentType: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Parses a declared content type such as `image/jpeg; charset=binary`. Returns `nil` for a type that is not
-    /// accepted.
+    /// Parses a declared content type such as `image/jpeg; charset=binary`. Returns `nil` for a type not accepted.
     init?(contentType: String) {
         let type = contentType.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
         switch type {

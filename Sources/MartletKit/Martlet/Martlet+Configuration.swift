@@ -49,8 +49,7 @@ extension Martlet {
             (self.provider, self.app, self.key) = (provider, app, key)
         }
 
-        /// Returns whether a URL is an `http` URL of a loopback host, at which a simulator may use a provider without
-        /// TLS.
+        /// Returns whether a URL is an `http` URL of a loopback host, where simulators may use a provider without TLS.
         private static func isLocal(_ host: String, scheme: String?) -> Bool {
             guard scheme?.lowercased() == "http" else { return false }
             let parts = host.split(separator: ".", omittingEmptySubsequences: false)

@@ -1,8 +1,7 @@
 public import Foundation
 
 extension Martlet {
-    /// Handles a notification in whichever way it has arrived: decrypts it, calls the app's handler, and creates
-    /// receipts.
+    /// Handles a notification in whichever way it arrived: decrypts it, calls the app's handler, and creates receipts.
     ///
     /// After an arrival for which the system gives little time, the call returns when the receipts were sent or sending
     /// has failed, but at the latest after ``Configuration/receiveTimeout``, which includes the time of the handler.

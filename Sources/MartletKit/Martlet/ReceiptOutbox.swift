@@ -38,8 +38,7 @@ struct ReceiptOutbox: Equatable, Sendable {
 
     func isSent(_ name: String) -> Bool { self.sent[name] != nil }
 
-    /// Returns the strictest level of privacy of a notification's receipts, or `nil` if the outbox has no receipt for
-    /// it.
+    /// Returns the strictest level of privacy of a notification's receipts, or `nil` if the outbox contains none.
     func privacy(of notification: UUID) -> ReceiptPrivacy? {
         let known = [self.waiting, self.sent].joined().lazy.filter { $0.value.notification == notification }
         return known.map(\.value.privacy).min()

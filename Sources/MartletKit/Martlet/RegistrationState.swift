@@ -4,8 +4,7 @@ import Foundation
 struct RegistrationState: Codable, Equatable, Sendable {
     /// The id of the installation, which the device generates.
     var installation: UUID
-    /// The last secret from the provider, which authenticates the installation's requests, or `nil` before the first
-    /// one.
+    /// The last secret from the provider, which authenticates the installation's requests, or `nil` before the first.
     var secret: String?
     /// The provider URL and the app for which the rest of the state is valid.
     var target: String
@@ -29,8 +28,8 @@ struct RegistrationState: Codable, Equatable, Sendable {
     /// The last token that the provider has confirmed, or `nil` for none. Decisions of the user, such as preferences,
     /// are sent with it if no other token can be.
     var registered: Token?
-    /// The maximum size of the shared members in a request, in bytes. It is reduced after the provider refused a
-    /// request because of its size.
+    /// The maximum size, in bytes, of the members in a request that all tokens share. It is reduced after the provider
+    /// refused a request because of its size.
     var room = RegistrationStateMachine.maximumShared
     /// The last time at which the installation received a new id because the provider did not accept its secret, or
     /// `nil` if it never did.
@@ -41,7 +40,7 @@ struct RegistrationState: Codable, Equatable, Sendable {
     /// The state of a user's attachment to an installation, as far as it is known.
     enum User: String, Codable, Equatable, Sendable {
         case none
-        /// The state in which a user proof was sent without a response so far, and no user was attached before.
+        /// The state in which a user proof was sent but no response has arrived, and no user was attached before.
         case proofSent
         /// The state of an installation to which a user is attached, or may be because a response was lost.
         case attached

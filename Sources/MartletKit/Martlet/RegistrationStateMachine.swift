@@ -14,7 +14,7 @@ struct RegistrationStateMachine: Equatable, Sendable {
     /// The maximum size, in bytes, of the members in a request that all tokens share. The provider accepts requests of
     /// 16 KiB. The rest is sent in the next request.
     static let maximumShared = 12_000
-    /// The maximum number of attributes, so that the state fits into one value of the storage. A further one is
+    /// The maximum number of attributes, so that the state fits into one value of the storage. Further ones are
     /// refused.
     static let maximumAttributes = 100
     /// The members that every request repeats, even if they have not changed.
@@ -182,8 +182,7 @@ extension RegistrationStateMachine {
 
     mutating func want(_ name: String, _ value: JSONValue) { self.state.wanted[name] = value }
 
-    /// Sets or removes an attribute. Returns `true` if it was changed, and `false` if it would exceed the maximum
-    /// number.
+    /// Sets or removes an attribute. Returns `true` if it was changed, and `false` if it would exceed the maximum.
     mutating func setAttribute(_ name: String, to value: JSONValue) -> Bool {
         guard self.hasRoom(forAttribute: name) else { return false }
         self.want("attributes.\(name)", value)

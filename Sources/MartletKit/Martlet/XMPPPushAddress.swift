@@ -70,8 +70,7 @@ extension Martlet {
         return XMPPPushAddress(jid: jid, node: node, secret: secret)
     }
 
-    /// Removes an address. The chat server drops its registration at its next report. Removing the address again has no
-    /// effect.
+    /// Removes an address. The chat server drops its registration at its next report. Removing it again has no effect.
     /// - Throws: ``InstallationError`` if the request fails.
     public func removeXMPPPushAddress(_ address: XMPPPushAddress) async throws(InstallationError) {
         do throws(InstallationError) {

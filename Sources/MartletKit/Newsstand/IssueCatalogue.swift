@@ -39,8 +39,7 @@ public struct CatalogueIssue: Hashable, Sendable, Codable {
     public let number: String?
     /// The publication day, in the form `2026-11-20`.
     public let date: String
-    /// A Boolean value that indicates whether everybody may download the issue. If it is `false`, a purchase is
-    /// required.
+    /// A Boolean value that indicates whether everybody may download the issue. If not, a purchase is required.
     public let isFree: Bool
     /// The cover image, or `nil` if the issue has none.
     public let cover: PublishedFile?

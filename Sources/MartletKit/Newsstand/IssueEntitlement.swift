@@ -3,8 +3,8 @@ public import Foundation
 
 /// The proof of a reader's purchases.
 public struct PurchaseProof: Hashable, Sendable {
-    /// The signed transactions of the app store, in the form of StoreKit 2 (`jwsRepresentation`). There may be at most
-    /// 20.
+    /// The signed transactions of the app store, in the form of StoreKit 2 (`jwsRepresentation`). At most 20 are
+    /// allowed.
     public var transactions: [String]
     /// The reader's account at the publisher, or `nil` for none.
     public var account: String?
@@ -63,8 +63,7 @@ public struct DownloadGrant: Hashable, Sendable {
     public let file: PublishedFile
     /// The screen size for which the file is made, in pixels.
     public let screenSize: String
-    /// A Boolean value that indicates whether the file is for the requested screen size instead of the nearest smaller
-    /// one.
+    /// A Boolean value that indicates whether the file is for the requested screen size, not the nearest smaller one.
     public let isExact: Bool
     /// The grounds of the entitlement: `free`, `transaction` or `publisher`.
     public let entitledBy: String

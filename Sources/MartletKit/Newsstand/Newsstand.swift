@@ -48,8 +48,7 @@ public struct Newsstand: Sendable {
     /// Loads the published issues page by page, the newest first.
     /// - Parameters:
     ///   - account: The account at the publisher, whose publications are included, or `nil` for none.
-    ///   - maximum: The maximum number of issues, rounded up to whole pages. ``IssueCatalogue/next`` leads to further
-    ///     ones.
+    ///   - maximum: The maximum number of issues, rounded up to whole pages. ``IssueCatalogue/next`` leads to others.
     ///   - entityTag: ``IssueCatalogue/entityTag`` of the app's copy, or `nil` if it has none.
     /// - Returns: The issues as one page, or `nil` if nothing has changed.
     /// - Throws: ``NewsstandError`` if the request fails.

@@ -2,8 +2,7 @@ import Foundation
 
 /// A report to the provider about one event of a notification on this installation.
 struct Receipt: Codable, Hashable, Sendable {
-    /// The maximum length of the name of an action or a conversion, in bytes. An event with a longer one is not
-    /// reported.
+    /// The maximum length of the name of an action or a conversion, in bytes. Events with longer ones are not reported.
     static let maximumAction = 64
 
     /// The id of the receipt, by which the provider recognizes a receipt that it has already received.

@@ -5,8 +5,8 @@ import Foundation
 public struct NotificationScreen: Hashable, Sendable {
     /// The screen's name in the app, which consists of 1 to 64 letters, digits, `-`, `.` and `_`.
     public let name: String
-    /// The value of `class` in a payload that opens the screen. It has at most 128 bytes, and is `nil` if no class
-    /// opens it.
+    /// The value of `class` in a payload that opens the screen. It has at most 128 bytes, and is `nil` if none opens
+    /// it.
     public let `class`: String?
     /// The pattern of the screen's path, such as `/orders/:id`, where `:id` stands for the value of the parameter `id`.
     /// It is `nil` if no path opens the screen.
@@ -52,8 +52,7 @@ public struct NotificationScreen: Hashable, Sendable {
             Parameter(name: name, isRequired: isRequired, type: .boolean)
         }
 
-        /// Creates a parameter for a time: a string in the format of RFC 3339, or seconds since 1970, in the years 1 to
-        /// 9999.
+        /// Creates a parameter for a time: a string of RFC 3339, or seconds since 1970, in the years 1 to 9999.
         public static func date(_ name: String, isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .date)
         }

@@ -69,8 +69,7 @@ struct PathPattern: Hashable, Sendable {
         self.segments = segments
     }
 
-    /// Returns the parameter values, as strings, for the decoded segments of a path, or `nil` if the path does not
-    /// match.
+    /// Returns the parameter values, as strings, for the decoded segments of a path, or `nil` if the path differs.
     func match(_ path: [String]) -> [String: String]? {
         guard path.count == self.segments.count else { return nil }
         var values: [String: String] = [:]

@@ -53,8 +53,7 @@ extension Int64: ScreenValue {
 }
 
 extension Int: ScreenValue {
-    /// Converts a whole number that fits into `Int`, which has 32 bits on some watches. Returns `nil` for any other
-    /// value.
+    /// Converts a whole number that fits into `Int`, which has 32 bits on some watches. Returns `nil` for other values.
     public init?(screenValue value: JSONValue) {
         guard let number = value.integer.flatMap({ Int(exactly: $0) }) else { return nil }
         self = number

@@ -32,8 +32,7 @@ public struct FolderStorage: MartletStorage {
 
     private let folder: URL
 
-    /// Creates the folder if it is missing, and removes files that a terminated process left unfinished more than an
-    /// hour ago.
+    /// Creates the folder if it is missing, and removes files that were left unfinished over an hour ago.
     /// - Throws: An error of the file system.
     public init(folder: URL) throws {
         // The folder contains the secret of the installation.

@@ -74,7 +74,7 @@ struct ProviderRefusal: Equatable {
     }
 
     static let notOwnInstallation = "not_own_installation"
-    /// The code that stands for the refusal of a request that is too large (status 413), in place of the code in the
-    /// response.
+    /// The code that stands for the refusal of a request that is too large (status 413), in place of the response's
+    /// code.
     static let tooLarge = "too_large"
 }

@@ -90,8 +90,7 @@ private final class ExchangeSession: Sendable {
     /// Sends a request, and returns its task.
     /// - Parameters:
     ///   - part: A closure that processes each part of the response. An error that it throws terminates the exchange.
-    ///   - end: A closure that is called once when the exchange has finished, with its error, or with `nil` after
-    ///     success.
+    ///   - end: A closure that is called once when the exchange has finished, with its error, or `nil` after success.
     func begin(
         _ request: URLRequest,
         part: @escaping @Sendable (ResponsePart) throws -> Void,

@@ -104,8 +104,7 @@ extension Martlet {
         return (members["pushResources"]?.array ?? []).compactMap { $0.object.flatMap { PushResource($0) } }
     }
 
-    /// Removes a push resource. The sender is told of this at its next message. Removing the resource again has no
-    /// effect.
+    /// Removes a push resource. The sender is told of this at its next message. Removing it again has no effect.
     /// - Throws: ``InstallationError`` if the request fails.
     public func removePushResource(_ id: UUID) async throws(InstallationError) {
         do {

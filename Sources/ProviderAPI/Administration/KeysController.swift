@@ -128,8 +128,7 @@ struct KeysController: Controller {
 /// The response object for an API key. The text of the key is only in the response to its creation.
 package struct KeyResponse: ResponseObject {
     package let record: APIKeyRecord
-    /// The text of the key, with which clients authenticate, in the response to its creation. It is `nil` in all
-    /// others.
+    /// The text of the key, with which clients authenticate, in the response to its creation. It is `nil` in others.
     package var text: String?
 
     package var scopes: [APIScope] { self.record.scopes.sorted { $0.rawValue < $1.rawValue } }

@@ -19,8 +19,7 @@ struct CredentialsController: Controller {
     /// The queue of pushes in memory. The removal of a credential removes the pushes that need it.
     let direct: DirectDispatch
     let tester: CredentialTester
-    /// The budget of operations that open or test a credential. It allows one at a time for each app, and a few per
-    /// minute.
+    /// The budget of operations that open or test a credential. It allows each app one at a time, and a few per minute.
     let tests: Budget
     let time: any TimeSource
     let logger: Logger

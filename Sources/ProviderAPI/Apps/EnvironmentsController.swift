@@ -44,8 +44,7 @@ extension EnvironmentResponse {
         self.init(environment: environment, status: try await faults.status(of: target), app: app.bundleID)
     }
 
-    /// The warning for the response to a request that sends to this environment, or `nil` while pushes can be sent to
-    /// it.
+    /// The warning for a response to a request that sends to this environment, or `nil` if pushes can be sent.
     var warning: ContentWarning? {
         guard let status, let advice else { return nil }
         let since = status.since.rfc3339
@@ -58,8 +57,7 @@ extension EnvironmentResponse {
         )
     }
 
-    /// Returns the states of those of the given environments that are paused or failing, or an empty list if all are
-    /// running.
+    /// Returns the states of the environments that are paused or failing, or an empty list if all are running.
     static func faulty(
         _ app: AppRecord,
         _ environments: [PushEnvironment],

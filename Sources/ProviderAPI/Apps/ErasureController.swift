@@ -23,8 +23,7 @@ struct ErasureController: Controller {
     let noteErasure: @Sendable () -> Void
     let time: any TimeSource
 
-    /// The state of an erasure in a response: `erasing` while rows remain or pushes are in flight, and `erased`
-    /// afterwards.
+    /// The state of an erasure: `erasing` while rows remain or pushes are in flight, and `erased` afterwards.
     private enum State: String, CaseIterable, Sendable, JSONRepresentable {
         case erased, erasing
     }
@@ -81,8 +80,7 @@ struct ErasureController: Controller {
         return try await self.response(erasure)
     }
 
-    /// Erases rows for as long as the request may wait, and returns the response. The background service erases the
-    /// rest.
+    /// Erases rows for as long as the request may wait, and responds. The background service erases the rest.
     private func response(_ erasure: ErasureRecord) async throws -> Response {
         defer { self.wake.signal() }
         let end = ContinuousClock.now + self.patience

@@ -36,8 +36,7 @@ struct CompatibilityRoutes: Sendable {
         group.post("compat/rails/:app/:key/admin/apns_devices.json", use: self.registerRails)
     }
 
-    /// Accepts the publisher's registration form, if the key in the path or the account is allowed, and registers the
-    /// device.
+    /// Registers the device in the publisher's registration form, if the key in the path or the account is allowed.
     @Sendable private func registerPublisher(_ request: Request, _ context: APIContext) async -> Response {
         await self.respond("compat.publisherRegister", in: .text, context) {
             let access = try self.access(context)
@@ -101,8 +100,7 @@ struct CompatibilityRoutes: Sendable {
         }
     }
 
-    /// Notifies the devices of an issue that the provider publishes, as the operation *Notify* does, and returns the
-    /// notification.
+    /// Notifies the devices of a published issue, as the operation *Notify* does, and returns the notification.
     private func notify(
         of issue: IssueRecord,
         _ app: AppRecord,
@@ -197,8 +195,7 @@ extension CompatibilityRoutes {
         return Self.text(error.kind.status, "\(error.code): \(field)\(error.message)")
     }
 
-    /// Returns the response to an accepted notify form: one line with the id of the notification and the number of
-    /// devices.
+    /// Returns the response to an accepted notify form: a line with the notification's id and the number of devices.
     private static func accepted(_ notification: NotificationRecord) -> Response {
         Self.text(.ok, "OK \(notification.id.uuidString) \(notification.progress.recipients) devices")
     }

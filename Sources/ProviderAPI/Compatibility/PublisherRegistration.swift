@@ -28,8 +28,7 @@ enum PublisherRegistration {
         return registration
     }
 
-    /// Returns the capabilities whose field in the form is not 0, or `nil` if the form has none of the fields for
-    /// capabilities.
+    /// Returns the capabilities whose field in the form is not 0, or `nil` if the form has no field for capabilities.
     private static func capabilities(_ form: FormData) -> DeviceCapabilities? {
         let given = Self.capabilities.filter { form[$0.key] != nil }
         guard !given.isEmpty else { return nil }

@@ -33,8 +33,7 @@ struct ProviderCore: Sendable {
     let outcomes = OutcomeSignals()
     let waits = HeldWaveRegistry()
 
-    /// The number of connections that are accepted beyond the maximum, so that idle connections can be closed to make
-    /// room for them.
+    /// The number of connections accepted beyond the maximum, until idle connections have been closed for them.
     static let acceptedBeyond = 64
 
     /// Locks the data directory, opens the database and creates the shared components.
@@ -105,8 +104,7 @@ struct SendingComponents: Sendable {
     /// The policy that decides which device tokens are deactivated after rejections by the push service.
     let invalidation: TokenInvalidationPolicy
     let faults: ConfigurationFaultTracker
-    /// The queue of pushes in memory, which lets the dispatcher send urgent notifications without reading them from the
-    /// store.
+    /// The queue of pushes in memory, from which urgent notifications are sent without reading the store.
     let direct: DirectDispatch
     let devices: DeviceChanges
     let acceptor: NotificationAcceptor

@@ -50,8 +50,7 @@ struct DeviceTransferController: Controller {
         ]
     }
 
-    /// Imports a file of devices. Responds with 200 and an ``ImportResponse`` that lists invalid lines, even if no line
-    /// is valid.
+    /// Imports a file of devices. The response is 200 and lists invalid lines, even if no line is valid.
     private func importDevices(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let headers = request.http.headers
@@ -78,8 +77,7 @@ struct DeviceTransferController: Controller {
         }
     }
 
-    /// Responds with the devices of an app while they are read from the store, so that a file of any length needs
-    /// little memory.
+    /// Responds with the devices of an app while they are read from the store, so that little memory is needed.
     private func exportDevices(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let format = try request.choice("format", TransferFormat.self) ?? .ndjson
@@ -120,8 +118,7 @@ struct DeviceTransferController: Controller {
     }
 }
 
-/// The response body for a completed import: the numbers of added, refreshed and refused devices, and the invalid
-/// lines.
+/// The response body for an import: the numbers of added, refreshed and refused devices, and the invalid lines.
 struct ImportResponse: ResponseObject {
     let report: ImportReport
 

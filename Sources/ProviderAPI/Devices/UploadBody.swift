@@ -15,8 +15,7 @@ struct UploadBody: AsyncSequence, AsyncIteratorProtocol {
     /// - Parameters:
     ///   - maximum: The maximum length of the body, in bytes.
     ///   - announced: The value of `content-length`, or `nil` for a chunked body, whose end is marked.
-    ///   - tooLong: The message of the error for a longer body, or `nil` for the default message, which names the
-    ///     maximum.
+    ///   - tooLong: The message of the error for a longer body, or `nil` for one that names the maximum.
     init(_ body: HummingbirdCore.RequestBody, maximum: Int, announced: Int?, tooLong: String? = nil) {
         (self.body, self.maximum, self.announced) = (body.makeAsyncIterator(), maximum, announced)
         self.tooLong = tooLong ?? "a file has at most \(maximum) bytes: send it in parts"

@@ -82,8 +82,7 @@ package struct AudiencePreviewResponse: ResponseObject {
     ]
 }
 
-/// The operations at `/v1/apps/{app}/audiences`, which manage named audiences that notifications and schedules refer
-/// to.
+/// The operations at `/v1/apps/{app}/audiences`, which manage named audiences for notifications and schedules.
 struct NamedAudiencesController: Controller {
     private let items: LibraryOperations
     private let time: any TimeSource

@@ -25,14 +25,12 @@ struct LibraryOperations {
     /// shorter than ``LibraryLimits/pageBytes``.
     private var maximumPage: Int { self.limits.pageBytes + self.limits.bytes }
 
-    /// Returns the description of the path parameter that names an item. `what` is the name of the kind, such as
-    /// `audience`.
+    /// Returns the description of the path parameter for an item. `what` is the name of the kind, such as `audience`.
     static func parameter(_ what: String) -> OpenAPIDocument<APIScope>.PathParameter {
         ("The id of the \(what), or its name, percent-encoded.", .string(length: 1...LibraryText.maximumName))
     }
 
-    /// Returns the operations that are common to audiences and templates: list, show, delete, list versions, and
-    /// restore.
+    /// Returns the operations of both audiences and templates: list, show, delete, list versions, and restore.
     /// - Parameters:
     ///   - item: The response type for an item.
     ///   - response: The closure that creates the response for an item.

@@ -48,8 +48,7 @@ package struct NamedAudienceResponse: LibraryResponse {
 /// The response object for a template, with its content.
 package struct TemplateResponse: LibraryResponse {
     private let item: LibraryItemResponse
-    /// The warnings about the content, or `nil` if there are none and in responses to requests that do not save the
-    /// template.
+    /// The warnings about the content, or `nil` if there are none or the request does not save the template.
     private let warnings: [ContentWarning]?
     package var record: LibraryItem { self.item.item }
     private var content: JSONValue { .object(self.record.body) }

@@ -28,10 +28,9 @@ package struct NotificationResponse: ResponseObject {
     package var outcomes: [OutcomeResponse]?
     /// The number of recipients without a final state, or `nil` if ``outcomes`` is `nil`.
     var pending: Int?
-    /// The warnings about the request. They are `nil` except in the response to the request that sends the
-    /// notification.
+    /// The warnings about the request. They are `nil` except in the response to a request that sends a notification.
     var warnings: [ContentWarning]?
-    /// The environments that are paused or failing, for which pushes of the notification wait or fail, or `nil` in
+    /// The environments that are paused or failing, for which the notification's pushes wait or fail, or `nil` in
     /// lists.
     var environments: [EnvironmentResponse]?
 
@@ -48,8 +47,7 @@ package struct NotificationResponse: ResponseObject {
     /// other responses.
     var underWay: Int?
 
-    /// The downloads that hold back the next wave, or `nil` if it is not held back until devices have finished
-    /// downloading.
+    /// The downloads that hold back the next wave, or `nil` if none hold it back.
     package var steered: HeldWave?
 
     private var quietHours: String? { self.notification.consent.ignoresQuietHours ? "ignore" : nil }
@@ -116,8 +114,7 @@ package struct NotificationResponse: ResponseObject {
             .optional("receiptCounts", \.receiptCounts, "The receipts by event, as apps and the gateway report them."),
         ]
 
-    /// The members that lists contain too: the state, and those that do not change while the notification is being
-    /// sent.
+    /// The members that lists contain too: the state, and those that stay the same during sending.
     private static let options: [ResponseMember<Self>] = [
         .required("id", \.notification.id),
         .optional("app", \.app),

@@ -88,8 +88,7 @@ struct NotificationsController: Controller {
     }
 
     /// Changes the state of a notification, and returns the changed record, or `nil` if there is no such notification.
-    /// - Throws: ``RequestError`` if the record of the notification is damaged. Its message names the effect of the
-    ///   change.
+    /// - Throws: ``RequestError`` if the record of the notification is damaged. The message names the change's effect.
     private func changed(_ id: UUID, _ change: StateChange) async throws -> NotificationRecord? {
         do {
             return try await self.store.setState(change, of: id, now: self.time.recorded)
@@ -135,8 +134,7 @@ struct NotificationsController: Controller {
 }
 
 extension StateChange {
-    /// Returns whether `notification` is in a state to which this change leads, so that the request counts as
-    /// successful.
+    /// Returns whether `notification` is in a state to which this change leads, so that the request succeeds.
     fileprivate func isDone(in notification: NotificationRecord) -> Bool {
         switch self {
         case .pause: notification.state == .paused

@@ -118,8 +118,7 @@ struct SendingController: Controller {
         }
     }
 
-    /// Returns the notification that an earlier request with the same idempotency key has created, or `nil` for a new
-    /// request.
+    /// Returns the notification of an earlier request with the same idempotency key, or `nil` for a new request.
     /// - Throws: A ``RequestError`` with status 409 if the earlier request had a different body.
     private func earlier(_ idempotency: Idempotency, _ app: AppRecord) async throws -> NotificationRecord? {
         switch try await self.store.accepted(idempotency, app: app.id) {
@@ -155,8 +154,7 @@ struct SendingController: Controller {
         return try? await NotificationRequest.read(fields, of: app, now: now, in: self.store)
     }
 
-    /// Returns the warnings about the app's stop, and about each environment of the notification that is paused or
-    /// failing.
+    /// Returns the warnings about the app's stop, and about the notification's paused or failing environments.
     private func pauseWarnings(_ app: AppRecord, _ wanted: NotificationRequest) async throws -> [ContentWarning] {
         var needed = wanted.environment
         if needed == nil, case .tokens = wanted.audience { needed = .production }
@@ -265,8 +263,7 @@ struct SendingController: Controller {
 }
 
 extension SendingController {
-    /// Renders the notification without sending it. The current recipients are counted unless the query contains
-    /// `count=false`.
+    /// Renders the notification without sending it. Recipients are counted, unless the query contains `count=false`.
     private func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(PreviewRequest.notification)

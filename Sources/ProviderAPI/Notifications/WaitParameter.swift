@@ -7,8 +7,8 @@ import PushSupport
 
 /// The query item `wait` of a request that sends: the maximum time for which the response waits for outcomes.
 package struct WaitParameter {
-    /// The maximum number of recipients of a notification whose outcomes a request may wait for. For more, the request
-    /// is rejected.
+    /// The maximum number of recipients of a notification whose outcomes a request may await. With more, it is
+    /// rejected.
     static let maximumRecipients = 100
     /// The maximum time for which a request may wait, in seconds. A longer one is rejected.
     static let maximumSeconds: Int64 = 30
@@ -38,8 +38,7 @@ package struct WaitParameter {
     }
 
     /// Checks, before a notification is accepted, that a request may wait for its outcomes.
-    /// - Throws: ``RequestError`` for a notification that is scheduled, or that has more than ``maximumRecipients``
-    ///   tokens.
+    /// - Throws: ``RequestError`` for a notification that is scheduled, or has more than ``maximumRecipients`` tokens.
     func check(_ request: NotificationRequest) throws(RequestError) {
         guard request.delivery == nil else {
             throw Self.error(

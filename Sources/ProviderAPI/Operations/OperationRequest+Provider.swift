@@ -82,8 +82,7 @@ extension APIContext {
     /// The bundle id in the path, or `nil` if it is not valid.
     package var bundleID: Topic? { Topic(self.path("app")) }
 
-    /// Returns the app whose bundle id is in the path, or `nil` if the bundle id is not valid or the app does not
-    /// exist.
+    /// Returns the app in the path, or `nil` if the bundle id is not valid or the app does not exist.
     package func app(_ store: any AppStore) async throws -> AppRecord? {
         guard let bundleID else { return nil }
         return try await store.app(bundleID: bundleID)

@@ -13,8 +13,7 @@ package struct HealthProblem: ResponseObject {
     /// The bundle id of the app, or `nil` for a problem of the server.
     package var app: Topic?
     package var environment: PushEnvironment?
-    /// The id of the webhook or schedule, or the name of the bridge, that has the problem, or `nil` for other kinds of
-    /// problems.
+    /// The id of the webhook or schedule, or the name of the bridge, that has the problem, or `nil` for other problems.
     package var object: String?
     package let message: String
     package let remedy: String

@@ -107,8 +107,7 @@ struct FilesController: Controller {
         ]
     }
 
-    /// Returns the body that sends a part of a file in chunks. Each chunk is read once the connection has accepted the
-    /// previous one.
+    /// Returns the body that sends a part of a file in chunks. A chunk is read once the previous one was accepted.
     private func body(
         _ download: UsedFile,
         _ part: Range<Int>,

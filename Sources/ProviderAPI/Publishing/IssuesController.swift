@@ -122,8 +122,7 @@ struct IssuesController: Controller {
         }
     }
 
-    /// Removes the pushes for a withdrawn issue's notification from memory. The store has already cancelled the
-    /// notification.
+    /// Removes the pushes for a withdrawn issue's notification from memory. The store has already cancelled it.
     /// - Returns: The number of pushes in flight, or `nil` if the issue was not withdrawn or has no notification.
     private func takeBack(_ result: IssueChangeResult) -> Int? {
         guard case .done(let issue) = result, let notification = issue.notification else { return nil }
@@ -192,8 +191,7 @@ extension IssuesController {
     /// Returns the response with the changed issue, or throws the reason why it was not changed.
     /// - Parameters:
     ///   - underWay: The number of pushes in flight that a withdrawal could not stop, or `nil` for any other change.
-    ///   - warnings: A closure that returns the warnings about the changed issue, or `nil` for none, which is the
-    ///     default.
+    ///   - warnings: A closure that returns the warnings about the changed issue, or `nil` for none, the default.
     private static func response(
         _ result: IssueChangeResult,
         status: HTTPResponse.Status = .ok,
@@ -253,8 +251,7 @@ package struct IssueResponse: ResponseObject {
     package let issue: IssueRecord
     /// The warnings about the issue. They are `nil` except in the response to the request that publishes it.
     var warnings: [ContentWarning]?
-    /// The number of pushes that were already in flight when the issue was withdrawn, which is `nil` in all other
-    /// responses.
+    /// The number of pushes in flight when the issue was withdrawn, or `nil` in responses to other requests.
     var underWay: Int?
 
     package var cover: FileResponse? { self.issue.cover.map(FileResponse.init) }

@@ -182,8 +182,7 @@ struct UploadsController: Controller {
     }
 
     /// Runs `body`, and converts its failure to store an upload into a response.
-    /// - Parameter consequence: The text of the error message that explains the consequence of a full disk for the
-    ///   file.
+    /// - Parameter consequence: The text of the error message about the consequence of a full disk for the file.
     private static func named(
         ifFull consequence: String,
         _ body: () async throws -> Response
@@ -198,8 +197,7 @@ struct UploadsController: Controller {
 
 extension UploadFailure {
     /// Returns the response to the request that failed with this error.
-    /// - Parameter consequence: The text of the error message that explains the consequence of a full disk for the
-    ///   file.
+    /// - Parameter consequence: The text of the error message about the consequence of a full disk for the file.
     fileprivate func response(ifFull consequence: String) -> Response {
         switch self {
         case .missing: return .error(.noSuch("upload"))
@@ -248,8 +246,7 @@ private struct UploadResponse: ResponseObject {
     ]
 }
 
-/// The header fields of requests and responses about uploads: the offset, the length, and whether the upload is
-/// complete.
+/// The header fields of requests and responses about uploads: offset, length and completeness.
 private enum UploadField {
     // The names are those of the draft. The fallback is never used, because they are valid.
     static let offset = HTTPField.Name("upload-offset") ?? .range

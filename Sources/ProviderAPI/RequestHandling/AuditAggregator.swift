@@ -46,8 +46,7 @@ struct AuditAggregator {
     }
 
     private var minutes: [UUID: Minute] = [:]
-    /// The counts of entries whose minute has ended, by the id of the entry. ``takePending(now:)`` returns them to be
-    /// written.
+    /// The counts of entries whose minute has ended, by the id of the entry. ``takePending(now:)`` returns them.
     private var pending: [Int64: Int] = [:]
 
     /// Counts a request, and returns the write to the store that it requires.
@@ -75,8 +74,7 @@ struct AuditAggregator {
     /// Stores the id of the entry that the caller has written to the store, so that its later counts can be written.
     mutating func written(_ kind: Kind, as id: Int64, of key: UUID) { self.minutes[key]?.entries[kind]?.id = id }
 
-    /// Records that an entry could not be written, and drops its count. The next equal request leads to another
-    /// attempt.
+    /// Records that an entry could not be written, and drops its count. The next equal request is another attempt.
     mutating func writeFailed(_ kind: Kind, of key: UUID) { self.minutes[key]?.entries[kind] = nil }
 
     /// Removes and returns the counts that have not been written to the store, by the id of the entry.
@@ -93,8 +91,7 @@ struct AuditAggregator {
         return self.pending
     }
 
-    /// Moves the counts of minutes that have ended to ``pending``. If there are ``maximumKeys`` callers, all counts are
-    /// moved.
+    /// Moves the counts of minutes that have ended to ``pending``. With ``maximumKeys`` callers, all are moved.
     private mutating func forget(_ now: ContinuousClock.Instant) {
         let isFull = self.minutes.count >= Self.maximumKeys
         for (key, minute) in self.minutes where isFull || now >= minute.began + Self.window {

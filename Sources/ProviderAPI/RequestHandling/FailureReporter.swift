@@ -77,8 +77,7 @@ package struct FailureReporter: Sendable {
 }
 
 extension RetryLaterError {
-    /// Wraps an error of the store or of a budget that may not occur again at another attempt. Returns `nil` for any
-    /// other error.
+    /// Wraps an error of the store or of a budget that another attempt may avoid. Returns `nil` for any other error.
     init?(_ error: any Error) {
         let (kind, code, message, delay): (RequestError.Kind, String, String, Duration)
         switch error {

@@ -8,8 +8,7 @@ import PushStore
 package import PushSupport
 import Synchronization
 
-/// Performs the steps that are common to all operations: authentication, scope, app, rate, budget, errors, audit and
-/// metrics.
+/// Performs the common steps of all operations: authentication, scope, app, rate, budget, errors, audit and metrics.
 package struct OperationRunner: Sendable {
     package let keys: APIKeys
     let apps: AppAuthorization
@@ -23,8 +22,7 @@ package struct OperationRunner: Sendable {
     let refusals: RefusedKeyLog
     package let failures: FailureReporter
 
-    /// Responds to a request for an operation. Errors are converted into responses, which are counted and audited like
-    /// others.
+    /// Responds to a request for an operation. Errors become responses, which are counted and audited like others.
     func run(_ operation: ProviderOperation, _ request: Request, _ context: APIContext) async -> Response {
         let start = ContinuousClock.now
         var known: APICaller?
@@ -144,8 +142,7 @@ package struct OperationRunner: Sendable {
     }
 
     /// Returns the record of the API key that a client has sent, or `nil` if the key is unknown.
-    /// - Throws: ``RequestError`` for an expired key, or `BudgetRefusal` for a client that has sent too many wrong
-    ///   keys.
+    /// - Throws: ``RequestError`` for an expired key, or `BudgetRefusal` for a client that sent too many wrong keys.
     package func key(_ text: String, from channel: any Channel) async throws -> APIKeyRecord? {
         try await self.keys.check(
             text,

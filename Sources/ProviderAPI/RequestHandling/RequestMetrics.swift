@@ -30,8 +30,7 @@ package final class RequestMetrics: Sendable {
         }
     }
 
-    /// The error codes whose counters exist from the start with the value 0, so that the first occurrence is an
-    /// increase.
+    /// The error codes whose counters start with the value 0, so that the first occurrence is an increase.
     private static let usualCodes = ["query_too_expensive", "too_many_bytes", "too_many_queries", "too_many_requests"]
 
     package func count(_ operation: String, status: Int, duration: Duration) {

@@ -5,8 +5,7 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// The operation `GET /v1/apps/{app}/schedules:calendar`, which returns the runs of all schedules of an app in a time
-/// range.
+/// The operation `GET /v1/apps/{app}/schedules:calendar`, which returns the runs of an app's schedules in a time range.
 struct ScheduleCalendarController: Controller {
     let store: any AppStore & ScheduleStore
     let time: any TimeSource

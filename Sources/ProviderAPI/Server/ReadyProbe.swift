@@ -1,7 +1,6 @@
 import PushStore
 
-/// Checks that the store can be read and written. The check runs at most once a second, regardless of the number of
-/// requests.
+/// Checks that the store can be read and written. The check runs at most once a second, however many requests arrive.
 actor ReadyProbe {
     /// The time for which the result of a check is reused.
     static let lifetime: Duration = .seconds(1)

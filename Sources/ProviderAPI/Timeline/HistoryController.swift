@@ -72,8 +72,7 @@ struct HistoryController: Controller {
     /// - Parameters:
     ///   - devices: The devices that the response describes.
     ///   - periods: The devices with the times during which their deliveries are included.
-    ///   - tokens: The tokens, each with the time after which its deliveries are included, or `nil` to include all of
-    ///     them.
+    ///   - tokens: The tokens, each with the time after which its deliveries are included, or `nil` to include all.
     private func response(
         _ request: OperationRequest,
         app: Int64,

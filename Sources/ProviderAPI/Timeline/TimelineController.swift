@@ -158,8 +158,7 @@ struct TimelineController: Controller {
     /// an attempt come first, followed by deliveries with a state.
     /// - Parameters:
     ///   - periods: The devices with the times during which their deliveries are included.
-    ///   - tokens: The tokens, each with the time after which its deliveries are included, or `nil` to include all of
-    ///     them.
+    ///   - tokens: The tokens, each with the time after which its deliveries are included, or `nil` to include all.
     private func deliveries(
         of devices: [DeviceRecord],
         _ periods: [UserPeriod],

@@ -25,8 +25,7 @@ struct ReactivationController: Controller {
         ]
     }
 
-    /// Undoes deactivations. A device that has received another token since, or was deactivated again later, is not
-    /// changed.
+    /// Undoes deactivations. A device that has received another token since, or was deactivated again, is not changed.
     private func reactivate(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(ReactivationRequest.object)

@@ -59,8 +59,7 @@ public actor BinarySender: NotificationSender, Service {
     private let logger: Logger
     private var stateMachine: BinaryClientStateMachine
     private var connection = Connection.none
-    /// The number of the current connection. Events with another number belong to an earlier connection and are
-    /// ignored.
+    /// The number of the current connection. Events with another number belong to an earlier one and are ignored.
     private var connectionNumber = 0
     private var lastFailure: String?
     /// The reason why the last connection could not be opened, or `nil` if it could.
@@ -114,8 +113,7 @@ public actor BinarySender: NotificationSender, Service {
     public func send(_ pushes: [Push]) async -> [Outcome] { await self.send(pushes, nil) }
 
     /// Sends pushes, each of which can be taken back before it is written, and also before it is written again.
-    /// - Parameter began: A closure that receives the call, through which pushes can be taken back, as soon as it has
-    ///   begun.
+    /// - Parameter began: A closure that receives the call, which can take pushes back, as soon as it has begun.
     package nonisolated func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
         let call = SteppedCall(count: pushes.count) { [weak self] in Task { await self?.withdrawRecalled() } }
         began(call)

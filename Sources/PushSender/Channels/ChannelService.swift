@@ -11,8 +11,7 @@ import PushWire
 /// Broadcasts themselves are sent with ``Sender/broadcast(_:)``. The service keeps one connection open while it is
 /// used. Every call returns within the time limits of its ``SenderConfiguration``, and may be made from any task.
 public final class ChannelService: Sendable {
-    /// The maximum size of a response in bytes, which suffices for the 10,000 channels that Apple allows per
-    /// environment.
+    /// The maximum size of a response in bytes, enough for the 10,000 channels that Apple allows per environment.
     private static let maximumResponse = 4 * 1024 * 1024
 
     private let client: ServiceClient
@@ -145,8 +144,8 @@ public final class ChannelService: Sendable {
     }
 }
 
-/// A client that manages the channels of apps at one push service. The provider manages channels through this protocol
-/// only.
+/// A client that manages the channels of apps at one push service. The provider manages them only through this
+/// protocol.
 package protocol ChannelServiceClient: Sendable {
     @concurrent
     func createChannel(storing storage: ChannelStorage, for bundleID: Topic) async throws(ChannelServiceError)

@@ -74,8 +74,7 @@ actor ServiceClient {
         Task { try await opening.value.drain() }
     }
 
-    /// Sends a request and returns its result, at the latest when the time limits of ``SenderConfiguration`` have
-    /// passed.
+    /// Sends a request and returns its result, at the latest after the time limits of ``SenderConfiguration``.
     ///
     /// A request that the push service did not process is sent again on another connection within
     /// ``SenderConfiguration/waitTimeout``. A repeatable request is sent again once if its response is lost.

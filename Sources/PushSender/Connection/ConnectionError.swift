@@ -13,8 +13,7 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
     /// certificate or the server is changed.
     var isLasting = false
     var cause: ConnectionFault.Cause
-    /// A Boolean value that indicates whether the push service has another port to which connections have not failed
-    /// yet.
+    /// A Boolean value that indicates whether the push service has another port to which no connection has failed.
     var hasAlternative = false
     /// A Boolean value that indicates whether the proxy itself failed, regardless of the requested port.
     private var isProxyItself = false

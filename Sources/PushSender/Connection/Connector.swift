@@ -12,8 +12,7 @@ struct Connector: Sendable {
     let proxy: ProxyEndpoint?
     let tls: NIOSSLContext
 
-    /// Opens a channel, and adds the handler `connection`, unless it is `nil`, to it. It must be called on the event
-    /// loop.
+    /// Opens a channel, and adds the handler `connection`, unless it is `nil`, to it. Call it on the event loop.
     /// - Returns: A future that succeeds after the TLS handshake. Later failures are reported to `connection`.
     func connect(_ connection: (any ChannelHandler)?, on eventLoop: any EventLoop) -> EventLoopFuture<any Channel> {
         let timeout = TimeAmount(self.endpoint.connectTimeout)

@@ -8,11 +8,9 @@ import X509
 
 /// A certificate with its private key, with which the provider authenticates its connections (reference 2.2).
 public struct ClientCertificate: Sendable {
-    /// The CN attribute of the subject, such as `Apple Push Services: com.example.MyApp`, or an empty string if there
-    /// is none.
+    /// The CN attribute of the subject, such as `Apple Push Services: com.example.MyApp`, or an empty string for none.
     public let commonName: String
-    /// The UID attribute of the subject, which is the topic of requests without `apns-topic`, or `nil` if there is
-    /// none.
+    /// The UID attribute of the subject, which is the topic of requests without `apns-topic`, or `nil` for none.
     public let defaultTopic: Topic?
     /// The topics to which the certificate may push. They are those in its list, or else its default topic, and none if
     /// it has neither.
@@ -156,8 +154,7 @@ extension Timestamp {
 /// The export of a certificate with its key in several file formats.
 extension ClientCertificate {
     /// Returns the certificate, its authorities and the key in PEM.
-    /// - Parameter passphrase: The passphrase for the key (PKCS#8 with PBES2), or `nil` or an empty string for no
-    ///   encryption.
+    /// - Parameter passphrase: The passphrase for the key (PKCS#8 with PBES2), or `nil` or `""` for no encryption.
     /// - Throws: ``CredentialError`` for a passphrase or a key that is not supported.
     package func pem(passphrase: String?) throws(CredentialError) -> String {
         let key = try self.pkcs8Key()

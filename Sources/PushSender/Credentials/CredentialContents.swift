@@ -21,8 +21,7 @@ package struct CredentialContents: Sendable {
         /// The UID attribute of the subject, or `nil` if there is none.
         package var defaultTopic: Topic?
         package var topics: [CertificateTopic]
-        /// The environments that the certificate names, or `nil` if it names none, as in the certificate of an
-        /// authority.
+        /// The environments that the certificate names, or `nil` if it names none, like an authority's certificate.
         package var environments: Set<PushEnvironment>?
         package var validFrom, expires: Timestamp
         /// The algorithm of the certificate's key, such as `RSA 2048`.

@@ -3,8 +3,7 @@ import Foundation
 import NIOSSL
 import PushSupport
 
-/// The files of a credential and their passphrase. They are a `.p8`, a `.p12`, a PEM file, or a certificate and its
-/// key.
+/// The files of a credential and their passphrase. They are a `.p8`, a `.p12`, a PEM file, or a certificate and a key.
 public struct CredentialFile: Sendable {
     /// The maximum size of a file, in bytes: 1 MiB. A larger file results in ``CredentialError/fileTooLarge(path:)``.
     public static let maximumSize = 1 << 20

@@ -14,8 +14,7 @@ struct PKCS12File {
     /// The MAC, or `nil` for an archive without one (`openssl pkcs12 -nomac`).
     let mac: PKCS12MAC?
     private(set) var keys: [Key] = []
-    /// The number of key derivation iterations of each encrypted `SafeContents`, or `nil` for an unsupported
-    /// encryption.
+    /// The number of key derivation iterations of each encrypted `SafeContents`, or `nil` for unsupported encryption.
     private(set) var encryptedRounds: [Int?] = []
     /// The encrypted `SafeContents` of the archive, unchanged.
     private var encrypted: [ArraySlice<UInt8>] = []

@@ -59,8 +59,7 @@ enum PrivateKeyReader {
 
     /// Parses a key.
     ///
-    /// The passphrase is required, because swift-nio-ssl prompts on the terminal without one, and traps on bytes above
-    /// 127.
+    /// The passphrase is required, as swift-nio-ssl prompts on the terminal without it, and traps on bytes above 127.
     /// - Throws: `failure` if the key cannot be parsed, or an error for an invalid passphrase.
     static func key(
         pem: String,
@@ -111,8 +110,7 @@ struct PKCS8Key {
         self.der = der
     }
 
-    /// Converts a key from the form that BoringSSL writes: PKCS#1 for RSA, and SEC 1 for EC. Returns `nil` for any
-    /// other key.
+    /// Converts a key from the form that BoringSSL writes: PKCS#1 for RSA, and SEC 1 for EC. Returns `nil` for others.
     private static func der(_ bytes: [UInt8]) -> [UInt8]? {
         if let key = try? P256.Signing.PrivateKey(derRepresentation: bytes) { return Array(key.derRepresentation) }
         if let key = try? P384.Signing.PrivateKey(derRepresentation: bytes) { return Array(key.derRepresentation) }

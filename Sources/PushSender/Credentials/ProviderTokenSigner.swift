@@ -94,8 +94,7 @@ package protocol ProviderTokenSource: Sendable {
     func expired(_ text: String, now: Timestamp)
 }
 
-/// The provider token for all connections of a sender, in memory. The first connection that requires a new token signs
-/// it.
+/// The provider token for all connections of a sender, in memory. The first connection that needs a new one signs it.
 final class SharedProviderToken: ProviderTokenSource {
     private let token: Mutex<ProviderTokenSigner>
 

@@ -113,8 +113,7 @@ final class ConnectionPool: PushConnectionDelegate {
         Self.endTakenBack(self.state.withLock { $0.queue.remove(indices, of: batch) })
     }
 
-    /// Uses another credential for new connections. Connections with the old one close after their outstanding
-    /// responses.
+    /// Uses another credential for new connections. Connections with the old one close after outstanding responses.
     /// - Throws: The errors of ``SenderIdentity``, after which the old credential stays in use.
     func use(_ credential: PushCredential) throws {
         let identity = try SenderIdentity(credential, endpoint: self.endpoint, now: self.time.now)
@@ -173,8 +172,7 @@ final class ConnectionPool: PushConnectionDelegate {
         self.observer?(nil)
     }
 
-    /// Closes the connections to the fallback port after their outstanding responses, so that new ones use the first
-    /// port.
+    /// Closes the connections to the fallback port after their outstanding responses, and new ones use the first port.
     private func firstPortWorksAgain() {
         let now = NIODeadline.now()
         let (handles, actions) = self.state.withLock { state in
@@ -393,8 +391,7 @@ final class ConnectionPool: PushConnectionDelegate {
 /// connection is opened.
 package typealias ConnectionObserver = @Sendable (Outcome.Failure?) -> Void
 
-/// The level of a log message that each attempt to connect repeats, which is a warning once a minute, and otherwise
-/// info.
+/// The level of a log message that each attempt to connect repeats, a warning once a minute, and otherwise info.
 private struct RepeatedWarning {
     private static let interval: TimeAmount = .seconds(60)
 

@@ -28,8 +28,7 @@ final class PushConnection: ChannelInboundHandler {
     private var stateMachine: HTTP2ClientStateMachine?
     private var ticker: RepeatedTask?
     private var providerToken: String?
-    /// The description of the connection to which the transmissions of its pushes refer, or `nil` before the TLS
-    /// handshake.
+    /// The description of the connection to which the transmissions of its pushes refer, or `nil` before the handshake.
     private var opened: OpenedConnection?
     private var failure: ConnectionError?
     private var hasEnded = false

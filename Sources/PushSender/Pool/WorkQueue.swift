@@ -51,8 +51,7 @@ struct WorkQueue {
         self.count += batch.pushes.count
     }
 
-    /// Inserts pushes that the service did not process at the front of the queue, except those that were recalled
-    /// meanwhile.
+    /// Inserts pushes that the service did not process at the front of the queue, except those recalled meanwhile.
     ///
     /// A later recall finds the inserted pushes in the queue.
     /// - Returns: The recalled pushes, which were not inserted.

@@ -2,7 +2,7 @@ package import PushTypes
 
 /// A source of the senders of apps. Senders are long-lived, and shared by all pages of an app's recipients.
 package protocol SenderSource: Sendable {
-    /// Returns the sender of an app. No other app uses it, so that an app whose pushes receive no responses blocks only
+    /// Returns the sender of an app. No other app uses it, so that an app without responses to its pushes blocks only
     /// itself.
     /// - Throws: An error if the credential cannot be used.
     func sender(

@@ -12,8 +12,7 @@ package import PushTypes
 /// machine has no clock: the owner calls ``tick(now:)`` at ``nextDeadline``.
 package struct BinaryClientStateMachine: ~Copyable, Sendable {
     package struct Limits: Hashable, Sendable {
-        /// The maximum number of retained written notifications. Beyond it, the oldest counts as accepted. Default
-        /// 8192.
+        /// The maximum number of retained written notifications. Beyond, the oldest counts as accepted. Default 8192.
         package var written = 8192
         /// The maximum number of submitted notifications that wait to be written. Beyond it, ``submit(_:now:)`` fails
         /// them. Default 1024.
@@ -46,7 +45,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
         case withdrawn
         /// The notification was not sent because ``Limits/waiting`` notifications were already waiting.
         case queueFull
-        /// The notification was discarded with all others, because the server rejected the connection or its
+        /// The notification was discarded like all others, because the server rejected the connection or its
         /// certificate.
         case connectionRejected(BinaryStatus)
     }
@@ -191,8 +190,7 @@ extension BinaryClientStateMachine {
         return actions + [.write(next.notification)]
     }
 
-    /// Starts the quiet period of all notifications up to `identifier`, because the operating system has accepted their
-    /// bytes.
+    /// Starts the quiet period of all notifications up to `identifier`, because the operating system accepted them.
     package mutating func written(through identifier: UInt32, now: Timestamp) {
         guard self.isConnected, let last = self.position(of: identifier) else { return }
         for index in self.written.indices.prefix(last + 1).reversed() {
@@ -209,8 +207,7 @@ extension BinaryClientStateMachine {
         self.received.clear()
     }
 
-    /// Queues all notifications again, because the connection could not be opened, or ended before the server could
-    /// read.
+    /// Queues all notifications again, because the connection could not be opened, or ended before the server read any.
     package mutating func connectionFailed() {
         self.failures &+= 1
         self.isConnected = false

@@ -64,8 +64,7 @@ package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
         case none
         /// The scope of a failure of the server: the identified notification may be sent again.
         case server
-        /// The scope of a fault of the certificate or the connection: every other notification would be rejected as
-        /// well.
+        /// The scope of a fault of the certificate or the connection: any other notification would be rejected too.
         case connection
         /// The scope of a fault of the identified notification only: the client writes the later ones again.
         case notification

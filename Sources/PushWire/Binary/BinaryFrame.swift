@@ -23,7 +23,7 @@ package struct BinaryFrame: Hashable, Sendable {
     }
 
     /// Appends the encoded frame. A token or payload over 65,535 bytes is truncated, but ``validationError`` reports
-    /// it.
+    /// this.
     package func write(to buffer: inout ByteBuffer) {
         switch self.command {
         case .simple:
@@ -249,8 +249,7 @@ private struct BinaryItemReader {
     }
 }
 
-/// A notification with the fields of the binary protocol (reference 5). Its topic is that of the connection's
-/// certificate.
+/// A notification with the fields of the binary protocol (reference 5). Its topic is that of the certificate.
 package struct BinaryNotification: Hashable, Sendable {
     package var token: [UInt8]
     package var payload: ByteBuffer

@@ -49,8 +49,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         /// Write the packet, if any, in one piece and close the write side. Continue to read until ``close``.
         case finish(BinaryErrorResponse?)
         case close
-        /// Log the malformed bytes that end the connection. The client does not always receive an error packet for
-        /// them.
+        /// Log the malformed bytes that end the connection. The client may receive no error packet for them.
         case report(MalformedNotification)
     }
 
@@ -67,8 +66,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         }
     }
 
-    /// A notification that was read from the connection. It is retained until it and all earlier notifications are
-    /// accepted.
+    /// A notification that was read from the connection. It is retained until it and all earlier ones are accepted.
     private struct Entry: Sendable {
         /// The identifier, or `nil` for a notification of command 0, which has none.
         var identifier: UInt32?
@@ -96,8 +94,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
     private var entries = CircularBuffer<Entry>()
     /// The ticket of the first entry. Tickets are consecutive.
     private var firstTicket: UInt32 = 0
-    /// The identifier of the last accepted notification, or `nil` if there is none or the identifier is 0 (reference
-    /// 5.3.5).
+    /// The identifier of the last accepted notification, or `nil` if there is none or it is 0 (reference 5.3.5).
     private var lastAccepted: UInt32?
     /// The time by which the client must have sent bytes, or `nil` while the client is not expected to send.
     private var silenceDeadline: Timestamp?

@@ -3,8 +3,7 @@ package import PushTypes
 /// Command 7, *Connect*, by which a device identifies itself (device link reference 3). This type contains only the
 /// fields that the server uses.
 package struct DeviceLinkConnectRequest: Hashable, Sendable {
-    /// The base token, which the server assigned to the device on an earlier connection, or `nil` on the first
-    /// connection.
+    /// The base token, which the server assigned to the device on an earlier connection, or `nil` on the first one.
     package var baseToken: [UInt8]?
     package var state: DeviceLinkState
     /// The device's certificate in DER, or `nil` if the packet contains none.

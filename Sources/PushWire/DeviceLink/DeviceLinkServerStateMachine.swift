@@ -10,13 +10,12 @@ package import PushTypes
 /// ``tick(now:)`` at ``nextDeadline``.
 package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
     package struct Limits: Sendable {
-        /// The maximum time from the first byte to the end of authentication. After that, the link is closed. Default
-        /// 15 s.
+        /// The maximum time from the first byte until authentication. After that, the link is closed. Default 15 s.
         package var connect: Duration = .seconds(15)
         /// The maximum time without a packet from the device. After that, the link is closed. Keep-alives arrive more
         /// often. Default 30 min.
         package var idle: Duration = .seconds(30 * 60)
-        /// The maximum number of packets that are queued during authentication. More packets close the link. Default
+        /// The maximum number of packets that are queued during authentication. Further ones close the link. Default
         /// 32.
         package var waiting = 32
 

@@ -27,8 +27,8 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         package var pause: Duration = .milliseconds(250)
         /// The maximum time from the end of the list until the client closes the connection. Default 5 s.
         package var closing: Duration = .seconds(5)
-        /// The maximum number of bytes from the client, which are ignored. A client that sends more is cut off. Default
-        /// 64 KiB.
+        /// The maximum number of bytes from the client, which are ignored. More bytes end the connection. Default 64
+        /// KiB.
         package var ignored = 64 * 1024
 
         package init() {}

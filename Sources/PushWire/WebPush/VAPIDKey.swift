@@ -150,7 +150,7 @@ package struct WebOrigin: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// Returns whether a text is a host, optionally with a port of up to five digits. A host with colons must be in
+    /// Returns whether a text is a host, optionally with a port of up to five digits. One with colons must be in
     /// brackets.
     private static func isHostAndPort(_ text: Substring) -> Bool {
         let rest: Substring

@@ -14,8 +14,7 @@ package struct WebPushKeys: Hashable, Sendable {
     /// The authentication secret (`auth`).
     package let secret: [UInt8]
 
-    /// Creates the keys. Returns `nil` for a public key that is not a point on the curve, or a secret of the wrong
-    /// length.
+    /// Creates the keys. Returns `nil` for a public key that is not a point on the curve, or a secret of wrong length.
     package init?(publicKey: [UInt8], secret: [UInt8]) {
         guard Self.isPublicKey(publicKey), secret.count == Self.secretLength else { return nil }
         (self.publicKey, self.secret) = (publicKey, secret)

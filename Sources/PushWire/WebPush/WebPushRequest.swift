@@ -22,8 +22,7 @@ package struct WebPushRequest: Hashable, Sendable {
         case none
         /// The coding of RFC 8291, whose parameters are in the body.
         case aes128gcm
-        /// The coding of the drafts of RFC 8291. The salt (16 bytes) and the public key (65 bytes) are in header
-        /// fields.
+        /// The coding of the drafts of RFC 8291. The salt (16 bytes) and the public key (65 bytes) are header fields.
         case aesgcm(salt: [UInt8], publicKey: [UInt8])
     }
 
@@ -115,8 +114,7 @@ package enum WebPushMessage {
     /// every service accepts.
     package static let longestStorage: Int64 = 28 * 86_400
 
-    /// Returns the header fields of the message, whose names are in lower case. Without a collapse id, there is no
-    /// topic.
+    /// Returns the message's header fields, whose names are in lower case. Without a collapse id, there is no topic.
     package static func headers(
         priority: Priority,
         expiration: Expiration,

@@ -23,8 +23,7 @@ package struct Chart: Sendable {
         }
     }
 
-    /// The maximum number of series, because the style sheet has colors and patterns for no more. Further ones are
-    /// omitted.
+    /// The maximum number of series, because the style sheet has colors and patterns for no more. Others are omitted.
     package static let maximumSeries = 5
     /// The maximum number of points in time. Earlier ones are omitted.
     package static let maximumTimes = 400

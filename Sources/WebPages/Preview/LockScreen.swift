@@ -53,8 +53,7 @@ package struct LockScreen: Hashable, Sendable {
     package var staleAt: Int64?
     package var dismissedAt: Int64?
 
-    /// The maximum length of a string, in characters. Longer ones are truncated. The system itself shows fewer
-    /// characters.
+    /// The maximum length of a string, in characters. Longer ones are truncated. The system itself shows fewer.
     static let longestText = 1000
     /// The maximum number of values of a Live Activity that are listed. Further ones are omitted.
     static let mostValues = 40

@@ -26,8 +26,7 @@ package struct LocalizedTexts: Sendable {
     /// Returns the text at a path, or the path itself if there is no such text.
     package subscript(path: String) -> String { self.byPath[path] ?? path }
 
-    /// Returns the text at a path, with its placeholders replaced by values. Returns the path itself if there is no
-    /// such text.
+    /// Returns the text at a path, with its placeholders replaced by values. Returns the path if there is no such text.
     package subscript(path: String, values: [String: String]) -> String {
         values.reduce(self[path]) { $0.replacingOccurrences(of: "{\($1.key)}", with: $1.value) }
     }
@@ -67,8 +66,7 @@ package struct PageLanguages: Sendable {
     private let texts: [String: LocalizedTexts]
 
     /// Creates the languages from JSON files. A text that a language lacks is taken from the default language.
-    /// - Parameter files: The texts of the modules that provide pages, by language. They are merged with the shared
-    ///   texts.
+    /// - Parameter files: The texts of the modules that provide pages, by language. They are merged with shared texts.
     /// - Throws: ``RequestError`` for a file that is not JSON.
     package init(_ files: [(language: String, text: [UInt8])]) throws {
         var trees: [String: JSONValue] = [:]

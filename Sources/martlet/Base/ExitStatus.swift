@@ -2,8 +2,7 @@
 enum ExitStatus: Int32, CaseIterable {
     /// The status of a command that has succeeded.
     case done = 0
-    /// The status of a command that has failed, for example because the server rejected the request or a push was not
-    /// accepted.
+    /// The status of a command that has failed, for example because a request was rejected or a push was not accepted.
     case failed = 1
     /// The status of a command whose time limit passed while it waited for work of the server. The work continues.
     case unfinished = 2

@@ -101,8 +101,7 @@ struct ServiceManager: Sendable {
     private static func error() -> POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }
 
-/// A service that reports to the service manager that the other services accept requests, and later that they are
-/// shutting down.
+/// A service that reports to the service manager when the other services accept requests, and when they shut down.
 struct ServiceManagerReport: Service {
     let manager: ServiceManager
     let ready: @Sendable () async throws -> Void

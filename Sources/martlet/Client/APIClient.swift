@@ -21,7 +21,7 @@ struct APIClient: Sendable {
     /// The maximum size of a response that does not stream, in bytes. A larger one fails the request.
     static let maximumResponseLength = 4 * 1024 * 1024
 
-    /// The settings that clients must have in common to share connections: the additional authority, the proxy and the
+    /// The settings that must be equal for clients to share connections: the additional authority, the proxy and the
     /// idle timeout.
     private struct Route: Hashable {
         let authority: String?
@@ -308,8 +308,7 @@ private final class UploadProgress: Sendable {
 
     fileprivate func waits() { self.waiting.withLock { $0 = ContinuousClock.now } }
 
-    /// Waits until the server has accepted nothing for the time limit, and returns. The time after the last chunk does
-    /// not count.
+    /// Waits until the server accepts nothing for the time limit. The time after the last chunk does not count.
     func untilStalled(for limit: Duration) async throws {
         while true {
             let now = ContinuousClock.now

@@ -66,7 +66,6 @@ struct LimitOption: ListFilter {
 
 /// A connection to the API of a server, whose paths all begin with the same components.
 struct APIConnection {
-    /// The client of the server.
     let client: APIClient
     /// The components that follow `/v1` in all paths, such as `apps` and a bundle id.
     var path: [String] = []
@@ -92,8 +91,7 @@ protocol APIAccess: ParsableArguments {
     /// A Boolean value that indicates whether responses are printed as JSON instead of text.
     var json: Bool { get }
     /// Returns the connection to the server that flags, environment variables or the settings file specify.
-    /// - Throws: ``SettingsError``, or a validation error that names the missing option, if the settings do not
-    ///   suffice.
+    /// - Throws: ``SettingsError``, or a validation error that names the missing option, if settings are missing.
     func connection() async throws -> APIConnection
 }
 

@@ -13,8 +13,7 @@ struct DatabaseReplacement {
     let paths: ProviderConfiguration
 
     private var target: String { self.paths.databasePath }
-    /// The path of the file that marks an unfinished replacement. It contains the name under which the old database is
-    /// kept.
+    /// The path of the file that marks an unfinished replacement. It contains the new name of the old database.
     private var marker: String { self.paths.replacementMarker }
     private var directory: String { self.paths.dataDirectory }
 
@@ -22,8 +21,7 @@ struct DatabaseReplacement {
 
     /// Renames the files of the old database.
     /// - Returns: The new path of the old database, or `nil` if there was none.
-    /// - Throws: ``SettingsError`` if a file cannot be renamed. No provider then starts until another attempt has
-    ///   succeeded.
+    /// - Throws: ``SettingsError`` if a file cannot be renamed. No provider then starts until another attempt succeeds.
     func setAside() throws -> String? {
         let aside = try self.reservedName()
         for suffix in Self.suffixes where Self.exists(self.target + suffix) {

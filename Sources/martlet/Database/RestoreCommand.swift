@@ -71,8 +71,8 @@ struct DatabaseRestore {
     let mayReplace: Bool
 
     /// Restores the backup.
-    /// - Parameter pausing: Pass `true` to pause the notifications and schedules of the backup, so that nothing is sent
-    ///   twice.
+    /// - Parameter pausing: Pass `true` to pause the notifications and schedules of the backup, which prevents
+    ///   duplicates.
     /// - Throws: ``SettingsError`` or ``StoreError``. After an error, either nothing has been replaced, or no provider
     ///   starts until another attempt has succeeded.
     func run(pausing: Bool) async throws -> Summary {

@@ -75,8 +75,7 @@ struct DemoRun: Service {
 
     let directory: String
     var story = Story.notification
-    /// A Boolean value that indicates whether the demo stops after the first delivery instead of waiting for the user's
-    /// commands.
+    /// A Boolean value that indicates whether the demo stops after the first delivery and reads no commands.
     let endsAfterDelivery: Bool
     let roles: DemoRoles
     let log: LogConfiguration
@@ -167,8 +166,7 @@ struct DemoRun: Service {
         return id
     }
 
-    /// Waits until the device has acknowledged a notification, and returns the names of the gateway's events for it,
-    /// oldest first.
+    /// Waits until the device acknowledges a notification, and returns the gateway's events for it, oldest first.
     private func events(_ loop: DemoLoop, apnsID: String?) async throws -> [String] {
         while true {
             let response = try await loop.admin.send(.get("devices", loop.deviceID, "events"))

@@ -130,8 +130,7 @@ private struct NotificationPrinter: Service {
 }
 
 private enum NotificationText {
-    /// Returns a notification as several lines of text: the topic and the push type, the fields of the alert, and the
-    /// payload.
+    /// Returns a notification as lines of text: the topic and the push type, the fields of the alert, and the payload.
     static func plain(_ notification: ReceivedNotification) -> String {
         let time = notification.sentAt.iso8601Text
         var lines = ["── \(time) \(notification.topic ?? "unknown topic") \(notification.pushType ?? "")"]

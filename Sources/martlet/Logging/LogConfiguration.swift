@@ -62,8 +62,7 @@ struct LogLine {
         return Self.escaped("\(self.time) \(self.level) \(self.label):\(pairs) \(self.message)")
     }
 
-    /// The entry as JSON: `time`, `level`, `label`, `message` and `metadata`. It is `nil` if the entry cannot be
-    /// encoded.
+    /// The entry as JSON: `time`, `level`, `label`, `message` and `metadata`. It is `nil` if encoding fails.
     var json: String? {
         let metadata = self.metadata.isEmpty ? nil : JSONValue.object(self.metadata.mapValues { $0.description.json })
         let entry = JSONValue.members([

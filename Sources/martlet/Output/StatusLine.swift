@@ -22,7 +22,6 @@ final class StatusLine: Sendable {
         if isDue { StandardError.write("\r\u{1b}[K\(text().printable)") }
     }
 
-    /// Removes the line from the terminal.
     func clear() { if self.isShown { StandardError.write("\r\u{1b}[K") } }
 }
 

@@ -4,8 +4,7 @@ import PushTypes
 
 /// The push service, the credential and the sender configuration of a command with `--credential`.
 struct DirectDestination {
-    /// The timeout for connecting to the push service, and the default timeout of a request that waits for a
-    /// connection.
+    /// The timeout for connecting to the push service, and by default that of a request that waits for a connection.
     @TaskLocal static var timeout: Duration = .seconds(10)
 
     /// The host and the port of the push service, and the CAs to trust in addition to the system's.

@@ -3,8 +3,7 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// Prints the outcomes of pushes as a progress bar, the failures and a summary, or as one line of JSON for each
-/// outcome.
+/// Prints the outcomes of pushes as a progress bar, failures and a summary, or as a line of JSON for each outcome.
 final class OutcomeReport {
     private let asJSON: Bool
     /// The expected number of outcomes, or `nil` if it is not known.

@@ -150,8 +150,7 @@ struct ProviderSend {
         return SettingsError("\(cause); \(advice)", status: isSilent ? .unavailable : .failed)
     }
 
-    /// Waits until a notification has finished, shows a progress bar on a terminal meanwhile, and returns the
-    /// notification.
+    /// Waits until a notification has finished, with a progress bar on a terminal, and returns the notification.
     private func follow(_ id: String, within limit: Duration) async throws -> JSONValue {
         let status = StatusLine()
         defer { status.clear() }

@@ -80,7 +80,7 @@ struct SendCommand: AsyncParsableCommand {
         if status != .done { throw ExitCode(status.rawValue) }
     }
 
-    /// Sends through a provider the notification that the file and the options describe, and returns the exit status.
+    /// Sends the notification that the file and the options describe through a provider, and returns the exit status.
     private func sendThroughProvider(_ settings: SettingsReader) async throws -> ExitStatus {
         var body: [String: JSONValue?] = try self.file.map { try InputFile.object($0) } ?? [:]
         for (name, value) in try self.content.members() where value != nil { body[name] = value }

@@ -87,8 +87,7 @@ enum GatewaySettings {
         ]
     }
 
-    /// The settings for single rules for providers, which override `gateway.strict`. They have no flags, and 0 means no
-    /// limit.
+    /// The settings of single rules, which override `gateway.strict`. They have no flags, and 0 means no limit.
     enum Rules: ConfigurationSection {
         private static let burst = Setting(
             "gateway.rules.pushBurstPerDevice",
@@ -241,8 +240,7 @@ extension GatewaySettings {
         private static let highestPort = 65_535
 
         /// Copies the addresses of all listeners to a configuration.
-        /// - Parameter freePorts: Pass `true` to use a free port, instead of the default, where no setting specifies
-        ///   one.
+        /// - Parameter freePorts: Pass `true` to use a free port instead of the default where no setting names one.
         static func apply(_ settings: SettingsReader, freePorts: Bool, to configuration: inout GatewayConfiguration) {
             var main = freePorts ? GatewayConfiguration.Listeners.free : .defaults
             for row in self.main { row.apply(settings, &main) }

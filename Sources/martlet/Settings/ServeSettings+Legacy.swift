@@ -98,8 +98,8 @@ extension ServeSettings {
 
         static let settings = [host, binaryPort, feedbackPort, certificate, key, authority, allowsOldTLS]
 
-        /// Creates the configuration of the listeners. Returns `nil` if the settings specify no port and there is no
-        /// default.
+        /// Creates the configuration of the listeners. Returns `nil` if neither the settings nor the defaults have a
+        /// port.
         /// - Parameter defaults: The ports to use if the settings specify none, or `nil` for no default listeners.
         /// - Throws: ``SettingsError`` for listeners without a certificate, or a file that cannot be used.
         static func configuration(

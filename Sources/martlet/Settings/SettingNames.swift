@@ -23,8 +23,8 @@ struct SettingNames: Sendable {
     }
 
     /// Returns the known key that is most similar to an unknown one, or `nil` if none is similar.
-    /// - Parameter isGroup: Pass `true` if the value of the unknown key is an object, so that only groups are
-    ///   candidates.
+    /// - Parameter isGroup: Pass `true` if the value of the unknown key is an object, which limits the candidates to
+    ///   groups.
     func nearestKey(to key: String, isGroup: Bool = false) -> String? {
         let keys = self.byKey.filter { $0.key == $0.value.key }.map(\.key)
         return SpellingDistance.nearest(to: key, among: isGroup ? Array(self.groups) : keys)

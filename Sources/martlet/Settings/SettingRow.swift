@@ -47,8 +47,7 @@ extension SettingRow {
         return Self(setting) { $1[keyPath: path] = $0.strings(setting) ?? texts }
     }
 
-    /// Creates a row for one of the raw values of an enumeration. The corresponding case is copied to the value at
-    /// `path`.
+    /// Creates a row for one of the raw values of an enumeration. The case is copied to the value at `path`.
     static func choice<Choice: RawRepresentable<String> & CaseIterable & SendableMetatype>(
         _ key: String,
         flag: String,

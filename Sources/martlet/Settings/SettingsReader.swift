@@ -17,8 +17,7 @@ struct SettingsReader: Sendable {
     /// The path of the settings file that was read, or `nil` for none.
     let file: String?
 
-    /// Reads flags, environment variables and the settings file. Prints a warning to standard error for each former
-    /// name.
+    /// Reads flags, environment variables and the settings file. Warns on standard error about each former name.
     /// - Parameters:
     ///   - flags: The values of flags by key.
     ///   - file: The path of the settings file, or `nil` for ``defaultFile`` if that exists.
@@ -134,8 +133,8 @@ private final class SettingErrorCollector: AccessReporter {
 
 /// The settings in environment variables whose names begin with `MARTLET_`.
 struct SettingsEnvironment {
-    /// The environment variables of the build, its scripts and packaging/compose.yml, which have the prefix of settings
-    /// but are none.
+    /// The environment variables of the build, its scripts and packaging/compose.yml. They have the prefix of settings,
+    /// but are not settings.
     private static let ofTheBuild: Set<String> = [
         "MARTLET_COMMIT", "MARTLET_IMAGE", "MARTLET_SHARED_BUILD", "MARTLET_VERSION",
     ]

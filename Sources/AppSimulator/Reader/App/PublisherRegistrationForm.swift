@@ -46,8 +46,7 @@ package struct PublisherRegistrationForm: Hashable, Sendable {
     }
 
     /// Returns the HTTP request that submits the form.
-    /// - Parameter key: The registration key in the URL, or `nil` if the account is among those that the provider
-    ///   lists.
+    /// - Parameter key: The registration key in the URL, or `nil` if the account is among those the provider lists.
     package func request(provider: URL, app: String, key: String?) -> TransportRequest {
         let path = ["compat/publisher", app, key, "register"].compactMap { $0 }.joined(separator: "/")
         let environment = URLQueryItem(name: "environment", value: self.environment.rawValue)

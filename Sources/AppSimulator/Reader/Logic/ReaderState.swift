@@ -85,7 +85,6 @@ package struct ReaderWork: Codable, Hashable, Sendable {
     /// A Boolean value that indicates whether the first byte of the file has arrived, which starts the interval until
     /// the next download.
     var hasBegun = false
-    /// A Boolean value that indicates whether a file with a wrong hash was removed and is being downloaded a second
-    /// time.
+    /// A Boolean value that indicates whether a file with a wrong hash was removed and is being downloaded again.
     var isSecondTry = false
 }

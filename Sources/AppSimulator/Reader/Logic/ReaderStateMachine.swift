@@ -34,8 +34,7 @@ package struct ReaderStateMachine: Sendable {
         (self.state, self.rules, self.network) = (state, rules, network)
     }
 
-    /// A Boolean value that indicates whether a step is running. It is `false` while the step waits for a retry or for
-    /// Wi-Fi.
+    /// A Boolean value that indicates whether a step is running. It is `false` while it waits for a retry or Wi-Fi.
     package var hasStep: Bool { self.phase == .running }
 
     // MARK: - What happens
@@ -163,7 +162,7 @@ package struct ReaderStateMachine: Sendable {
         return product == nil || work.product == product
     }
 
-    /// Finishes the work on the issue, and begins with the next waiting push that may be fetched.
+    /// Finishes the work on the issue with an event to report, and begins with the next push that may be fetched.
     private mutating func end(with event: ReaderEvent, now: ClockReading) -> [ReaderAction] {
         (self.state.work, self.file, self.phase) = (nil, nil, .idle)
         var actions: [ReaderAction] = [.report(event), .save]
@@ -291,7 +290,7 @@ extension ReaderStateMachine {
         return self.end(with: .downloaded(product: product, bytes: file.size), now: now)
     }
 
-    /// Processes the failure of a step. Depending on the error, the step is repeated or skipped, or the issue is
+    /// Processes the failure of a step. Depending on the error, the step is repeated or skipped, or the issue
     /// abandoned.
     package mutating func failed(
         _ step: ReaderWork.Step,
@@ -361,8 +360,7 @@ extension ReaderStateMachine {
         self.state.entityTag = catalogue.entityTag
     }
 
-    /// Returns the issues without those that exceed the maximum. The oldest ones that are not downloaded are dropped
-    /// first.
+    /// Returns the issues without those that exceed the maximum. The oldest that are not downloaded are dropped first.
     private static func bounded(_ library: [LibraryIssue]) -> [LibraryIssue] {
         var excess = library.count - ReaderState.maximumIssues
         guard excess > 0 else { return library }

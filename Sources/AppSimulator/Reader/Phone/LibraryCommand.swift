@@ -7,8 +7,7 @@ package enum LibraryCommand: TypedCommand {
     /// Brings the app to the foreground, which registers again and loads the catalogue.
     case activate
     case network(ReaderNetwork)
-    /// Waits for `count` events of one name that no earlier wait has consumed. It fails if fewer occur within
-    /// `seconds`.
+    /// Waits for `count` events of one name that no earlier wait has consumed. Fails if fewer occur within `seconds`.
     case wait(SimulatorEvent.Name, count: Int, seconds: Int)
     case stay
     case help

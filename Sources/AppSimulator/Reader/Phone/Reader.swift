@@ -173,8 +173,7 @@ package actor Reader: Service {
 
     /// Executes a command of the user.
     /// - Returns: The response as text and as JSON, or `nil` for a command without a response.
-    /// - Throws: ``PhoneError`` for a command that is not possible at present, or ``WaitError`` for a wait that timed
-    ///   out.
+    /// - Throws: ``PhoneError`` for a command that is not possible now, or ``WaitError`` for a wait that timed out.
     package func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {
         case .library:

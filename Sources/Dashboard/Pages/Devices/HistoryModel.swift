@@ -52,8 +52,7 @@ enum HistoryModel {
         return model
     }
 
-    /// Returns the names of the deliveries' notifications, by notification id. Notifications that cannot be read are
-    /// omitted.
+    /// Returns the names of the deliveries' notifications, by notification id. Unreadable notifications are omitted.
     private static func names(
         of deliveries: [DeliveryResponse],
         _ request: PageRequest
@@ -71,8 +70,7 @@ enum HistoryModel {
 
 /// The name by which pages refer to a notification.
 enum NotificationName {
-    /// Returns the name of a notification. For a notification without a name, it is the push type and a prefix of the
-    /// id.
+    /// Returns the name of a notification. If it has none, this is the push type and a prefix of the id.
     static func of(_ response: NotificationResponse) -> String {
         let notification = response.notification
         if let name = notification.name, !name.isEmpty { return String(name.prefix(80)) }

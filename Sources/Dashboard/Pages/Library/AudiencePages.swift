@@ -92,8 +92,7 @@ struct AudienceForm: Sendable, Equatable {
     static let maximumRows = 50
 
     var rows: [Row] = [Row()]
-    /// A Boolean value that indicates whether one of the conditions suffices. If it is `false`, all conditions must be
-    /// met.
+    /// A Boolean value that indicates whether one of the conditions suffices. If it is `false`, all must be met.
     var isAny = false
     /// A further condition as JSON, for conditions that rows cannot express.
     var json = ""

@@ -108,8 +108,7 @@ struct ComposePages: PageArea {
     }
 
     /// Returns the request that the form describes.
-    /// - Parameter isChecked: Pass `true` to check that the schedule in the path was not changed since the form was
-    ///   shown.
+    /// - Parameter isChecked: Pass `true` to check that the schedule in the path is unchanged since the form was shown.
     /// - Throws: ``RequestError`` for JSON that cannot be parsed, or for a schedule that has changed.
     private func wanted(
         _ form: ComposeForm,

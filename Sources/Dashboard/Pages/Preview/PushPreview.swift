@@ -12,8 +12,7 @@ struct PushPreview {
     /// Creates the preview from a response of the API.
     /// - Parameters:
     ///   - hasAudience: Pass `true` if the form already names an audience. Otherwise, the recipients are omitted.
-    ///   - countsRecipients: Pass `true` to show the number of recipients, which the preview of a template does not
-    ///     have.
+    ///   - countsRecipients: Pass `true` to show the number of recipients, which the preview of a template lacks.
     init(_ response: PreviewResponse, texts: LocalizedTexts, hasAudience: Bool = true, countsRecipients: Bool = true) {
         let members = PageValue.members(response)
         var model = members.filter { ["size", "limit", "locale", "problem", "encryptedPayload"].contains($0.key) }

@@ -45,6 +45,7 @@ struct IssueUploadPages: PageArea {
     }
 
     /// Returns the fields of the form. A file that was uploaded with an invalid form can be chosen at the next attempt.
+    /// - Parameter isTyped: Pass `true` to fill in the values of the posted form.
     static func fields(_ request: PageRequest, isTyped: Bool) async throws -> [FormField] {
         let texts = request.texts
         func typed(_ name: String) -> String { isTyped ? request.form[name] ?? "" : "" }

@@ -63,8 +63,7 @@ struct SchedulePages: PageArea {
         return request.page("schedule", title: schedule.schedule.name, model, error: error)
     }
 
-    /// Returns the event stream that adds the number of recipients to the page, because the page itself does not wait
-    /// for it.
+    /// Returns the event stream that adds the number of recipients to the page, because the page does not wait for it.
     private func live(_ request: PageRequest) async throws -> Response {
         let schedule = try await request.schedule()
         return request.live { request in
@@ -191,8 +190,7 @@ struct MonthGrid {
     let range: Range<Date>
     private let zone: TimeZone
 
-    /// Creates the calendar of a month, such as `2026-11`. For `nil` and for invalid strings, the month of `now` is
-    /// used.
+    /// Creates the calendar of a month, such as `2026-11`. For `nil` and invalid strings, the month of `now` is used.
     init(_ month: String?, now: Date, zone: TimeZone) {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone

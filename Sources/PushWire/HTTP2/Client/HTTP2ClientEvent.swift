@@ -11,8 +11,7 @@ package enum HTTP2ClientEvent: Sendable {
     /// The connection takes no new requests. The GOAWAY frame that caused this is `nil` if the stream ids are used up,
     /// or if the client itself closes the connection.
     case draining(GoAway?)
-    /// The output is to be written and the connection to be closed. The failure is `nil` if the connection finished
-    /// properly.
+    /// The output is to be written and the connection to be closed. The failure is `nil` after a proper end.
     case finished(HTTP2RequestFailure?)
 }
 

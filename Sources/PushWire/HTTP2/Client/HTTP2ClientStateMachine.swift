@@ -103,8 +103,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
 
     // MARK: Inputs
 
-    /// Sets the provider token for all later requests, or removes it for `nil` if a certificate authenticates the
-    /// connection.
+    /// Sets the provider token for all later requests, or removes it for `nil` if a certificate is used instead.
     package mutating func setProviderToken(_ token: String?) { self.encoder.setProviderToken(token) }
 
     /// Starts a request. If no stream is free, the request finishes immediately with the event
@@ -167,8 +166,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
 
     // MARK: Outputs
 
-    /// Replaces the contents of `taken` with the events since the last call, in order. The capacity of the array is
-    /// reused.
+    /// Replaces the contents of `taken` with the events since the last call, in order. Its capacity is reused.
     package mutating func takeEvents(_ taken: inout [HTTP2ClientEvent]) {
         taken.removeAll(keepingCapacity: true)
         swap(&taken, &self.events)
@@ -458,8 +456,7 @@ extension HTTP2ClientStateMachine {
 
 /// The deadlines of the handshake, of requests and of the PING.
 extension HTTP2ClientStateMachine {
-    /// The time between two ticks above which the process is assumed to have been suspended, so that deadlines are not
-    /// checked.
+    /// The time between two ticks above which the process is assumed to have been suspended, and checks no deadlines.
     static var standstill: TimeAmount { .seconds(5) }
 
     /// Checks the deadlines. The handler calls it a few times per second.

@@ -8,8 +8,7 @@ struct HTTP2ClientStream: StreamTableEntry {
     var sendWindow: HTTP2SendWindow
     /// A Boolean value that indicates whether the request has been sent completely.
     var isSent = true
-    /// A Boolean value that indicates whether ``HTTP2ClientStreamTable`` stores a part of the request or of the
-    /// response.
+    /// A Boolean value that indicates whether ``HTTP2ClientStreamTable`` stores a part of the request or response.
     fileprivate var hasPart = false
 
     init(id: UInt32, ticket: Int, deadline: NIODeadline, sendWindow: HTTP2SendWindow) {

@@ -22,8 +22,7 @@ struct RequestEncoder {
     /// Creates an encoder for `authority`, the host name, followed by the port if it is not 443.
     init(authority: String) { self.authority = authority }
 
-    /// Sets the provider token for all later requests, or removes it for `nil` if a certificate authenticates the
-    /// connection.
+    /// Sets the provider token for all later requests, or removes it for `nil` if a certificate is used instead.
     mutating func setProviderToken(_ token: String?) {
         self.authorization = []
         guard let token else { return }
@@ -137,7 +136,7 @@ struct RequestEncoder {
         buffer.writeBytes(rest)
     }
 
-    /// Returns the dynamic table size updates with which the next header block must begin, or no bytes if there are
+    /// Returns the dynamic table size updates with which the next header block must begin, or nothing if there are
     /// none.
     mutating func beginBlock() -> [UInt8] { self.table.takeResize() }
 
@@ -209,13 +208,12 @@ private struct RequestHeaderTemplate {
     let idName: [UInt8]
     let pushType: [UInt8]
     let tail: [UInt8]
-    /// The encoded name of `apns-expiration`, or `nil` if the table does not contain the name but has room for it.
+    /// The encoded name of `apns-expiration`, or `nil` if the name should first be inserted into the table.
     let expirationName: [UInt8]?
-    /// The encoded name of `apns-collapse-id`, or `nil` if the table does not contain the name but has room for it.
+    /// The encoded name of `apns-collapse-id`, or `nil` if the name should first be inserted into the table.
     let collapseIDName: [UInt8]?
 
-    /// Creates the template. Returns `nil` if `table` lacks a field that all pushes of the template share, but has room
-    /// for it.
+    /// Creates the template. Returns `nil` if `table` lacks a field that all its pushes share, but has room for it.
     init?(key: Key, authority: String, table: RequestHeaderTable) {
         var fields = [(Self.authority, authority), ("apns-priority", String(key.priority.rawValue))]
         fields.append(("apns-topic", key.topic.name))
@@ -236,8 +234,7 @@ private struct RequestHeaderTemplate {
         self.collapseIDName = Self.preparedName("apns-collapse-id", in: table)
     }
 
-    /// Returns the encoding of a whole field: an index if `table` contains it, and otherwise a literal without
-    /// indexing.
+    /// Returns the encoding of a whole field: an index if `table` contains it, or else a literal without indexing.
     static func field(_ name: String, _ value: String, in table: RequestHeaderTable) -> [UInt8] {
         var bytes: [UInt8] = []
         if let position = table.position(of: name, value) {
@@ -261,8 +258,7 @@ private struct RequestHeaderTemplate {
         return bytes
     }
 
-    /// Returns the static table index of `:authority`, or `nil` for any other name, because no other is looked up
-    /// there.
+    /// Returns the static table index of `:authority`, or `nil` for any other name, because no other is looked up.
     static func staticPosition(of name: String) -> Int? { name == Self.authority ? 1 : nil }
 
     /// Returns the encoding of the beginning of a literal, up to a value of at most 64 bytes. Returns `nil` if the name

@@ -1,7 +1,6 @@
 import NIOCore
 
-/// A send window, which limits the number of bytes that the peer accepts on a connection or stream (RFC 9113 section
-/// 5.2).
+/// A send window, which limits the bytes that the peer accepts on a connection or stream (RFC 9113 section 5.2).
 struct HTTP2SendWindow: Sendable {
     /// The number of bytes that may still be sent. A change of the peer's settings can make it negative (RFC 9113
     /// section 6.9.2).
@@ -32,8 +31,7 @@ extension HTTP2SendWindow {
     }
 }
 
-/// A receive window, which limits the number of bytes that the peer may send on a connection or stream (RFC 9113
-/// section 5.2).
+/// A receive window, which limits the bytes that the peer may send on a connection or stream (RFC 9113 section 5.2).
 struct HTTP2ReceiveWindow: Sendable {
     private let capacity: Int
     private var size: Int

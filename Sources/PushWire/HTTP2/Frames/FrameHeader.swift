@@ -2,8 +2,7 @@
 package struct FrameHeader: Sendable {
     /// The length of a frame header in bytes.
     package static let length = 9
-    /// The payload length that both ends must accept, in bytes (RFC 9113 section 4.2). Martlet announces the same
-    /// length.
+    /// The payload length that both ends must accept, in bytes (RFC 9113 section 4.2). Martlet announces it too.
     package static let defaultMaximumLength = 16_384
 
     /// The length of the payload in bytes, without this header.

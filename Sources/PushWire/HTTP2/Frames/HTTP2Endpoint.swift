@@ -1,7 +1,6 @@
 import NIOCore
 
-/// The state machine of one end of a connection. An extension of the protocol handles the frames that both ends have in
-/// common.
+/// The state machine of one end of a connection. An extension handles the frames that both ends have in common.
 protocol HTTP2Endpoint: ~Copyable {
     var reader: HTTP2FrameReader { get set }
     var output: ByteBuffer { get set }

@@ -31,7 +31,7 @@ extension DecodedHeaderField {
 
 /// A type of header field names, which distinguishes only the names that one end of the connection uses.
 protocol HeaderFieldName: Sendable {
-    /// The number of names whose long values are usually repeated as literals, so that the decoder stores the last one.
+    /// The number of names whose last long literal the decoder stores, because the next one is usually equal.
     static var repeatedNames: Int { get }
     /// The index of this name among the ``repeatedNames``, beginning with 0, or `nil` if it is not one of them.
     var repetition: Int? { get }

@@ -46,8 +46,7 @@ package struct HTTP2ServerLimits: Sendable {
     fileprivate static let streamsBeforeAcknowledgement = 100
     /// The maximum number of unacknowledged SETTINGS frames. A newer limit waits until an older one is acknowledged.
     static let maximumUnacknowledged = 4
-    /// The maximum number of response bytes that wait for the client. A response that exceeds it is replaced by
-    /// RST_STREAM.
+    /// The maximum number of response bytes that wait for the client. A response beyond it becomes RST_STREAM.
     static let maximumOutput = 4 << 20
     /// The maximum number of settings in a SETTINGS frame. More end the connection.
     static let maximumSettings = 32
@@ -56,8 +55,7 @@ package struct HTTP2ServerLimits: Sendable {
     /// The number of consecutive checks that find late requests, without a completed request in between, after which
     /// the connection ends.
     static let maximumLateRequests = 3
-    /// The maximum number of remembered streams that the server has ended before the client did. The oldest are
-    /// forgotten.
+    /// The maximum number of remembered streams that the server ended before the client. The oldest are forgotten.
     static let maximumEndedStreams = 1024
     /// The length in bytes below which a DATA frame counts as an idle frame, unless it ends the request.
     static let smallData = 256

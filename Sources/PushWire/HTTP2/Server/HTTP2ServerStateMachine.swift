@@ -34,7 +34,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
 
     /// The progress of the connection's shutdown, which announces the end before it refuses requests.
     struct Shutdown {
-        /// The last stream id in the latest GOAWAY, or `nil` before the first one. Requests on higher streams are
+        /// The last stream id in the latest GOAWAY, or `nil` before the first one. Requests on later streams are
         /// ignored.
         var goAwayStreamID: UInt32?
         /// The time after which new requests are refused, unless the client acknowledges the first GOAWAY earlier, or
@@ -58,8 +58,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
         var pingSent: NIODeadline?
         /// The time at which the client stopped reading responses, or `nil` while it reads.
         var stalledSince: NIODeadline?
-        /// The time at which bodies were found to wait for a flow-control window without progress, or `nil` if none
-        /// wait.
+        /// The time at which bodies were found to wait for a flow-control window without progress, or `nil` for none.
         var windowlessSince: NIODeadline?
         var lateChecks = 0
     }
@@ -126,8 +125,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
 
     // MARK: Outputs
 
-    /// Replaces the contents of `taken` with the events since the last call, in order. The capacity of the array is
-    /// reused.
+    /// Replaces the contents of `taken` with the events since the last call, in order. Its capacity is reused.
     package mutating func takeEvents(_ taken: inout [HTTP2ServerEvent]) {
         taken.removeAll(keepingCapacity: true)
         swap(&taken, &self.events)
@@ -165,8 +163,7 @@ extension HTTP2ServerStateMachine {
     static let drainPing: UInt64 = 0x6472_6169_0000_0000
     private static let shutdownReason = #"{"reason":"Shutdown"}"#
 
-    /// Begins an orderly shutdown, which notifies the client, then refuses new requests, and then waits for the
-    /// responses.
+    /// Begins an orderly shutdown, which notifies the client, then refuses new requests, then waits for responses.
     package mutating func drain(now: NIODeadline) {
         switch self.phase {
         case .waitingForPreface, .waitingForSettings: self.finish(.noError, Self.shutdownReason)

@@ -14,8 +14,7 @@ struct HTTP2ServerStream: StreamTableEntry {
     let id: UInt32
     var sendWindow: HTTP2SendWindow
     var state: State
-    /// A Boolean value that indicates whether the request method is HEAD, whose response has no body (RFC 9110 section
-    /// 9.3.2).
+    /// A Boolean value that indicates whether the method is HEAD, whose response has no body (RFC 9110 section 9.3.2).
     var omitsBody = false
     /// A Boolean value that indicates whether the stream is in the queue of ``UnsentBodies``.
     var isQueued = false
@@ -130,8 +129,7 @@ struct IncompleteRequestTable {
 
 /// The response bodies that wait for a flow-control window.
 struct UnsentBodies {
-    /// The number of queue entries, beyond twice the number of bodies, above which the entries of ended streams are
-    /// removed.
+    /// The number of queue entries, beyond twice the number of bodies, above which ended streams are removed.
     private static let queueSlack = 64
 
     private var bodies: [UInt32: ByteBuffer] = [:]

@@ -83,8 +83,7 @@ package struct ProviderResponse: Hashable, Sendable {
     package var uniqueID: String?
     /// The value of `apns-channel-id`, which is `nil` except in responses for new channels.
     package var channelID: String?
-    /// The value of `retry-after` in seconds, or `nil` unless the gateway is configured to send it (reference 11, row
-    /// 4).
+    /// The value of `retry-after` in seconds, or `nil` unless the gateway is set to send it (reference 11, row 4).
     package var retryAfter: Int?
     /// The JSON body, sent in one DATA frame, or `nil` for a response without a body (reference 7.10 row 4).
     package var body: String?

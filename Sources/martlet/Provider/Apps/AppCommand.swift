@@ -92,8 +92,7 @@ struct AppCommand: AsyncParsableCommand {
         )
         var words: [String]
 
-        /// The environment that the arguments name, and the app if it is the first argument. It is `nil` if they are
-        /// invalid.
+        /// The environment, and the app if it is the first argument, or `nil` if the arguments are invalid.
         private var subject: (app: String?, environment: PushEnvironment)? {
             guard (1...2).contains(self.words.count),
                 let environment = self.words.last.flatMap({ PushEnvironment(argument: $0) })

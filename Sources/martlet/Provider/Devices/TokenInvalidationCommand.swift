@@ -3,8 +3,7 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// `martlet hygiene`: shows how rejected tokens are deactivated, and closes the circuit breaker that stops the
-/// deactivation.
+/// `martlet hygiene`: shows how rejected tokens are deactivated, and closes the circuit breaker that stops this.
 struct TokenInvalidationCommand: AsyncParsableCommand {
     static let configuration = command("hygiene")
         .help("The deactivation of tokens by a provider, and the breaker that stops it.")

@@ -85,8 +85,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         return id
     }
 
-    /// Sends the bytes of an upload that are missing at the provider. Failed requests are repeated as long as there is
-    /// progress.
+    /// Sends the missing bytes of an upload. Failed requests are repeated as long as there is progress.
     private func send(_ id: String, _ size: Int64, _ connection: APIConnection) async throws {
         let status = StatusLine()
         defer { status.clear() }

@@ -146,8 +146,7 @@ struct PublicationCommand: AsyncParsableCommand {
         func request() -> APIRequest { .get("catalogue").action("preview").query([("account", self.account)]) }
     }
 
-    /// `martlet publication downloads`: shows the open downloads and their bandwidth, which can delay waves if it is
-    /// limited.
+    /// `martlet publication downloads`: shows the open downloads and their bandwidth, whose limits can delay waves.
     struct Downloads: RequestCommand {
         static let configuration = command("downloads", "Show an app's open downloads and their bandwidth.")
             .example("publication downloads --app com.example.MyApp")
