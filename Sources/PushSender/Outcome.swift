@@ -26,7 +26,8 @@ public enum Outcome: Hashable, Sendable {
     public struct Failure: Hashable, Sendable, CustomStringConvertible {
         /// A readable description of the failure. It contains no secret and no complete token.
         public var description: String
-        /// The push service's reason for closing the connection, or `nil` for none or one that `Reason` lacks.
+        /// The push service's reason for closing the connection, or `nil` if it gave none or one that is not a case of
+        /// `Reason`.
         public var reason: Reason?
         /// The reason why no connection could be opened, or `nil` for any other failure.
         public var fault: ConnectionFault?

@@ -7,7 +7,7 @@ public struct PushServiceEndpoint: Hashable, Sendable {
     public var host: String
     /// The port of the push service, by default 443. Apple also listens on 2197 (reference 1.1).
     public var port: Int
-    /// The port for use when no connection can be opened to ``port``, or `nil` for none. Apple's services use 2197.
+    /// The port used when no connection can be opened to ``port``, or `nil` for none. Apple's services use 2197.
     ///
     /// The rejection of a credential does not lead to its use. While the fallback port is in use, ``port`` is probed
     /// after a minute and then less often, and used again as soon as it works.

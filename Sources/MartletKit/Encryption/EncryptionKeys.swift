@@ -180,7 +180,8 @@ private struct KeyRing: Codable {
         self.keys.last { $0.id == id && Self.isKept($0, now: now) }?.curveKey
     }
 
-    /// Generates and returns a new current key, and drops keys that were replaced too long ago or are too many.
+    /// Generates and returns a new current key, and drops keys that were replaced too long ago or exceed the maximum
+    /// number.
     mutating func rotate(now: Date) -> Key {
         let key = Key(
             id: UUID().uuidString,

@@ -25,7 +25,7 @@ public enum AttachmentType: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Parses a declared content type such as `image/jpeg; charset=binary`. Returns `nil` for a type not accepted.
+    /// Parses a declared content type such as `image/jpeg; charset=binary`. Returns `nil` for any other type.
     init?(contentType: String) {
         let type = contentType.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
         switch type {

@@ -165,7 +165,8 @@ extension Martlet {
         self.change(change)
     }
 
-    /// Changes the registration, stores it and sends the change. If the storage cannot be read, it is made later.
+    /// Changes the registration, stores it and sends the change. If the storage cannot be read, the change is made
+    /// later.
     func change(_ change: @escaping (inout RegistrationStateMachine) -> Void) {
         guard var machine = self.state() else { return self.changes.append(change) }
         change(&machine)

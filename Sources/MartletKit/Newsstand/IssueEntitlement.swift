@@ -63,7 +63,8 @@ public struct DownloadGrant: Hashable, Sendable {
     public let file: PublishedFile
     /// The screen size for which the file is made, in pixels.
     public let screenSize: String
-    /// A Boolean value that indicates whether the file is for the requested screen size, not the nearest smaller one.
+    /// A Boolean value that indicates whether the file is for the requested screen size instead of the nearest smaller
+    /// one.
     public let isExact: Bool
     /// The grounds of the entitlement: `free`, `transaction` or `publisher`.
     public let entitledBy: String

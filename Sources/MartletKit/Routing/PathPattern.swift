@@ -69,7 +69,8 @@ struct PathPattern: Hashable, Sendable {
         self.segments = segments
     }
 
-    /// Returns the parameter values, as strings, for the decoded segments of a path, or `nil` if the path differs.
+    /// Returns the parameter values, as strings, for the decoded segments of a path, or `nil` if the path does not
+    /// match.
     func match(_ path: [String]) -> [String: String]? {
         guard path.count == self.segments.count else { return nil }
         var values: [String: String] = [:]

@@ -32,7 +32,7 @@ extension BudgetRegistry {
         try self[.bridgeRequests].spend(for: BudgetCaller(app: app))
     }
 
-    /// Charges a request body to an account, and waits until the account's rate for long bodies allows it. Short ones
+    /// Charges a request body to an account, and waits until the account's rate for long bodies allows it. Short bodies
     /// do not wait.
     package func pace(_ body: Data, of account: BudgetCaller) async throws {
         let delay = try self.bodyDelay(of: account, bytes: body.count)

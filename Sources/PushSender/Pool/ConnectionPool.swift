@@ -172,7 +172,7 @@ final class ConnectionPool: PushConnectionDelegate {
         self.observer?(nil)
     }
 
-    /// Closes the connections to the fallback port after their outstanding responses, and new ones use the first port.
+    /// Closes the connections to the fallback port after outstanding responses, so that new ones use the first port.
     private func firstPortWorksAgain() {
         let now = NIODeadline.now()
         let (handles, actions) = self.state.withLock { state in

@@ -12,7 +12,8 @@ package import PushTypes
 /// machine has no clock: the owner calls ``tick(now:)`` at ``nextDeadline``.
 package struct BinaryClientStateMachine: ~Copyable, Sendable {
     package struct Limits: Hashable, Sendable {
-        /// The maximum number of retained written notifications. Beyond, the oldest counts as accepted. Default 8192.
+        /// The maximum number of retained written notifications. Beyond it, the oldest counts as accepted. Default
+        /// 8192.
         package var written = 8192
         /// The maximum number of submitted notifications that wait to be written. Beyond it, ``submit(_:now:)`` fails
         /// them. Default 1024.

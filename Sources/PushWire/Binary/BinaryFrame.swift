@@ -249,7 +249,8 @@ private struct BinaryItemReader {
     }
 }
 
-/// A notification with the fields of the binary protocol (reference 5). Its topic is that of the certificate.
+/// A notification with the fields of the binary protocol (reference 5). Its topic is that of the connection's
+/// certificate.
 package struct BinaryNotification: Hashable, Sendable {
     package var token: [UInt8]
     package var payload: ByteBuffer

@@ -39,7 +39,8 @@ package struct ProxyTunnelStateMachine: Sendable {
         return ByteBuffer(string: text + "\r\n")
     }
 
-    /// Processes bytes from the proxy. After any result other than ``Result/incomplete``, it must not be called again.
+    /// Processes bytes from the proxy. After any result other than ``Result/incomplete``, this method must not be
+    /// called again.
     package mutating func receive(_ bytes: ByteBuffer) -> Result {
         self.received.writeImmutableBuffer(bytes)
         while true {

@@ -91,7 +91,7 @@ protocol APIAccess: ParsableArguments {
     /// A Boolean value that indicates whether responses are printed as JSON instead of text.
     var json: Bool { get }
     /// Returns the connection to the server that flags, environment variables or the settings file specify.
-    /// - Throws: ``SettingsError``, or a validation error that names the missing option, if settings are missing.
+    /// - Throws: ``SettingsError``, or a validation error that names the missing option, if one is missing.
     func connection() async throws -> APIConnection
 }
 

@@ -70,7 +70,7 @@ enum HistoryModel {
 
 /// The name by which pages refer to a notification.
 enum NotificationName {
-    /// Returns the name of a notification. If it has none, this is the push type and a prefix of the id.
+    /// Returns the name of a notification, or its push type and a prefix of its id if it has no name.
     static func of(_ response: NotificationResponse) -> String {
         let notification = response.notification
         if let name = notification.name, !name.isEmpty { return String(name.prefix(80)) }

@@ -456,7 +456,8 @@ extension HTTP2ClientStateMachine {
 
 /// The deadlines of the handshake, of requests and of the PING.
 extension HTTP2ClientStateMachine {
-    /// The time between two ticks above which the process is assumed to have been suspended, and checks no deadlines.
+    /// The time between two ticks above which the process is assumed to have been suspended, so that deadlines are not
+    /// checked.
     static var standstill: TimeAmount { .seconds(5) }
 
     /// Checks the deadlines. The handler calls it a few times per second.

@@ -11,7 +11,8 @@ struct HuffmanCode: Sendable {
     /// if the code is longer than the byte.
     private let short: [(symbol: UInt8, length: UInt8)]
     private let symbols: [UInt16]
-    /// For each length of a code, the first code, the number of codes, and the index of its symbol in ``symbols``.
+    /// For each length of a code, the first code, the number of codes, and the index in ``symbols`` of the first code's
+    /// symbol.
     private let levels: [(first: UInt32, count: UInt32, position: Int)]
 
     private init() {
@@ -71,7 +72,8 @@ struct HuffmanCode: Sendable {
         bits == 0 || window >> UInt64(64 - bits) == (1 << UInt64(bits)) - 1
     }
 
-    /// Returns the symbol with whose code `window` begins, if the code has more than eight bits, or `nil` for none.
+    /// Returns the symbol with whose code `window` begins, if the code has more than eight bits, or `nil` if there is
+    /// none.
     /// - Parameter held: The number of valid bits in `window`.
     private func long(_ window: UInt64, held: Int) -> (symbol: UInt8, length: Int)? {
         var length = 9

@@ -46,7 +46,8 @@ package struct HTTP2ServerLimits: Sendable {
     fileprivate static let streamsBeforeAcknowledgement = 100
     /// The maximum number of unacknowledged SETTINGS frames. A newer limit waits until an older one is acknowledged.
     static let maximumUnacknowledged = 4
-    /// The maximum number of response bytes that wait for the client. A response beyond it becomes RST_STREAM.
+    /// The maximum number of response bytes that wait for the client. A response that exceeds it is replaced by
+    /// RST_STREAM.
     static let maximumOutput = 4 << 20
     /// The maximum number of settings in a SETTINGS frame. More end the connection.
     static let maximumSettings = 32

@@ -129,7 +129,8 @@ struct IncompleteRequestTable {
 
 /// The response bodies that wait for a flow-control window.
 struct UnsentBodies {
-    /// The number of queue entries, beyond twice the number of bodies, above which ended streams are removed.
+    /// The number of queue entries, beyond twice the number of bodies, above which the entries of ended streams are
+    /// removed.
     private static let queueSlack = 64
 
     private var bodies: [UInt32: ByteBuffer] = [:]
