@@ -3,7 +3,7 @@ import PushSupport
 
 extension Dashboard {
     /// Creates the dashboard.
-    /// - Throws: An error in a template or in a file of localized texts. The tests of this module detect such errors.
+    /// - Throws: An error in a template or in a file of localized texts. The tests of this module would detect it.
     package init(_ interface: PageComponents) throws {
         self.interface = interface
         // The order of the areas is the order of their entries in the navigation.

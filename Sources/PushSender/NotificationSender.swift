@@ -1,24 +1,23 @@
 package import PushTypes
 import Synchronization
 
-/// Sends notifications to one push service with one credential.
-///
-/// The provider's dispatcher accesses the push service through this protocol only. It never throws: every failure is an
-/// ``Outcome``.
+/// A sender of notifications to one push service with one credential. The provider's dispatcher accesses the push
+/// service through this protocol only. No method throws an error, because every failure is an ``Outcome``.
 package protocol NotificationSender: Sendable {
     /// Sends pushes and returns their outcomes in the same order.
     func send(_ pushes: [Push]) async -> [Outcome]
-    /// Sends pushes and returns their outcomes with their transmissions: the connection and the time of each push.
+    /// Sends pushes and returns their outcomes with the connection and the time of each push.
     func follow(_ pushes: [Push]) async -> SentPushes
-    /// Sends pushes, which can be taken back until a connection accepts them. Returns outcomes and transmissions.
-    /// - Parameter began: Receives the call, through which pushes can be taken back, as soon as it has begun.
+    /// Sends pushes, which can be taken back until a connection accepts them. Returns their outcomes with the
+    /// connection and the time of each push.
+    /// - Parameter began: A closure that receives the call, which can take pushes back, as soon as it has begun.
     func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes
 }
 
 extension NotificationSender {
     package func follow(_ pushes: [Push]) async -> SentPushes { SentPushes(outcomes: await self.send(pushes)) }
 
-    /// Sends pushes, none of which can be taken back. `began` is not called.
+    /// Sends pushes, none of which can be taken back, so that `began` is not called.
     package func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
         await self.follow(pushes)
     }
@@ -27,7 +26,7 @@ extension NotificationSender {
 /// A call of a ``NotificationSender``. Each push can be taken back until a connection accepts it.
 package protocol PushCall: AnyObject, Sendable {
     /// Takes pushes back. Those that no connection has accepted end as ``Outcome/notSent(_:)``.
-    /// - Parameter isRecalled: Returns `true` for the position of a push that is to be taken back.
+    /// - Parameter isRecalled: A closure that returns `true` for the position of each push that is to be taken back.
     /// - Returns: The number of these pushes that a connection has already accepted.
     func takeBack(where isRecalled: (Int) -> Bool) -> Int
 }
@@ -45,7 +44,7 @@ package final class SteppedCall: PushCall {
     }
 
     private let count: Int
-    /// Called after pushes were taken back; `nil` to call nothing.
+    /// A closure that is called after pushes were taken back, or `nil` for none.
     private let observer: (@Sendable () -> Void)?
     private let state = Mutex(State())
 
@@ -63,7 +62,7 @@ package final class SteppedCall: PushCall {
         return underWay
     }
 
-    /// Records that a push is started, possibly once more. Returns `false` if the push was taken back.
+    /// Records that a push is started, possibly again, and returns `true`. If the push was taken back, returns `false`.
     package func begins(_ index: Int) -> Bool {
         self.state.withLock { state in
             guard !state.recalled.contains(index) else { return false }
@@ -72,14 +71,14 @@ package final class SteppedCall: PushCall {
         }
     }
 
-    /// Returns `true` if a push is to be taken back, even if it was already started.
+    /// Returns whether a push is to be taken back, even if it was already started.
     package func isRecalled(_ index: Int) -> Bool { self.state.withLock { $0.recalled.contains(index) } }
 }
 
 /// The outcomes of the pushes of one call, with their transmissions.
 package struct SentPushes: Sendable {
     package var outcomes: [Outcome]
-    /// The transmissions of the pushes in the same order; empty if they are not known.
+    /// The transmissions of the pushes in the same order, or an empty array if they are not known.
     package var trips: [PushTrip] = []
     /// The connections of the call, to which ``trips`` refer by index.
     package var connections: [OpenedConnection] = []

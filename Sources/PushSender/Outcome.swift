@@ -1,37 +1,38 @@
 public import PushTypes
 
-/// The result of one push. Every push has exactly one.
+/// The result of one push. Every push has exactly one outcome.
 public enum Outcome: Hashable, Sendable {
     /// The push service accepted the notification. It does not report whether the notification is delivered.
     case accepted(Accepted)
     /// The push service rejected the notification.
     case rejected(Rejection)
-    /// The push service did not process the notification: it is safe to send it again.
+    /// The push service did not process the notification, so that it is safe to send it again.
     case notSent(Failure)
     /// The request was sent, but its response did not arrive. Sending it again may show the notification twice.
     case unknown(Failure)
 
     /// The response of a push service that accepted a notification.
     public struct Accepted: Hashable, Sendable {
-        /// The `apns-id` header of the response; for a broadcast `apns-request-id`.
+        /// The header `apns-id` of the response, or `apns-request-id` for a broadcast.
         public var id: String
-        /// The `apns-unique-id` header, by which Apple's console finds the notification; `nil` outside the sandbox.
+        /// The `apns-unique-id` header, by which Apple's console finds the notification, or `nil` outside the sandbox.
         public var uniqueID: String?
 
         /// Creates the response from the values of its two header fields.
         public init(id: String, uniqueID: String? = nil) { (self.id, self.uniqueID) = (id, uniqueID) }
     }
 
-    /// The reason why there is no response.
+    /// The reason why a push has no response from the push service.
     public struct Failure: Hashable, Sendable, CustomStringConvertible {
         /// A readable description of the failure. It contains no secret and no complete token.
         public var description: String
-        /// The push service's reason for closing the connection; `nil` if it gave none that `Reason` contains.
+        /// The push service's reason for closing the connection, or `nil` if it gave none or one that is not a case of
+        /// `Reason`.
         public var reason: Reason?
-        /// The reason why there was no connection; `nil` for any other failure.
+        /// The reason why no connection could be opened, or `nil` for any other failure.
         public var fault: ConnectionFault?
-        /// `true` if the push itself cannot be sent, for example because HTTP/2 does not allow one of its headers.
-        /// Every further attempt would fail in the same way.
+        /// A Boolean value that indicates whether the push itself cannot be sent, for example because HTTP/2 does not
+        /// allow one of its headers. Every further attempt would fail in the same way.
         public var isOfPush: Bool
 
         /// Creates a failure from the values of its properties.
@@ -46,33 +47,32 @@ public enum Outcome: Hashable, Sendable {
     }
 }
 
-/// The reason why no connection to a push service could be opened, and the address that was used.
-///
-/// It lasts until a setting, a certificate or the network changes.
+/// The reason why no connection to a push service could be opened, and the address that was used. The fault usually
+/// lasts until a setting, a certificate or the network changes.
 public struct ConnectionFault: Hashable, Sendable {
     /// The reason why opening the connection failed.
     public enum Cause: String, Hashable, Sendable, CaseIterable {
-        /// The host name has no address.
+        /// The cause of a fault: the host name has no address.
         case unknownHost
-        /// Nothing listens on the port.
+        /// The cause of a fault: no server listens on the port.
         case refused
-        /// The network has no route to the address.
+        /// The cause of a fault: the network has no route to the address.
         case unreachable
-        /// A response did not arrive within the time limit.
+        /// The cause of a fault: a response did not arrive within the time limit.
         case timeout
-        /// The server's certificate is not trusted, has expired or is for another name.
+        /// The cause of a fault: the server's certificate is not trusted, has expired or is for another name.
         case untrustedServer
-        /// The server speaks another protocol than HTTP/2 over TLS.
+        /// The cause of a fault: the server uses another protocol than HTTP/2 over TLS.
         case wrongProtocol
-        /// The server rejected the client certificate, or requires one.
+        /// The cause of a fault: the server rejected the client certificate, or requires one.
         case clientCertificateRejected
-        /// The proxy refuses to open a tunnel until a setting is changed, such as the password.
+        /// The cause of a fault: the proxy refuses to open a tunnel until a setting is changed, such as the password.
         case proxy
-        /// The proxy cannot be reached, or temporarily refuses to open a tunnel.
+        /// The cause of a fault: the proxy cannot be reached, or temporarily refuses to open a tunnel.
         case proxyUnavailable
-        /// The server closed the connection before it was established.
+        /// The cause of a fault: the server closed the connection before it was established.
         case closed
-        /// Another reason. The description of the failure names it.
+        /// Another cause of a fault, which the description of the failure names.
         case other
     }
 
@@ -83,13 +83,14 @@ public struct ConnectionFault: Hashable, Sendable {
     /// The port to which the connection was attempted.
     public var port: Int
 
-    /// Creates a fault.
+    /// Creates a fault with its cause and the address of the attempt.
     public init(_ cause: Cause, host: String, port: Int) { (self.cause, self.host, self.port) = (cause, host, port) }
 }
 
 extension ConnectionFault {
-    /// Creates a fault with the address at which it occurred: that of the push service or, for a fault of the proxy,
-    /// that of `proxy`; `nil` if there is no proxy.
+    /// Creates a fault with the address at which it occurred. This is the address of the push service or, for a fault
+    /// of the proxy, that of `proxy`.
+    /// - Parameter proxy: The proxy of the connection, or `nil` if there is none.
     init(_ cause: Cause, at endpoint: PushServiceEndpoint, through proxy: ProxyEndpoint?) {
         if cause == .proxy || cause == .proxyUnavailable, let proxy {
             self.init(cause, host: proxy.host, port: proxy.port)

@@ -5,17 +5,18 @@ public import PushTypes
 public struct PushServiceEndpoint: Hashable, Sendable {
     /// The host name or IP address of the push service.
     public var host: String
-    /// The port. 443 by default; Apple also listens on 2197 (reference 1.1).
+    /// The port of the push service, by default 443. Apple also listens on 2197 (reference 1.1).
     public var port: Int
-    /// The port that is used when no connection can be opened to ``port``; `nil` for none. Apple's services use 2197.
+    /// The port used when no connection can be opened to ``port``, or `nil` for none. Apple's services use 2197.
     ///
-    /// A rejected credential does not lead to its use. While the fallback port is in use, ``port`` is probed again
-    /// after a minute and then less often. It is used again as soon as it works.
+    /// The rejection of a credential does not lead to its use. While the fallback port is in use, ``port`` is probed
+    /// after a minute and then less often, and used again as soon as it works.
     public var fallbackPort: Int?
-    /// The PEM certificates that are trusted in addition to the system's, such as a gateway's own authority; `nil` for
-    /// none.
+    /// The PEM certificates that are trusted in addition to the system's, such as that of a gateway's authority, or
+    /// `nil` for none.
     public var additionalTrustRoots: String?
-    /// The environment against which a certificate is checked before it is used; `nil` leaves the check to the service.
+    /// The environment for which a certificate must be valid before it is used, or `nil` to leave this check to the
+    /// service.
     public var environment: PushEnvironment?
     /// The maximum time for the TCP connection, the proxy's tunnel and the TLS handshake together. Default 10 s. With a
     /// fallback port, each port has half of this time.
@@ -48,7 +49,8 @@ public struct PushServiceEndpoint: Hashable, Sendable {
         }
     }
 
-    /// The address for managing channels: Apple's own for Apple's push services, and the same address for any other.
+    /// The address for managing channels. It is a special address for Apple's push services, and the same address for
+    /// any other.
     package var forChannels: Self {
         for environment in PushEnvironment.allCases where self.host == Self.apple(environment).host {
             var channels = Self.appleChannels(environment)
@@ -62,19 +64,18 @@ public struct PushServiceEndpoint: Hashable, Sendable {
 }
 
 extension PushServiceEndpoint {
-    /// The value of `:authority`, without the port if it is 443.
+    /// The value of the pseudo-header `:authority`: the host, and the port unless it is 443.
     var authority: String {
         let host = self.host.contains(":") ? "[\(self.host)]" : self.host
         return self.port == 443 ? host : "\(host):\(self.port)"
     }
 
-    /// Returns `true` if a text contains certificates in PEM, as ``additionalTrustRoots`` requires.
+    /// Returns whether a text contains certificates in PEM, as ``additionalTrustRoots`` requires.
     package static func hasCertificates(_ pem: String) -> Bool {
         (try? NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))?.isEmpty == false
     }
 
-    /// Returns a configuration with TLS 1.2 or newer and ALPN `h2` (reference 1.2).
-    ///
+    /// Returns the TLS configuration for connections, with TLS 1.2 or newer and ALPN `h2` (reference 1.2).
     /// - Throws: An error of swift-nio-ssl if the additional trust roots are not PEM certificates.
     func tlsConfiguration() throws -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()

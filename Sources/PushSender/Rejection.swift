@@ -6,24 +6,26 @@ import PushWire
 public struct Rejection: Hashable, Sendable {
     /// The recommended action for the notification and its token.
     public enum Advice: Hashable, Sendable {
-        /// Send the same notification again, after the delay that the push service named; `nil` if it named none.
+        /// Send the same notification again, after the delay that the push service requested, or `nil` for none.
         case retry(after: Duration?)
-        /// Stop using the token, unless the device registered it after ``Rejection/timestamp``: the app was removed.
+        /// Stop using the token, because the app was removed, unless the device has registered it after
+        /// ``Rejection/timestamp``.
         case dropToken
-        /// Drop the token only if the environment and the topic are known to be right. One of the three is wrong.
+        /// Drop the token only if the environment and the topic are known to be right. The token, the environment or
+        /// the topic is wrong.
         case suspectToken
-        /// Correct a setting. The response would be the same for every token, so keep the tokens.
+        /// Correct a setting. Keep the tokens, because the response would be the same for every token.
         case fixConfiguration
-        /// Correct the notification, which can never be accepted unchanged.
+        /// Correct the notification, which would never be accepted unchanged.
         case fixNotification
     }
 
     public var status: Int
     /// The member `reason` of the response. It may be empty, or a text that is not a case of `Reason`.
     public var reasonText: String
-    /// The time at which the push service found the token to be inactive; `nil` unless the status is 410.
+    /// The time at which the push service found the token to be inactive, or `nil` unless the status is 410.
     public var timestamp: Timestamp?
-    /// The value of the `retry-after` header; `nil` if there was none.
+    /// The value of the `retry-after` header, or `nil` if there was none.
     public var retryAfter: Duration?
 
     /// Creates the response from the values of its properties.
@@ -32,7 +34,7 @@ public struct Rejection: Hashable, Sendable {
         (self.timestamp, self.retryAfter) = (timestamp, retryAfter)
     }
 
-    /// The reason; `nil` if ``reasonText`` is not a case of `Reason`.
+    /// The reason, or `nil` if ``reasonText`` is not a case of `Reason`.
     public var reason: Reason? { Reason(rawValue: self.reasonText) }
 
     /// The recommended action. A reason that is not a case of `Reason` is classified by the status.
@@ -51,8 +53,8 @@ public struct Rejection: Hashable, Sendable {
         }
     }
 
-    /// `true` if the connection cannot be used after this response, so that a new one is opened (reference 1.9, column
-    /// Conn).
+    /// A Boolean value that indicates whether the connection is unusable after this response, so that a new one is
+    /// opened (reference 1.9, column Conn).
     var endsConnection: Bool {
         switch self.reason {
         case .badCertificate, .badCertificateEnvironment, .idleTimeout, .shutdown, .unrelatedKeyIdInToken: true
@@ -74,13 +76,12 @@ public struct Rejection: Hashable, Sendable {
 enum PushResponse {
     private struct Body: Decodable {
         var reason: String?
-        /// The time at which the token became inactive, in milliseconds since 1970; `nil` unless the status is 410.
+        /// The time at which the token became inactive, in milliseconds since 1970, or `nil` unless the status is 410.
         var timestamp: Int64?
     }
 
-    /// Returns the rejection for a response with a status other than 200.
-    ///
-    /// If the body is not JSON, the reason is empty and the status alone determines the advice.
+    /// Returns the rejection for a response with a status other than 200. If the body is not JSON, the reason is empty
+    /// and the status alone determines the advice.
     static func rejection(_ response: HTTP2Response) -> Rejection {
         let content = Self.content(response.body)
         return Rejection(
@@ -91,7 +92,7 @@ enum PushResponse {
         )
     }
 
-    /// Returns the member `reason` of a JSON object; empty if there is none.
+    /// Returns the member `reason` of a JSON object, or an empty string if there is none.
     static func reasonText(_ body: [UInt8]) -> String { Self.content(body)?.reason ?? "" }
 
     private static func content(_ body: [UInt8]) -> Body? {

@@ -4,15 +4,16 @@ import PushWire
 
 /// The limits and timeouts of a ``Sender``. The defaults follow Apple's advice (reference 1.11).
 public struct SenderConfiguration: Sendable {
-    /// The maximum number of connections, beyond which pushes wait. They are opened as the load requires, and kept
-    /// open. Default 4.
+    /// The maximum number of connections. They are opened as the load requires, and kept open. If all are busy, pushes
+    /// wait. Default 4.
     public var maximumConnections = 4
-    /// The maximum number of requests in flight on each connection. The service's own limit also applies. Default 1000.
+    /// The maximum number of requests in flight on each connection. The service's limit also applies. Default 1000.
     public var maximumInFlight = 1000
-    /// The maximum number of pushes that wait for a connection; further ones are ``Outcome/notSent(_:)``. Default
-    /// 1,000,000.
+    /// The maximum number of pushes that wait for a connection. The outcome of further ones is ``Outcome/notSent(_:)``.
+    /// Default 1,000,000.
     public var maximumWaiting = 1_000_000
-    /// The maximum time for which a push waits for a connection; then it is ``Outcome/notSent(_:)``. Default 30 s.
+    /// The maximum time for which a push waits for a connection. After that, its outcome is ``Outcome/notSent(_:)``.
+    /// Default 30 s.
     public var waitTimeout: Duration = .seconds(30)
     /// The maximum time from the end of the TLS handshake to the service's first frame. After that, the connection is
     /// closed. Default 10 s.
@@ -24,21 +25,21 @@ public struct SenderConfiguration: Sendable {
     public var drainTimeout: Duration = .seconds(30)
     /// The time without received data after which a PING is sent while requests are in flight. Default 10 s.
     public var pingAfter: Duration = .seconds(10)
-    /// The time without received data after which a PING is sent while no request is in flight, short enough for most
-    /// firewalls. Default 60 s.
+    /// The time without received data after which a PING is sent while no request is in flight, so that most firewalls
+    /// keep the connection open. Default 60 s.
     public var idlePingAfter: Duration = .seconds(60)
-    /// The maximum delay before the second attempt to connect. It doubles with each failure, and is drawn with full
-    /// jitter. Default 1 s.
+    /// The maximum delay before the second attempt to connect. It doubles with each failure. The actual delay is a
+    /// random part of it. Default 1 s.
     public var reconnectBase: Duration = .seconds(1)
     /// The maximum delay before any attempt to connect. Default 60 s.
     public var reconnectMaximum: Duration = .seconds(60)
-    /// The HTTP proxy that tunnels the connections (CONNECT, RFC 9110 section 9.3.6); `nil` for none. Default `nil`.
+    /// The HTTP proxy that tunnels the connections (CONNECT, RFC 9110 section 9.3.6), or `nil`, the default, for none.
     public var proxy: ProxyEndpoint?
-    /// `true` to fail the waiting pushes as soon as a connection cannot be opened; `false` to try again. Default
-    /// `false`.
+    /// A Boolean value that indicates whether the waiting pushes fail as soon as a connection cannot be opened. Default
+    /// `false`, which means that another attempt is made.
     package var failsFast = false
 
-    /// The maximum time until a push that tests a credential has its outcome. Default 10 s.
+    /// The maximum time until the outcome of a push that tests a credential is known. Default 10 s.
     package var testTimeout: Duration = .seconds(10)
 
     /// Creates a configuration with the default values.
@@ -77,6 +78,6 @@ public struct SenderStatistics: Hashable, Sendable {
     public var connections: Int
     /// The number of pushes that wait for a connection.
     public var waiting: Int
-    /// A readable description of the last connection failure; `nil` before the first one.
+    /// A readable description of the last connection failure, or `nil` before the first one.
     public var lastFailure: String?
 }

@@ -1,11 +1,11 @@
 /// The three formats of notifications in the binary protocol, oldest first (reference 5.1).
 public enum BinaryCommand: UInt8, CaseIterable, Hashable, Sendable {
-    /// Command 0, without expiration and identifier. An error leaves the outcome of all notifications on the connection
-    /// unknown.
+    /// Command 0, without an expiration or an identifier. After an error, the outcome of every notification on the
+    /// connection is unknown.
     case simple = 0
-    /// Command 1, which adds expiration and identifier.
+    /// Command 1, which adds an expiration and an identifier.
     case enhanced = 1
-    /// Command 2, which adds priority.
+    /// Command 2, which adds a priority.
     case framed = 2
 
     /// The maximum length of a payload, in bytes: 2,048 for command 2, and 256 for the older commands.
@@ -13,9 +13,9 @@ public enum BinaryCommand: UInt8, CaseIterable, Hashable, Sendable {
 }
 
 extension PushType {
-    /// Indicates whether pushes of the type can be sent over the binary protocol, which has no field for the push type.
-    ///
-    /// The service recognized alerts, background updates and device management messages by their payload.
+    /// A Boolean value that indicates whether pushes of the type can be sent over the binary protocol, which has no
+    /// field for the push type. The service recognized alerts, background updates and device management messages by
+    /// their payload.
     package var isCarriedByBinaryProtocol: Bool {
         switch self {
         case .alert, .background, .mdm, .voip, .complication: true
@@ -26,14 +26,17 @@ extension PushType {
 
 /// One entry of the feedback service's list: an app that was removed from a device (reference 6).
 public struct FeedbackTuple: Hashable, Sendable {
-    /// The time at which the push service noticed that the app was removed, in UNIX seconds. The token is valid if it
-    /// was registered again later.
+    /// The time at which the push service noticed that the app was removed, in UNIX seconds. A token that the app
+    /// registers again later is valid nevertheless.
     public var seconds: UInt32
     /// The token to which no more pushes should be sent.
     public var token: DeviceToken
 
     /// Creates an entry.
-    /// - Parameter seconds: The time in UNIX seconds, as in the binary format.
+    /// - Parameters:
+    ///   - seconds: The time at which the service noticed that the app was removed, in UNIX seconds as in the binary
+    ///     format.
+    ///   - token: The token to which no more pushes should be sent.
     public init(seconds: UInt32, token: DeviceToken) { (self.seconds, self.token) = (seconds, token) }
 
     /// The time at which the push service noticed that the app was removed.
@@ -42,12 +45,13 @@ public struct FeedbackTuple: Hashable, Sendable {
 
 /// The reason why the feedback service's list could not be read to its end.
 public enum FeedbackError: Error, Hashable, Sendable {
-    /// The bytes are not a list of tuples, because a tuple states this length of its token, which is not valid.
+    /// The bytes are not a list of tuples: a tuple states `tokenLength` as the length of its token, in bytes, which is
+    /// not valid.
     case malformed(tokenLength: Int)
-    /// The connection was closed within a tuple, or without the TLS closure alert. The list was not complete.
+    /// The connection was closed within a tuple, or without the TLS closure alert. The list is therefore incomplete.
     case truncated
     /// The service sent nothing within the time limit.
     case timedOut
-    /// The list contains more tuples than the client's limit.
+    /// The list contains more tuples than the client accepts.
     case tooManyTuples
 }

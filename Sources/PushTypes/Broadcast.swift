@@ -11,14 +11,15 @@ public struct Broadcast: Hashable, Sendable {
     public var bundleID: Topic
     /// The header `apns-request-id`: a UUID in canonical form, in the letter case of the sender.
     public var id: String
-    /// The header `apns-priority`.
+    /// The header `apns-priority`, the urgency of the delivery.
     public var priority: Priority
-    /// The header `apns-expiration`. A channel that stores nothing allows only ``Expiration/immediate``.
+    /// The header `apns-expiration`, the time until which the broadcast is stored for offline devices. A channel that
+    /// stores nothing allows only ``Expiration/immediate``.
     public var expiration: Expiration
-    /// The JSON text of a Live Activity's event `update` or `end`, which is sent unchanged.
+    /// The JSON text of the event, `update` or `end`, of a Live Activity. It is sent unchanged.
     public var payload: ByteBuffer
 
-    /// Creates a broadcast whose payload is a `ByteBuffer`.
+    /// Creates a broadcast to `channel` of the app `bundleID`, with a payload that is a `ByteBuffer`.
     public init(
         to channel: ChannelID,
         of bundleID: Topic,
@@ -31,7 +32,7 @@ public struct Broadcast: Hashable, Sendable {
         (self.priority, self.expiration, self.payload) = (priority, expiration, payload)
     }
 
-    /// Creates a broadcast whose payload is a string with JSON text.
+    /// Creates a broadcast to `channel` of the app `bundleID`, with a payload that is a string of JSON text.
     public init(
         to channel: ChannelID,
         of bundleID: Topic,
@@ -46,10 +47,8 @@ public struct Broadcast: Hashable, Sendable {
 }
 
 extension Push {
-    /// Creates the push for a broadcast, which has another path, and the channel in a header instead of a token in the
-    /// path.
-    ///
-    /// Its additional headers distinguish a broadcast from other pushes, so that ``Push`` needs no property for it.
+    /// Creates the push for a broadcast. Additional headers give the request another path and name the channel, so that
+    /// ``Push`` needs no property for it.
     package init(_ broadcast: Broadcast) {
         let notification = PushNotification(
             id: broadcast.id,
@@ -102,7 +101,8 @@ public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
 /// A channel's setting for which broadcasts the push service stores for devices that are offline. It is set when the
 /// channel is created, and cannot be changed later.
 public enum ChannelStorage: Int, Hashable, Sendable, CaseIterable {
-    /// No broadcast is stored: only online devices receive broadcasts. The push service allows more broadcasts then.
+    /// No broadcast is stored: only online devices receive broadcasts. The push service allows more broadcasts on such
+    /// a channel.
     case none = 0
     /// The newest broadcast is stored, for at most 8 hours.
     case newest = 1

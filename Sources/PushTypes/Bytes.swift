@@ -16,7 +16,7 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes base64url, with or without padding; `nil` for any other text.
+    /// Decodes base64url, with or without padding. Returns `nil` for any other text.
     package static func decode(_ text: some StringProtocol) -> Data? {
         var standard = text.utf8.filter { $0 != UInt8(ascii: "=") }
         for index in standard.indices {
@@ -44,7 +44,8 @@ package enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes hexadecimal text in either case; `nil` for an odd length or a character that is not a digit.
+    /// Decodes hexadecimal text in either case. Returns `nil` for an odd number of digits or a character that is not a
+    /// digit.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count / 2)
@@ -61,9 +62,9 @@ package enum Hexadecimal {
         return high == nil ? bytes : nil
     }
 
-    /// Decodes hexadecimal text in either case; `nil` for an odd length or a character that is not a digit.
-    ///
-    /// It looks the digits up in a table without branching, because the gateway calls it for every request.
+    /// Decodes hexadecimal text in either case. Returns `nil` for an odd number of digits or a character that is not a
+    /// digit. The gateway calls this function for every request, so it looks the digits up in a table without
+    /// branching.
     package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard text.count % 2 == 0 else { return nil }
         // A character that is not a digit has the value 0xff, which stays visible in the high bits of the union.
@@ -80,7 +81,7 @@ package enum Hexadecimal {
         return union < 16 ? bytes : nil
     }
 
-    /// The digit value of each character code; 0xff for a character that is not a digit.
+    /// The digit value of each character code, or 0xff for a character that is not a digit.
     private static let digits: [UInt8] = (0...UInt8.max).map { Self.value(of: $0) ?? 0xff }
 
     private static func value(of character: UInt8) -> UInt8? {

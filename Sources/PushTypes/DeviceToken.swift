@@ -2,10 +2,10 @@ import Foundation
 
 /// The address of one app on one device in one environment, issued by the push service.
 ///
-/// A token is opaque and of variable length: 32 bytes are common, longer ones exist (reference 1.7). The description
-/// never shows the whole token, so a token can be logged.
+/// A token is opaque and of variable length: most tokens have 32 bytes, but longer ones exist (reference 1.7). The
+/// description never shows the whole token, so a token can be logged.
 public struct DeviceToken: Hashable, Sendable {
-    /// The maximum length of a token, in bytes. The binary protocol allows 100; HTTP/2 has no documented limit.
+    /// The maximum length of a token, in bytes. The binary protocol allows 100 bytes, and HTTP/2 documents no limit.
     public static let maximumLength = 512
 
     /// The bytes of the token, as the push service issued them.
@@ -17,7 +17,7 @@ public struct DeviceToken: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Creates a placeholder for the token of a push to a channel. It is never sent.
+    /// Creates a placeholder for the token of a push to a channel, because ``Push`` requires one. It is never sent.
     package init(standingFor channel: ChannelID) { self.bytes = Array(channel.text.utf8) }
 
     /// Creates a token from hexadecimal text in either case, without separators. Returns `nil` for any other text.
@@ -53,25 +53,24 @@ public struct DeviceToken: Hashable, Sendable {
 }
 
 extension DeviceToken: CustomStringConvertible {
-    /// The first four bytes and the length, for example `302bd38c… (32 bytes)`.
+    /// The first four bytes of the token and its length, for example `302bd38c… (32 bytes)`.
     public var description: String { "\(Hexadecimal.encode(self.bytes.prefix(4)))… (\(self.bytes.count) bytes)" }
 }
 
-/// The kind of a device token: the use for which it was issued. It determines the topic of pushes (reference 1.6).
-///
-/// A push service rejects a push with another topic as `DeviceTokenNotForTopic`, even if the token is valid.
+/// The use for which a device token was issued, which determines the topic of pushes to it (reference 1.6). A push
+/// service rejects a push with another topic as `DeviceTokenNotForTopic`, even if the token is valid.
 package enum DeviceTokenKind: String, CaseIterable, Hashable, Sendable {
     /// Tokens for alerts, badges, sounds and background updates. The tokens for MDM servers and for passes are of this
-    /// kind too: their topic has no suffix.
+    /// kind too, because their topic has no suffix.
     case alert
     case voip
     case complication
     case fileProvider
     case location
     case pushToTalk
-    /// Tokens for the start of Live Activities: one token per installation of the app.
+    /// Tokens to which pushes that start Live Activities are sent: one token per installation of the app.
     case liveActivityStart
-    /// Tokens for updates and the end of one Live Activity: one token per activity (reference 3.4).
+    /// Tokens to which updates and the end of a Live Activity are sent: one token per activity (reference 3.4).
     case liveActivityUpdate
     case widgets
     case controls
@@ -79,7 +78,7 @@ package enum DeviceTokenKind: String, CaseIterable, Hashable, Sendable {
     /// instead.
     case web
 
-    /// A push type whose topic is that of tokens of this kind.
+    /// A push type with the same topic as the tokens of this kind.
     package var pushType: PushType {
         switch self {
         case .alert, .web: .alert
@@ -94,7 +93,7 @@ package enum DeviceTokenKind: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Returns the topic for an app's tokens of this kind; `nil` if it would be too long.
+    /// Returns the topic for an app's tokens of this kind, or `nil` if it would be too long.
     /// - Parameter bundleID: The app's bundle id.
     package func topic(of bundleID: Topic) -> Topic? {
         let suffix = self.pushType.topicSuffix

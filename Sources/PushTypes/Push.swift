@@ -4,11 +4,11 @@ public struct Push: Hashable, Sendable {
     public var notification: PushNotification
     /// The device token to which the notification is sent.
     public var token: DeviceToken
-    /// The header fields that are sent in addition to those of the notification. A field here replaces one of the
-    /// notification that has the same name.
+    /// The header fields that are sent in addition to those of the notification. A field of this list replaces that of
+    /// the notification with the same name.
     public var additionalHeaders: [HeaderField]
 
-    /// Creates a push.
+    /// Creates a push of a notification to a token.
     public init(_ notification: PushNotification, to token: DeviceToken, additionalHeaders: [HeaderField] = []) {
         (self.notification, self.token, self.additionalHeaders) = (notification, token, additionalHeaders)
     }
@@ -16,20 +16,20 @@ public struct Push: Hashable, Sendable {
 
 /// A header field of a request.
 public struct HeaderField: Hashable, Sendable {
-    /// The maximum length of a name and of a value, in bytes.
+    /// The maximum length of a name and of a value, in bytes. A longer field cannot be created.
     public static let maximumLength = 1024
 
-    /// The name in lower case (RFC 9113 section 8.2.1).
+    /// The name of the field, in lower case (RFC 9113 section 8.2.1).
     public let name: String
-    /// The value, which consists of visible ASCII characters, spaces and tabs.
+    /// The value of the field, which consists of visible ASCII characters, spaces and tabs.
     public let value: String
 
     /// Creates a field, with the name in lower case.
     ///
     /// Returns `nil` unless `name` is a token (RFC 9110 section 5.6.2), `value` consists of visible ASCII characters
-    /// with spaces and tabs only between them, and both have at most ``maximumLength`` bytes. Fields that HTTP/2
-    /// forbids or the sender writes itself, such as `connection` and `content-length`, are `nil` too (RFC 9113 section
-    /// 8.2).
+    /// with spaces and tabs only between them, and both have at most ``maximumLength`` bytes. It also returns `nil` for
+    /// fields that HTTP/2 forbids or that the sender itself writes, such as `connection` and `content-length` (RFC 9113
+    /// section 8.2).
     public init?(name: String, value: String) {
         let lowercased = name.lowercased()
         guard (1...Self.maximumLength).contains(lowercased.utf8.count), value.utf8.count <= Self.maximumLength,
@@ -68,7 +68,7 @@ public struct HeaderField: Hashable, Sendable {
 /// The transmission of one push: the connection that carried it, and the time until its outcome was known.
 package struct PushTrip: Hashable, Sendable {
     /// The index of the connection among those of one call of the sender, or of a page of recipients, which takes
-    /// several calls; negative if no connection carried the push.
+    /// several calls. It is negative if no connection carried the push.
     package var connection: Int32
     /// The time from the call that sent the push until its outcome was known, in milliseconds.
     package var milliseconds: Int32
@@ -77,7 +77,8 @@ package struct PushTrip: Hashable, Sendable {
         (self.connection, self.milliseconds) = (connection, milliseconds)
     }
 
-    /// Returns the transmission with its connection index among those of a page, which takes several calls.
+    /// Returns the transmission with its connection index renumbered from one call of the sender to a page of
+    /// recipients, which takes several calls.
     /// - Parameter first: The index that the first connection of the call has among those of the page.
     package func movedBehind(_ first: Int32) -> PushTrip {
         guard self.connection >= 0 else { return self }

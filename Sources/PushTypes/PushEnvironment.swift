@@ -1,4 +1,5 @@
-/// An environment of the push service. The two share neither tokens nor rights of credentials (reference 1.1).
+/// An environment of the push service. The two environments share neither tokens nor the rights of credentials
+/// (reference 1.1).
 public enum PushEnvironment: String, CaseIterable, Hashable, Sendable, Codable {
     /// The environment of development builds, also called "development".
     case sandbox
@@ -21,7 +22,7 @@ package enum PushTransport: String, CaseIterable, Hashable, Sendable {
     case binary
 }
 
-/// The address of an HTTP/1.1 proxy, with basic authentication if a user is set.
+/// The address of an HTTP/1.1 proxy, with basic authentication if ``user`` is set.
 ///
 /// A proxy opens a tunnel with CONNECT (RFC 9110 section 9.3.6). TLS runs through the tunnel from end to end, so the
 /// proxy sees only the host name and the port of the push service.
@@ -30,9 +31,9 @@ public struct ProxyEndpoint: Hashable, Sendable, CustomStringConvertible {
     public var host: String
     /// The port of the proxy.
     public var port: Int
-    /// The user for basic authentication (RFC 7617); `nil` to send no credentials.
+    /// The user for basic authentication (RFC 7617), or `nil` to send no credentials.
     public var user: String?
-    /// The password for basic authentication; `nil` for an empty one. It is ignored without a user.
+    /// The password for basic authentication, or `nil` for an empty one. It is ignored if ``user`` is `nil`.
     public var password: String?
 
     /// Creates the address of a proxy from the values of its properties.
@@ -57,9 +58,9 @@ extension ProxyEndpoint: CustomDebugStringConvertible, CustomReflectable {
 package struct OpenedConnection: Hashable, Sendable {
     /// The push service, as `host:port`.
     package var service: String
-    /// The remote address as `address:port`, which is the proxy's if there is one; `nil` if it is not known.
+    /// The remote address as `address:port`, or that of the proxy if there is one. It is `nil` if it is unknown.
     package var address: String?
-    /// The local port, by which packet captures and other logs identify the connection; `nil` if it is not known.
+    /// The local port, by which packet captures and other logs identify the connection, or `nil` if it is not known.
     package var localPort: Int?
     package var openedAt: Timestamp
 

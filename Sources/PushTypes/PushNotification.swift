@@ -3,23 +3,24 @@ public import NIOCore
 
 /// The headers and the payload of a push request, without the device token.
 public struct PushNotification: Hashable, Sendable {
-    /// The maximum length of an `apns-collapse-id`, in bytes (reference 1.5).
+    /// The maximum length of an `apns-collapse-id`, in bytes (reference 1.5). A longer one makes the push invalid.
     package static let maximumCollapseIDLength = 64
     /// The maximum size of a broadcast's payload, in bytes (reference 3.6).
     package static let maximumBroadcastSize = 5120
 
     /// The header `apns-id`: a UUID in canonical form, in the letter case of the sender.
     public var id: String
-    /// The header `apns-topic`.
+    /// The header `apns-topic`, which names the app.
     public var topic: Topic
-    /// The header `apns-push-type`; `nil` to omit it.
+    /// The header `apns-push-type`, or `nil` to omit it.
     public var pushType: PushType?
-    /// The header `apns-priority`.
+    /// The header `apns-priority`, the urgency of the delivery.
     public var priority: Priority
-    /// The header `apns-expiration`.
+    /// The header `apns-expiration`, the time until which the push service stores the notification for an offline
+    /// device.
     public var expiration: Expiration
     /// The header `apns-collapse-id`, 1 to 64 bytes long, without control characters and without leading or trailing
-    /// spaces; `nil` to omit it. A device shows only the newest notification with an id.
+    /// spaces, or `nil` to omit it. Of the notifications with the same id, a device shows only the newest.
     public var collapseID: String?
     /// The JSON text, which is sent unchanged. Copies of a notification share its memory.
     public var payload: ByteBuffer
@@ -59,22 +60,22 @@ public struct PushNotification: Hashable, Sendable {
         )
     }
 
-    /// Returns `true` if a text can be the value of a header field: it has no control character and no leading or
+    /// Returns whether a text can be the value of a header field: it has no control character, and no leading or
     /// trailing space (RFC 9113 section 8.2.1).
     package static func isHeaderValue(_ text: String) -> Bool {
         let bytes = text.utf8
         return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f } && bytes.first != 0x20 && bytes.last != 0x20
     }
 
-    /// Returns a new random `apns-id`. Each push requires its own.
+    /// Returns a new random `apns-id`. Each push requires a different one.
     public static func makeID() -> String { UUID().uuidString.lowercased() }
 }
 
 /// The type of a notification: the header `apns-push-type` (reference 1.6).
 public enum PushType: String, CaseIterable, Hashable, Sendable {
-    /// An alert, a badge or a sound.
+    /// A push type for an alert, a badge or a sound.
     case alert
-    /// An update in the background, which the user does not see.
+    /// A push type for an update in the background, which the user does not see.
     case background
     /// An update of a complication on a watch.
     case complication
@@ -90,7 +91,7 @@ public enum PushType: String, CaseIterable, Hashable, Sendable {
     case mdm
     /// An update of a Push to Talk session.
     case pushtotalk
-    /// An incoming call.
+    /// An incoming call of an app for voice over IP.
     case voip
     /// A reload of an app's widgets.
     case widgets
@@ -117,9 +118,9 @@ public enum PushType: String, CaseIterable, Hashable, Sendable {
 
 /// The urgency of a delivery, the header `apns-priority` (reference 1.5).
 public enum Priority: UInt8, CaseIterable, Hashable, Sendable {
-    /// The device's power takes precedence: the delivery never wakes the device.
+    /// The power of the device takes precedence, so the delivery never wakes it.
     case low = 1
-    /// The device's power is considered: deliveries may be grouped and deferred.
+    /// The power of the device is considered, so deliveries may be grouped and deferred.
     case powerAware = 5
     /// The notification is delivered immediately. The default.
     case immediate = 10
@@ -139,9 +140,9 @@ extension Priority {
 
 /// The time until which the push service stores a notification for an offline device: the header `apns-expiration`.
 public enum Expiration: Hashable, Sendable {
-    /// The push service's own policy, at most 30 days. The header is omitted.
+    /// The push service's own policy, which stores the notification for at most 30 days. The header is omitted.
     case servicePolicy
-    /// One attempt at delivery, without storage. The header is 0.
+    /// One attempt at delivery, without storage. The value of the header is 0.
     case immediate
     /// A UNIX time in seconds. A small number is a time in 1970, which has already passed (reference 1.5).
     case at(seconds: Int64)
@@ -149,7 +150,8 @@ public enum Expiration: Hashable, Sendable {
     /// The maximum time for which Apple stores a notification: 30 days (reference 7.1).
     package static let longestStorage: Duration = .seconds(30 * 24 * 3600)
 
-    /// Parses the header's value, decimal digits. Returns `nil` for a value that leads to `BadExpirationDate`.
+    /// Parses the value of the header, which consists of decimal digits. Returns `nil` for a value that leads to
+    /// `BadExpirationDate`.
     package init?(header text: String) {
         var seconds: Int64 = 0
         for digit in text.utf8 {
@@ -163,7 +165,7 @@ public enum Expiration: Hashable, Sendable {
         self = seconds == 0 ? .immediate : .at(seconds: seconds)
     }
 
-    /// The value of the header; `nil` to omit the header.
+    /// The value of the header, or `nil` to omit the header.
     package var header: String? {
         switch self {
         case .servicePolicy: nil
@@ -172,7 +174,7 @@ public enum Expiration: Hashable, Sendable {
         }
     }
 
-    /// Returns the time at which a notification that was accepted at `now` expires; `nil` if it must not be stored.
+    /// Returns the time at which a notification that was accepted at `now` expires, or `nil` if it must not be stored.
     package func storageEnd(acceptedAt now: Timestamp) -> Timestamp? {
         let longest = now.advanced(by: Self.longestStorage)
         switch self {
@@ -185,7 +187,7 @@ public enum Expiration: Hashable, Sendable {
 
 /// The importance of a notification, which determines how the device presents it (reference 3.1).
 package enum InterruptionLevel: String, Hashable, Sendable, Codable, CaseIterable {
-    /// The notification appears in the list, but neither lights the screen nor plays a sound.
+    /// A level at which the notification appears in the list, but neither lights the screen nor plays a sound.
     case passive
     case active
     case timeSensitive = "time-sensitive"

@@ -1,7 +1,5 @@
-/// The push service's reason for rejecting a request.
-///
-/// This is the only table of reason strings, HTTP statuses and status bytes of the binary protocol (reference 1.9, 4.3,
-/// 5.2 and 9.1).
+/// The push service's reason for rejecting a request. This is the only table of reason strings, HTTP statuses and
+/// status bytes of the binary protocol (reference 1.9, 4.3, 5.2 and 9.1).
 public enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     case badAuthorizationHeader = "BadAuthorizationHeader"
     case badCertificate = "BadCertificate"
@@ -9,7 +7,8 @@ public enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     case badChannelId = "BadChannelId"
     case badCollapseId = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
-    /// The documented spelling. Apple's servers send ``badEnvironmentKeyInToken`` (reference 1.9).
+    /// The documented spelling of the reason. Apple's servers send ``badEnvironmentKeyInToken`` instead (reference
+    /// 1.9).
     case badEnvironmentKeyIdInToken = "BadEnvironmentKeyIdInToken"
     case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
     case badExpirationDate = "BadExpirationDate"
@@ -56,13 +55,13 @@ public enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     case unrelatedKeyIdInToken = "UnrelatedKeyIdInToken"
     case vapidPkHashMismatch = "VapidPkHashMismatch"
 
-    /// The member `reason` of the response's JSON body.
+    /// The member `reason` of the JSON body of the response.
     public var text: String { self.rawValue }
 
     /// The HTTP status of the response (reference 1.9).
     public var status: Int { self.row.status }
 
-    /// The status byte in an error packet of the binary protocol (reference 5.2); 255 if there is none for the reason.
+    /// The status byte in an error packet of the binary protocol (reference 5.2), or 255 if the reason has none.
     package var binaryStatus: UInt8 { self.row.legacy }
 
     // swift-format-ignore

@@ -1,15 +1,15 @@
 /// A point in time, in milliseconds since 1970-01-01T00:00:00Z.
 ///
-/// APNs mixes units: the `timestamp` of a 410 response is in milliseconds, everything else is in seconds (reference 0,
-/// units trap). All arithmetic saturates, so invalid values never trap.
+/// APNs mixes units: the `timestamp` of a 410 response is in milliseconds, but all other times are in seconds
+/// (reference 0, units trap). All arithmetic saturates, so that invalid values never trap.
 public struct Timestamp: Hashable, Comparable, Sendable {
-    /// The milliseconds since 1970; negative for earlier times.
+    /// The milliseconds since 1970, negative for earlier times.
     public let milliseconds: Int64
 
     /// Creates a point in time from milliseconds since 1970.
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-    /// Creates a point in time from seconds since 1970. Saturates at the limits of the 64-bit millisecond range.
+    /// Creates a point in time from seconds since 1970. It saturates at the limits of the 64-bit millisecond range.
     public init(seconds: Int64) {
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
         self.milliseconds = overflow ? (seconds < 0 ? .min : .max) : product
@@ -21,7 +21,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         return remainder < 0 ? quotient - 1 : quotient
     }
 
-    /// Returns the point in time that is later by `duration`, which may be negative.
+    /// Returns the point in time that is later than this one by `duration`, or earlier if it is negative.
     public func advanced(by duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components
         let shift = Timestamp(seconds: seconds).milliseconds
@@ -31,7 +31,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         return Timestamp(milliseconds: sumOverflow ? whole : sum)
     }
 
-    /// Returns the time from `earlier` until this point in time.
+    /// Returns the time from `earlier` until this point in time, which is negative if `earlier` is later.
     public func since(_ earlier: Timestamp) -> Duration {
         let (difference, overflow) = self.milliseconds.subtractingReportingOverflow(earlier.milliseconds)
         guard overflow else { return .milliseconds(difference) }
@@ -43,6 +43,6 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 }
 
 extension Timestamp: InstantProtocol {
-    /// Returns the time from this point in time until `other`.
+    /// Returns the time from this point in time until `other`, which is negative if `other` is earlier.
     public func duration(to other: Timestamp) -> Duration { other.since(self) }
 }

@@ -30,10 +30,9 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
         return self
     }
 
-    /// Returns the app that owns this topic; `nil` if there is none. An app whose bundle id is the whole topic takes
-    /// precedence over an app whose bundle id is the topic without a suffix.
-    ///
-    /// - Parameter app: Returns the app with a bundle id; `nil` if there is none.
+    /// Returns the app to which pushes of this topic belong, or `nil` if there is none. An app whose bundle id is the
+    /// whole topic takes precedence over an app whose bundle id is the topic without a suffix.
+    /// - Parameter app: A closure that returns the app with a bundle id, or `nil` if there is none.
     package func owner<App>(lookingUp app: (_ bundleID: Topic) throws -> App?) rethrows -> App? {
         if let owner = try app(self) { return owner }
         return self.bundleID == self ? nil : try app(self.bundleID)
@@ -58,6 +57,6 @@ public struct CertificateTopic: Hashable, Sendable {
     /// The uses of the topic, such as `app`, `voip` or `complication`.
     public let kinds: [String]
 
-    /// Creates an entry.
+    /// Creates an entry for `topic` with its uses.
     public init(topic: Topic, kinds: [String]) { (self.topic, self.kinds) = (topic, kinds) }
 }

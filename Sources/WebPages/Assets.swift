@@ -3,7 +3,7 @@ import HTTPTypes
 package import Hummingbird
 import NIOCore
 
-/// The style sheet and the script of the pages. Their URLs contain a hash of their content, so that browsers can cache
+/// The style sheet and the script of the pages. Their URLs contain a hash of their contents, so that browsers can cache
 /// them for a year.
 package struct Assets: Sendable {
     private struct File: Sendable {
@@ -12,7 +12,7 @@ package struct Assets: Sendable {
     }
 
     private let files: [String: File]
-    /// The path of the style sheet, for the variable `style` of the layout. ``script`` is that of the script.
+    /// The path of the style sheet, for the variable `style` of the template `layout`.
     package let style: String
     package let script: String
 
@@ -25,7 +25,8 @@ package struct Assets: Sendable {
         (self.style, self.script) = ("\(folder)/\(style.name)", "\(folder)/\(script.name)")
     }
 
-    /// Returns the response with the file of a name, or with status 404 for any other name.
+    /// Returns the response with the file called `name`, or with status 404 if there is none. A conditional request may
+    /// result in status 304.
     package func response(to request: Request, name: String) -> Response {
         guard let file = self.files[name] else { return Response(status: .notFound) }
         let tag = "\"\(name)\""

@@ -1,7 +1,7 @@
 package import HTTPTypes
 
 /// The security header fields of every page. They prevent a page from loading anything from other origins, from running
-/// scripts other than Martlet's own, and from being framed.
+/// scripts other than Martlet's, and from being framed.
 package enum SecurityHeaders {
     /// The content security policy. It needs no `unsafe-inline`, because pages contain neither inline scripts nor
     /// styles.
@@ -10,8 +10,8 @@ package enum SecurityHeaders {
         "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'",
     ].joined(separator: "; ")
 
-    /// Returns the header fields of a page, which also forbid caching it. `isSecure` is `true` if browsers use TLS, in
-    /// which case they are told to use nothing else.
+    /// Returns the header fields of a page, which also forbid caching it. If `isSecure` is `true`, because browsers use
+    /// TLS, they are told to use nothing else.
     package static func page(isSecure: Bool) -> HTTPFields {
         var headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",

@@ -1,9 +1,7 @@
 package import HTTPTypes
 
-/// The cookie that contains a session's token.
-///
-/// Over TLS, its name has the prefix `__Host-`, so that no other host and no unencrypted connection can set it (RFC
-/// 6265bis).
+/// The cookie that contains a session's token. Over TLS, its name has the prefix `__Host-`, so that no other host and
+/// no unencrypted connection can set it (RFC 6265bis).
 package struct SessionCookie: Sendable {
     private let isSecure: Bool
     private let name: String
@@ -16,7 +14,7 @@ package struct SessionCookie: Sendable {
         self.name = isSecure ? "__Host-martlet" : "martlet"
     }
 
-    /// Returns the token in the cookies of a request, or `nil` if there is none.
+    /// Returns the token in the cookies of a request, or `nil` if they contain no valid one.
     package func token(in headers: HTTPFields) -> String? {
         let cookies = headers[values: .cookie].flatMap { $0.split(separator: ";") }
         for cookie in cookies {
@@ -30,7 +28,6 @@ package struct SessionCookie: Sendable {
     /// Returns the value of `set-cookie` that stores a token until the browser is closed.
     package func setting(_ token: String) -> String { "\(self.name)=\(token); \(self.attributes)" }
 
-    /// The value of `set-cookie` that removes the cookie.
     package var clearing: String { "\(self.name)=; Max-Age=0; \(self.attributes)" }
 
     private var attributes: String { "Path=/; HttpOnly; SameSite=Strict\(self.isSecure ? "; Secure" : "")" }

@@ -6,7 +6,6 @@ struct CommandTree: Decodable, Sendable {
     struct Argument: Decodable, Sendable {
         /// One of the names of an option or a flag.
         struct Name: Decodable, Sendable {
-            /// The kind of the name: `long`, or `short` for a single letter.
             let kind: String
             let name: String
 
@@ -14,7 +13,6 @@ struct CommandTree: Decodable, Sendable {
             var spelling: String { self.kind == "long" ? "--\(self.name)" : "-\(self.name)" }
         }
 
-        /// The kind of the argument: `positional`, `option` or `flag`.
         let kind: String
         let names: [Name]?
         let abstract: String?
@@ -24,21 +22,18 @@ struct CommandTree: Decodable, Sendable {
         let isRepeating: Bool
         let shouldDisplay: Bool
 
-        /// The setting whose value the argument provides; `nil` for an argument without a setting.
+        /// The setting whose value the argument provides, or `nil` for an argument without a setting.
         var setting: Setting? {
             let names = self.names ?? []
             return names.lazy.flatMap { Self.settings[$0.name] ?? [] }.first { $0.argumentHelp == self.abstract }
         }
 
-        /// The settings by the names of their flags.
         private static let settings = Dictionary(grouping: SettingTable.all.flatMap(\.settings)) { $0.flag }
 
-        /// A string that is equal for arguments of different commands if they are the same option, which a manual page
-        /// then describes only once.
+        /// A string that identifies an option of several commands, so that a manual page describes it only once.
         var identity: String { "\(self.names?.first?.spelling ?? "") \(self.valueName ?? "") \(self.abstract ?? "")" }
     }
 
-    /// The root of the JSON in which ArgumentParser describes all commands.
     private struct Dump: Decodable, Sendable { let command: CommandTree }
 
     let commandName: String
@@ -54,7 +49,6 @@ struct CommandTree: Decodable, Sendable {
         try JSONDecoder().decode(Dump.self, from: Data(MartletCommand._dumpHelp().utf8))
     }
 
-    /// The tree of all commands.
     static func root() throws -> CommandTree { try self.dump.get().command }
 
     /// The subcommands that help shows. ArgumentParser's own `help`, which follows Martlet's in the list, is left out.

@@ -1,6 +1,5 @@
-/// The former names of commands and options, which still work in this version, with a warning.
-///
-/// Help, completions and manual pages do not show the former names.
+/// The former names of commands and options, which still work in this version, with a warning. Help, completions and
+/// manual pages do not show the former names.
 enum FormerSpelling {
     /// A command that was renamed, with its former and its current name.
     struct Change {
@@ -11,15 +10,13 @@ enum FormerSpelling {
 
     /// An option that has been renamed, or has become the first argument.
     struct OptionChange {
-        /// The first words of the commands to which the option belongs.
+        /// The words with which the commands that have the option begin.
         let command: [String]
-        /// The former name with its hyphens.
         let former: String
-        /// The current name with its hyphens; `nil` if the value is now the first argument of the command.
+        /// The current name with its hyphens, or `nil` if the value is now the first argument of the command.
         let current: String?
     }
 
-    /// The renamed commands.
     static let commands = [
         change("key create", "key add"), change("key revoke", "key remove"),
         change("notification send", "send"),
@@ -31,13 +28,12 @@ enum FormerSpelling {
         change("gateway channel delete", "gateway channel remove"),
     ]
 
-    /// The renamed options.
     static let options = [
         OptionChange(command: ["device"], former: "--admin", current: "--admin-url"),
         OptionChange(command: ["schedule", "set"], former: "--id", current: nil),
     ]
 
-    /// Replaces former names with current ones, and returns the words with a warning for each replaced name.
+    /// Replaces former names in a command line with current ones, and returns it with a warning for each replaced name.
     static func translated(_ words: [String]) -> (words: [String], warnings: [String]) {
         if words.first == "help" {
             let (rest, warnings) = self.translated(Array(words.dropFirst()))
@@ -62,7 +58,7 @@ enum FormerSpelling {
     }
 
     /// Converts the value of an option to the first argument of its command.
-    /// - Returns: The warning; `nil` for an option without a value, which is left unchanged.
+    /// - Returns: The warning to print, or `nil` for an option without a value, which is left unchanged.
     private static func makeArgument(at index: Int, of option: OptionChange, in words: inout [String]) -> String? {
         let value: String
         if let equals = words[index].firstIndex(of: "=") {

@@ -56,7 +56,7 @@ struct HelpCommand: ParsableCommand {
         try StandardOutput.result(MartletCommand.completionScript(for: shell))
     }
 
-    /// Writes the manual pages to a directory, with the date of `SOURCE_DATE_EPOCH` for reproducible builds.
+    /// Writes the manual pages to a directory, with the date in `SOURCE_DATE_EPOCH` for reproducible builds.
     private func manual() throws {
         guard let output else { throw ValidationError("Name the directory for the pages with --output.") }
         let epoch = ProcessInfo.processInfo.environment["SOURCE_DATE_EPOCH"].flatMap(TimeInterval.init)
@@ -72,7 +72,8 @@ struct HelpCommand: ParsableCommand {
         try StandardOutput.result("\(pages.count) manual pages are in \(output)")
     }
 
-    /// Returns the command with these names, starting from the subcommands of `martlet`.
+    /// Returns the command that is reached by these names from `martlet`.
+    /// - Throws: A validation error for an unknown name.
     private static func subcommand(_ names: [String]) throws -> any ParsableCommand.Type {
         var command: any ParsableCommand.Type = MartletCommand.self
         for name in names {

@@ -4,13 +4,14 @@ import PushSupport
 /// The manual page of `martlet`, or of one of its commands with all its subcommands.
 struct ManualPage {
     private let command: CommandTree
-    /// The words of the command after `martlet`; empty for `martlet` itself.
+    /// The words of the command after `martlet`, empty for `martlet` itself.
     private let words: [String]
     /// The options that all commands of the page share and that the page describes only once.
     private let common: [CommandTree.Argument]
 
     /// Returns all pages by their file names.
     /// - Parameter date: The date to show on the pages.
+    /// - Throws: An error if the descriptions of the commands cannot be read.
     static func all(date: Date) throws -> [(name: String, text: String)] {
         let root = try CommandTree.root()
         let pages = [ManualPage(root, [])] + root.children.map { ManualPage($0, [$0.commandName]) }
@@ -30,15 +31,14 @@ struct ManualPage {
         }
     }
 
-    /// The name of the page, such as `martlet-gateway`.
     private var name: String { (["martlet"] + self.words).joined(separator: "-") }
 
-    /// Returns all commands below the given one that have no subcommands, or the given one if it has none.
+    /// Returns the commands without subcommands below a command, or the command itself if it has no subcommands.
     private static func leaves(of command: CommandTree) -> [CommandTree] {
         command.children.isEmpty ? [command] : command.children.flatMap(self.leaves)
     }
 
-    /// Returns the source of the page in mdoc.
+    /// Returns the source of the page in mdoc, a markup language for manual pages.
     /// - Parameter others: The names of the other pages.
     private func written(_ date: Date, seeAlso others: [String]) -> String {
         var text = ManualText()
@@ -93,7 +93,7 @@ struct ManualPage {
         }
     }
 
-    /// Adds the description of a subcommand, or of each of its own subcommands if it has any.
+    /// Adds the description of a subcommand, or of all subcommands below it if it has any.
     private func section(of command: CommandTree, _ words: [String], _ text: inout ManualText) {
         guard command.children.isEmpty else {
             for child in command.children { self.section(of: child, words + [child.commandName], &text) }
@@ -224,10 +224,9 @@ private struct ManualText {
         self.lines.append(([".\(macro)"] + words).joined(separator: " "))
     }
 
-    /// Adds a line of mdoc source unchanged.
     mutating func raw(_ line: String) { self.lines.append(line) }
 
-    /// Adds paragraphs. Each sentence starts on a new line, as mdoc requires; an empty line starts a paragraph.
+    /// Adds paragraphs. Each sentence begins a new line, as mdoc requires. In `text`, an empty line begins a paragraph.
     mutating func paragraphs(_ text: String) {
         for (index, paragraph) in text.components(separatedBy: "\n\n").enumerated() {
             if index > 0 { self.raw(".Pp") }
@@ -247,7 +246,6 @@ private struct ManualText {
         if !line.isEmpty { self.raw(Self.guarded(line)) }
     }
 
-    /// Adds lines that the page shows literally.
     mutating func literal(_ text: String) {
         self.raw(".Bd -literal -offset indent")
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {

@@ -45,7 +45,7 @@ struct MartletCommand: AsyncParsableCommand {
         ]
     )
 
-    /// Runs the command that the command line specifies, and exits with the status of its error.
+    /// Runs the command that the command line specifies, and exits with its status, or that of its error.
     static func main() async {
         let (words, warnings) = FormerSpelling.translated(Array(CommandLine.arguments.dropFirst()))
         for warning in warnings { StandardError.line("warning: \(warning)") }
@@ -64,7 +64,6 @@ struct MartletCommand: AsyncParsableCommand {
         }
     }
 
-    /// Parses the words of a command line, and runs the command.
     static func run(_ words: [String]) async throws {
         var command = try await Self.asyncParseAsRoot(words)
         if var command = command as? any AsyncParsableCommand {

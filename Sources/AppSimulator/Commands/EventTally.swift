@@ -5,10 +5,10 @@ package final class EventTally: Sendable {
     private struct State {
         /// The number of events of each name that no wait has consumed yet.
         var counts: [SimulatorEvent.Name: Int] = [:]
-        /// The wait in progress; `nil` for none. There is at most one, because commands are executed in sequence.
+        /// The wait in progress, or `nil` for none. There is at most one, because commands are executed in sequence.
         var waiting: (name: SimulatorEvent.Name, count: Int, end: CheckedContinuation<Bool, Never>)?
 
-        /// Consumes `count` events of a name and returns `true`. If there are fewer, consumes none and returns `false`.
+        /// Consumes `count` events of a name and returns `true`, or consumes none and returns `false` if fewer exist.
         mutating func take(_ count: Int, _ name: SimulatorEvent.Name) -> Bool {
             guard let present = self.counts[name], present >= count else { return false }
             self.counts[name] = present - count
@@ -31,11 +31,10 @@ package final class EventTally: Sendable {
         end?.resume(returning: true)
     }
 
-    /// Returns the number of events of a name that no wait has consumed.
     package func count(of name: SimulatorEvent.Name) -> Int { self.state.withLock { $0.counts[name] ?? 0 } }
 
     /// Waits until there are `count` events of a name, and consumes them.
-    /// - Returns: `false` if the task was cancelled first.
+    /// - Returns: `true` if the events were consumed, and `false` if the task was cancelled first.
     package func wait(for count: Int, _ name: SimulatorEvent.Name) async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

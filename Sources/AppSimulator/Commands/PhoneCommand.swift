@@ -3,42 +3,37 @@ package import MartletKit
 
 /// A command to the simulated phone, as one line of standard input or of a script.
 package enum PhoneCommand: TypedCommand {
-    /// Prints the notifications, the badge and the Live Activities.
     case list
-    /// Prints the installation, its tokens, permissions and preferences, and the number of receipts that are not sent
-    /// yet.
+    /// Prints the installation, its tokens, permissions and preferences, and the number of unsent receipts.
     case status
-    /// Opens the app with the notification of this number; `nil` for the newest.
+    /// Opens the app with the notification of this number, or with the newest notification for `nil`.
     case open(Int?)
-    /// Dismisses the notification of this number; `nil` for the newest.
+    /// Dismisses the notification of this number, or the newest notification for `nil`.
     case dismiss(Int?)
-    /// Chooses an action of a notification, by its number and the action's id. `text` is the user's input, for an
-    /// action with text input; otherwise `nil`.
+    /// Chooses an action of a notification, by its number and the action's id. `text` is the user's input, or `nil` for
+    /// an action without text input.
     case action(Int, id: String, text: String?)
-    /// Reports a conversion of the notification that was opened last: that the user did what it was sent for. `name` is
-    /// optional.
+    /// Reports a conversion of the notification that was opened last: the user did what the notification was sent for.
+    /// `name` is the name of the conversion, or `nil` for none.
     case convert(name: String?)
     case background
     case foreground
-    /// Sets the number on the app's icon, as the app would.
+    /// Sets the number on the app's icon, in place of the app.
     case badge(Int)
     /// Signs the user in with a user proof: a token by which the app's back end confirms who the user is.
     case login(proof: String)
-    /// Signs the user out.
     case logout
-    /// Removes the app and installs it again.
     case reinstall
     /// Refuses the notifications of a category, or accepts them again.
     case optOut(String), optIn(String)
-    /// Sets the quiet hours; `nil` for none.
+    /// Sets the user's quiet hours, or removes them for `nil`.
     case quiet(NotificationPreferences.QuietHours?)
     /// Revokes permissions of the app, such as that for alerts, or grants them.
     case deny(Capabilities), allow(Capabilities)
-    /// Sends the changes and receipts that are not sent yet.
+    /// Sends the app's changes and receipts that were not sent yet.
     case flush
-    /// Waits for `count` events of one name that no earlier wait has consumed, and fails after `seconds`.
+    /// Waits for `count` events of one name that no earlier wait has consumed. Fails if fewer occur within `seconds`.
     case wait(SimulatorEvent.Name, count: Int, seconds: Int)
-    /// Keeps the simulator running until the process is interrupted.
     case stay
     case help
     case quit
@@ -48,7 +43,7 @@ package enum PhoneCommand: TypedCommand {
     /// The maximum time limit of a wait, in seconds.
     package static let longestWait = 3600
 
-    /// One line of the output of `help`.
+    /// One line of the output of `help`: the words of a command and their meaning.
     package struct Usage: Sendable {
         package let words: String
         package let meaning: String
@@ -91,8 +86,8 @@ package enum PhoneCommand: TypedCommand {
 }
 
 extension PhoneCommand {
-    /// Parses a line; `nil` for an empty line and for a comment, which begins with `#`.
-    /// - Throws: ``CommandError`` that explains the syntax of the command.
+    /// Parses a line. Returns `nil` for an empty line and for a comment, which begins with `#`.
+    /// - Throws: ``CommandError``, which explains the syntax, for any other line that is not a command.
     package init?(parsing line: some StringProtocol) throws {
         var words = CommandScanner(line, usage: Self.usage, events: SimulatorEvent.Name.ofPhones)
         guard let name = words.next(), !name.hasPrefix("#") else { return nil }
@@ -137,7 +132,8 @@ extension PhoneCommand {
 
 /// The parsing of arguments of a phone's commands.
 extension CommandScanner {
-    /// Parses the number of a notification; `nil` if the line has no further word.
+    /// Parses the number of a notification. Returns `nil` if the line has no further word.
+    /// - Throws: ``CommandError`` for a word that is not a number.
     fileprivate mutating func number(for command: String) throws -> Int? {
         guard let word = self.next() else { return nil }
         guard let number = Int(word), number > 0 else {
@@ -161,7 +157,8 @@ extension CommandScanner {
         return capability
     }
 
-    /// Parses the quiet hours; `nil` for `off`.
+    /// Parses the quiet hours. Returns `nil` for `off`.
+    /// - Throws: ``CommandError`` for missing or invalid times.
     fileprivate mutating func quietTimes() throws -> NotificationPreferences.QuietHours? {
         let from = try self.required(for: "quiet")
         if from == "off" { return nil }
@@ -173,7 +170,7 @@ extension CommandScanner {
     }
 }
 
-/// An error in the syntax of a command, with a description for the user.
+/// An error in a line that was to be a command. Its description is for the user.
 package struct CommandError: Error, Hashable, CustomStringConvertible {
     package let description: String
 
@@ -188,7 +185,7 @@ struct CommandScanner {
 
     /// Creates the scanner of a line.
     /// - Parameters:
-    ///   - usage: The commands, for error messages.
+    ///   - usage: The commands with their meanings, for error messages.
     ///   - events: The events for which the command `wait` can wait.
     init(_ line: some StringProtocol, usage: [PhoneCommand.Usage], events: [SimulatorEvent.Name]) {
         self.line = Substring(line.trimmingCharacters(in: .whitespacesAndNewlines))
@@ -203,13 +200,12 @@ struct CommandScanner {
         return (lines + ["  Events: \(events.map(\.rawValue).joined(separator: ", "))"]).joined(separator: "\n")
     }
 
-    /// Returns the error for arguments that a command does not accept.
     func usageError(of name: String) -> CommandError {
         let usage = self.usage.first { $0.words.split(separator: " ").first == name[...] }
         return CommandError("this is '\(usage?.words ?? name)': \(usage?.meaning ?? "")")
     }
 
-    /// Consumes and returns the next word; `nil` at the end of the line.
+    /// Consumes and returns the next word of the line, or returns `nil` at its end.
     mutating func next() -> String? {
         guard !self.line.isEmpty else { return nil }
         let word = self.line.prefix { !$0.isWhitespace }
@@ -217,7 +213,7 @@ struct CommandScanner {
         return String(word)
     }
 
-    /// Consumes and returns the rest of the line; `nil` if nothing is left.
+    /// Consumes and returns the rest of the line, or returns `nil` if nothing is left.
     mutating func rest() -> String? {
         defer { self.line = "" }
         return self.line.isEmpty ? nil : String(self.line)
@@ -253,8 +249,8 @@ package protocol PhoneCommandHandler<Command>: Sendable {
     associatedtype Command: TypedCommand
 
     /// Executes a command of the user.
-    /// - Returns: The response as text and as JSON; `nil` for a command without a response.
-    /// - Throws: ``PhoneError`` for a command that is not possible at present, ``WaitError`` for a wait that timed out.
+    /// - Returns: The response as text and as JSON, or `nil` for a command without a response.
+    /// - Throws: ``PhoneError`` for a command that is not possible now, or ``WaitError`` for a wait that timed out.
     func perform(_ command: Command) async throws -> SimulatorResponse?
 
     /// Sends pending changes and receipts, within a time limit.
@@ -264,10 +260,9 @@ package protocol PhoneCommandHandler<Command>: Sendable {
 
 /// A command to a phone, as one line of standard input or of a script.
 package protocol TypedCommand: Hashable, Sendable {
-    /// Parses a line; `nil` for an empty line and for a comment, which begins with `#`.
-    /// - Throws: ``CommandError`` that explains the syntax of the command.
+    /// Parses a line. Returns `nil` for an empty line and for a comment, which begins with `#`.
+    /// - Throws: ``CommandError``, which explains the syntax, for any other line that is not a command.
     init?(parsing line: some StringProtocol) throws
 
-    /// The command that terminates the simulator.
     static var quit: Self { get }
 }

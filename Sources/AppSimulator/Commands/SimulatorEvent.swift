@@ -6,26 +6,25 @@ import PushTypes
 package struct SimulatorEvent: Hashable, Sendable {
     /// The names of events in the command `wait` and in JSON.
     package enum Name: String, Hashable, Sendable, CaseIterable {
-        /// The phone has received its device token.
+        /// The event that the phone has received its device token.
         case connected
-        /// The provider has confirmed the installation.
+        /// The event that the provider has confirmed the installation of the app.
         case registered
-        /// The app's notification service extension has run.
+        /// The event that the app's notification service extension has run.
         case `extension`
         case shown
-        /// A push has arrived that shows no notification to the user.
+        /// The event that a push has arrived that shows no notification to the user.
         case notShown = "not-shown"
         case badge, sound
-        /// A background push has woken the app.
+        /// The event that a background push has woken the app.
         case woken
-        /// A Live Activity has changed.
         case activity
         case opened, dismissed, action, converted
-        /// The app has opened the screen of a notification.
+        /// The event that the app has opened the screen of a notification.
         case screen
-        /// Receipts were sent to the provider; `wait` counts each receipt as one event.
+        /// The event that receipts were sent to the provider. Each receipt counts as one event for the command `wait`.
         case receipts
-        /// An error has occurred, such as a failed connection, after which the simulator continues.
+        /// The event that an error has occurred, such as a failed connection. The simulator continues.
         case problem
         /// The steps of a reader from the catalogue to the downloaded issue.
         case catalogue, entitled, cover, downloading, paused, resumed, waiting, downloaded, skipped, failed
@@ -44,11 +43,9 @@ package struct SimulatorEvent: Hashable, Sendable {
     }
 
     package let name: Name
-    /// The number by which this event increases the count of its name, for which `wait` waits.
+    /// The number of events that this event counts as for the command `wait`.
     package var count = 1
-    /// The lines of human-readable output.
     package let lines: [String]
-    /// The members of the JSON object besides `event`.
     package let members: [String: JSONValue]
 
     package init(_ name: Name, _ lines: [String], _ members: [String: JSONValue?] = [:]) {
@@ -59,12 +56,11 @@ package struct SimulatorEvent: Hashable, Sendable {
         self.init(name, [line], members)
     }
 
-    /// The event as one JSON object.
     package var json: JSONValue { .object(self.members.merging(["event": .string(self.name.rawValue)]) { $1 }) }
 }
 
 extension SimulatorEvent {
-    /// Creates the event of a change on the phone.
+    /// Creates the event for a change on the phone.
     package init(_ event: PhoneEvent) {
         switch event {
         case .shown(let entry, let appearance): self = .shown(entry, appearance)
@@ -90,7 +86,8 @@ extension SimulatorEvent {
         }
     }
 
-    /// Creates the event for a user's action on a notification. `more` contains further members of the event.
+    /// Creates the event for a user's action on a notification. `more` contains further members of the event; `nil`
+    /// values are omitted.
     package init(_ name: Name, _ entry: NotificationEntry, _ more: [String: JSONValue?] = [:]) {
         let details = more.sorted { $0.key < $1.key }.compactMap { name, value in
             value.map { "\(name) \(PhoneText.plain($0))" }
@@ -132,7 +129,7 @@ extension SimulatorEvent {
 }
 
 extension NotificationEntry {
-    /// The title, the subtitle and the body, without those that are empty.
+    /// The title, the subtitle and the body of the notification, without those that are empty.
     package var texts: [String] { [self.title, self.subtitle, self.body].compactMap { $0 }.filter { !$0.isEmpty } }
     package var headline: String { self.texts.first ?? "" }
 
@@ -179,7 +176,6 @@ extension PhoneNotificationCenter {
         return lines + ["badge \(self.badge)"]
     }
 
-    /// The notifications, newest first, the Live Activities and the badge, as JSON.
     package var json: JSONValue {
         .object([
             "notifications": .array(self.entries.reversed().map { .object($0.members.compactMapValues { $0 }) }),
@@ -195,13 +191,12 @@ extension String {
 
 /// The response to a command, as text and as JSON.
 package struct SimulatorResponse: Hashable, Sendable {
-    /// The lines of human-readable output.
     package let lines: [String]
-    /// The response as JSON; `null` for a response without a JSON form.
+    /// The response as JSON, or `null` for a response without a JSON form.
     package let json: JSONValue
 
     package init(lines: [String], json: JSONValue) { (self.lines, self.json) = (lines, json) }
 
-    /// Creates the response to `help`, which has no JSON form.
+    /// Creates the response to `help` from its text. It has no JSON form.
     init(help text: String) { self.init(lines: text.components(separatedBy: "\n"), json: .null) }
 }

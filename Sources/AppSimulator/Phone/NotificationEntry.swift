@@ -4,19 +4,20 @@ package import PushTypes
 
 /// A notification in the list of the phone's notification centre.
 package struct NotificationEntry: Hashable, Sendable, Codable {
-    /// The number of the notification on this phone, counted from 1. A replacement has the number of what it replaces.
+    /// The number of the notification on this phone, counted from 1. A notification that replaces another one takes
+    /// over its number.
     package let number: Int
-    /// The identifier by which a later push replaces the notification: the collapse id, or else `apns-id`.
+    /// The identifier by which a later push replaces the notification: the collapse id, or else the `apns-id`.
     let identifier: String
     package let apnsID: String?
     package let title: String?
     package let subtitle: String?
     package let body: String?
-    /// The identifier of the thread in which the list groups the notification; `nil` for the app's default group.
+    /// The identifier of the thread in which the list groups the notification, or `nil` for the app's default group.
     package let thread: String?
     package let category: String?
     package let level: InterruptionLevel
-    /// The path of the file that the notification service extension has attached; `nil` for none.
+    /// The path of the file that the notification service extension attached to the notification, or `nil` for none.
     package let attachment: String?
     /// The payload as it arrived. The app decrypts encrypted content whenever it is needed.
     package let payload: [String: JSONValue]
@@ -32,7 +33,6 @@ package struct NotificationEntry: Hashable, Sendable, Codable {
 
 /// The notifications of one thread, newest first.
 package struct NotificationGroup: Hashable, Sendable {
-    /// The identifier of the thread; `nil` for notifications without one.
     package let thread: String?
     package let entries: [NotificationEntry]
 }
@@ -43,16 +43,16 @@ package struct NotificationCategory: Hashable, Sendable, Codable {
     package struct Action: Hashable, Sendable, Codable {
         package let id: String
         package let title: String?
-        /// A Boolean value that indicates whether the action requests text input from the user; `nil` means `false`.
+        /// A Boolean value that indicates whether the action requests text input from the user, or `nil` for `false`.
         package let input: Bool?
-        /// A Boolean value that indicates whether the action brings the app to the foreground; `nil` means `false`.
+        /// A Boolean value that indicates whether the action brings the app to the foreground, or `nil` for `false`.
         package let foreground: Bool?
     }
 
     package let id: String
     package let actions: [Action]
 
-    /// Parses a categories file: a JSON array of objects with `id` and `actions`.
+    /// Parses a categories file: a JSON array of objects with the members `id` and `actions`.
     /// - Throws: ``PhoneError`` that describes the mistake.
     package static func list(parsing data: Data) throws -> [NotificationCategory] {
         let categories: [NotificationCategory]
@@ -71,7 +71,8 @@ package struct NotificationCategory: Hashable, Sendable, Codable {
         return categories
     }
 
-    /// Returns the action with an id, for which the user has entered `text`; `nil` for no input.
+    /// Returns the action of this category with an id.
+    /// - Parameter text: The text that the user has entered for the action, or `nil` for none.
     /// - Throws: ``PhoneError`` if the category has no such action, or if the text input is missing or unexpected.
     func action(_ id: String, text: String?) throws -> Action {
         guard let action = self.actions.first(where: { $0.id == id }) else {

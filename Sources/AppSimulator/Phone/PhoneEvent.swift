@@ -1,19 +1,19 @@
 /// A change that the phone's user notices, or that wakes the app.
 package enum PhoneEvent: Hashable, Sendable {
-    /// A notification was added to the list, or has replaced one in the list.
+    /// A notification was added to the list, or has replaced one there.
     case shown(NotificationEntry, NotificationAppearance)
-    /// A push has arrived that shows no notification to the user. `apnsID` is `nil` if the push came without one.
+    /// A push has arrived that shows no notification to the user, for the given reason. `apnsID` is `nil` if the push
+    /// came without one.
     case notShown(apnsID: String?, NotShownReason)
-    /// The number on the app's icon has changed to this value; 0 for none.
+    /// The number on the app's icon has changed to this value, which is 0 for none.
     case badge(Int)
     /// The sound with this name was played without a notification in the list.
     case sound(String)
     /// A push has woken the app in the background. `apnsID` is `nil` if the push came without one.
     case woken(PushContent, apnsID: String?)
-    /// A Live Activity has changed.
     case activity(LiveActivity, LiveActivityChange)
-    /// A member of a payload is invalid and was ignored. The string describes the problem. `apnsID` is that of the
-    /// push; `nil` if it came without one.
+    /// A member of a payload was invalid and was ignored. The string describes the problem. `apnsID` is `nil` if the
+    /// push came without one.
     case problem(String, apnsID: String?)
 }
 
@@ -22,7 +22,7 @@ package struct NotificationAppearance: Hashable, Sendable {
     /// A Boolean value that indicates whether the notification has replaced an earlier one.
     package let replaces: Bool
     package let lightsScreen: Bool
-    /// The name of the notification's sound; `nil` for silence.
+    /// The name of the notification's sound, or `nil` if it appears silently.
     package let sound: String?
 }
 
@@ -54,9 +54,8 @@ package enum NotShownReason: String, Hashable, Sendable {
 /// A change of a Live Activity.
 package enum LiveActivityChange: String, Hashable, Sendable {
     case started, updated, ended
-    /// The stale date of the Live Activity has passed.
+    /// The stale date of the Live Activity has passed, so it is marked as stale.
     case stale
-    /// The Live Activity was removed from the Lock Screen.
     case removed
 }
 

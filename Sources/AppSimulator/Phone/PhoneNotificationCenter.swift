@@ -2,23 +2,21 @@ package import Foundation
 package import MartletKit
 import PushTypes
 
-/// The notification centre of a phone with one app, without I/O: the list, the badge and the Live Activities.
-///
-/// It is stored between two runs of the simulator. The rules are those of reference 3, 7.4 and 7.6.
+/// The notification centre of a phone with one app, without I/O: the list, the badge and the Live Activities. It is
+/// stored between two runs of the simulator. The rules are those of reference 3, 7.4 and 7.6.
 package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
     /// The maximum number of notifications in the list. If it is exceeded, the oldest are dropped.
     static let maximumEntries = 1000
     /// The maximum number of Live Activities, including ended ones. If it is exceeded, the oldest are dropped.
     private static let maximumActivities = 100
-    /// The maximum number of remembered pushes, by which a repeated push is recognized; the oldest are forgotten.
+    /// The maximum number of remembered pushes, by which a repeated push is recognized. The oldest are forgotten.
     private static let rememberedPushes = 1000
 
     /// The notifications in the list, in the order in which they were shown.
     package private(set) var entries: [NotificationEntry] = []
-    /// The number on the app's icon; 0 for none.
+    /// The number on the app's icon, or 0 for none.
     package private(set) var badge = 0
     package private(set) var activities: [LiveActivity] = []
-    /// The permissions that the user has granted to the app.
     package var capabilities: Capabilities {
         get { Capabilities(names: self.allowed) }
         set { self.allowed = newValue.names }
@@ -26,12 +24,11 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
     private var allowed = Self.allCapabilities.names
     /// The `apns-id` values of the last pushes, oldest first, by which repeated pushes are recognized.
     private var handled: [String] = []
-    /// The number of times that the app was removed, which identifies the current installation of the app.
+    /// The number of times that the app was removed, which also serves as the number of the current installation.
     package private(set) var installs = 0
     private var lastNumber = 0
     private var lastActivityNumber = 0
 
-    /// All permissions that a user can grant.
     package static let allCapabilities: Capabilities = [.alert, .badge, .sound, .background]
 
     private enum CodingKeys: String, CodingKey {
@@ -51,14 +48,13 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
 
     // MARK: - Pushes
 
-    /// The next step in handling a push that has arrived.
+    /// The next step in the handling of a push that has arrived.
     package enum OnArrival: Hashable, Sendable {
-        /// Run the notification service extension, which may change the content, before delivery.
+        /// Run the notification service extension, which may change the content, and then call ``deliver(_:of:now:)``.
         case runExtension(PushContent)
         /// Pass the unchanged content to ``deliver(_:of:now:)``.
         case deliver(PushContent)
-        /// Ends the handling: the push is a repetition, and its notification is no longer in the list. The events
-        /// report this.
+        /// Stop, because the push is a repetition whose notification is no longer in the list. The events report this.
         case drop([PhoneEvent])
     }
 
@@ -108,7 +104,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         self.handled.removeFirst(max(0, self.handled.count - Self.rememberedPushes))
     }
 
-    /// Applies the badge, the sound and the alert of a push.
+    /// Applies the badge, the sound and the alert of a push, and returns the resulting events.
     private mutating func show(_ content: PushContent, _ push: PhonePush, now: Date) -> [PhoneEvent] {
         var events: [PhoneEvent] = []
         if let badge = content.badge, self.capabilities.contains(.badge) { events += self.setBadge(badge) }
@@ -141,7 +137,8 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         return events
     }
 
-    /// Wakes the app if the push has `content-available` and the user permits background activity.
+    /// Returns the event that wakes the app, if the push has `content-available` and the user permits background
+    /// activity. Otherwise, returns the event that the push was not shown, or none.
     private func wake(_ content: PushContent, _ push: PhonePush) -> [PhoneEvent] {
         guard content.wakesApp else { return [] }
         guard self.capabilities.contains(.background) else {
@@ -157,9 +154,9 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
 
     // MARK: - The user and the app
 
-    /// Returns a notification in the list.
-    /// - Parameter number: The number of the notification; `nil` for the newest.
-    /// - Throws: ``PhoneError`` if it does not exist.
+    /// Returns the notification in the list with a number.
+    /// - Parameter number: The number of the notification, or `nil` for the newest.
+    /// - Throws: ``PhoneError`` if there is no such notification.
     package func entry(_ number: Int?) throws -> NotificationEntry {
         guard let newest = self.entries.last else { throw PhoneError("there is no notification in the list") }
         guard let number else { return newest }
@@ -170,8 +167,9 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         return entry
     }
 
-    /// Removes a notification that the user has opened or dismissed, and returns it. `nil` means the newest.
-    /// - Throws: ``PhoneError`` if it does not exist.
+    /// Removes a notification that the user has opened or dismissed, and returns it.
+    /// - Parameter number: The number of the notification, or `nil` for the newest.
+    /// - Throws: ``PhoneError`` if there is no such notification.
     package mutating func take(_ number: Int?) throws -> NotificationEntry {
         let entry = try self.entry(number)
         self.entries.removeAll { $0.number == entry.number }
@@ -198,14 +196,15 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         return (try self.take(number), action)
     }
 
-    /// Sets the number on the app's icon, and returns an event if it has changed.
+    /// Sets the number on the app's icon, and returns an event only if it has changed.
     package mutating func setBadge(_ badge: Int) -> [PhoneEvent] {
         guard badge != self.badge else { return [] }
         self.badge = badge
         return [.badge(badge)]
     }
 
-    /// Removes the app's notifications, Live Activities and permissions. The numbering continues.
+    /// Removes the app's notifications, Live Activities and permissions. The numbers of later notifications continue
+    /// those of the earlier ones.
     package mutating func removeApp() {
         let earlier = self
         self = PhoneNotificationCenter()
@@ -216,7 +215,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
 
 /// The handling of Live Activities (reference 3.4).
 extension PhoneNotificationCenter {
-    /// The next time at which ``advance(to:)`` will change a Live Activity; `nil` for none.
+    /// The next time at which ``advance(to:)`` will change a Live Activity, or `nil` for none.
     package var nextChange: Date? {
         self.activities.compactMap { activity in
             let staleAt = activity.isStale || activity.hasEnded ? nil : activity.staleAt
@@ -241,17 +240,15 @@ extension PhoneNotificationCenter {
         return events + removed.map { .activity($0, .removed) }
     }
 
-    /// The kind under which the phone's token for Live Activities is registered at present.
-    ///
-    /// Apple gives one token for starts and one for each activity, while the gateway gives a device one token for each
-    /// topic. The phone's token therefore starts an activity, and updates it until it has ended. Broadcasts need no
+    /// The kind under which the phone's token for Live Activities is registered at present. Apple issues one token for
+    /// starts and one for each activity, while the gateway gives a device one token for each topic. The phone's token
+    /// therefore has the kind for starts or, while an activity runs, the kind for its updates. Broadcasts need no
     /// token.
     package var activityTokenKind: MartletKit.TokenKind {
         let running = self.activities.last { !$0.hasEnded && $0.channel == nil }
         return running.map { .liveActivityUpdate(activity: $0.id) } ?? .liveActivityStart
     }
 
-    /// The broadcast channels of the Live Activities that have not ended.
     var channels: Set<String> { Set(self.activities.filter { !$0.hasEnded }.compactMap(\.channel)) }
 
     private mutating func change(_ content: PushContent, _ push: PhonePush, now: Date) -> [PhoneEvent] {

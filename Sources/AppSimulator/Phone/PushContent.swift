@@ -3,20 +3,19 @@ package import PushDevice
 package import PushSupport
 package import PushTypes
 
-/// The members of a payload that the operating system of a phone evaluates (reference 3).
-///
-/// Parsing never fails: a member that cannot be used is described in ``problems`` and treated as absent.
+/// The members of a payload that the operating system of a phone evaluates (reference 3). Parsing never fails: a member
+/// that cannot be used is described in ``problems`` and treated as absent.
 package struct PushContent: Hashable, Sendable {
-    /// The maximum size of a payload in bytes; a larger one is not parsed. No push service delivers more than 5,120
-    /// (reference 3.6).
+    /// The maximum size of a payload in bytes. A larger one is not parsed. No push service delivers more than 5,120
+    /// bytes (reference 3.6).
     package static let maximumLength = 64 * 1024
 
     package private(set) var title: String?
     package private(set) var subtitle: String?
     package private(set) var body: String?
-    /// The new number on the app's icon; `nil` leaves it unchanged.
+    /// The new number on the app's icon, or `nil` to leave it unchanged.
     package internal(set) var badge: Int?
-    /// The name of the sound; `nil` for a silent notification.
+    /// The name of the sound, or `nil` for a silent notification.
     package private(set) var sound: String?
     package private(set) var thread: String?
     package private(set) var category: String?
@@ -26,13 +25,12 @@ package struct PushContent: Hashable, Sendable {
     /// A Boolean value that indicates whether the notification service extension may change the content
     /// (`mutable-content`).
     package private(set) var isMutable = false
-    /// The members for a Live Activity; `nil` if the payload has none.
+    /// The members of the payload for a Live Activity, or `nil` if it has none.
     package private(set) var activity: LiveActivityPush?
-    /// The whole payload; an empty object for data that is not a JSON object.
+    /// The whole payload, which is empty for data that is not a JSON object.
     package internal(set) var payload: [String: JSONValue] = [:]
-    /// The descriptions of the members that cannot be used.
     package private(set) var problems: [String] = []
-    /// The path of the file that the notification service extension has attached; `nil` for none.
+    /// The path of the file that the notification service extension has attached, or `nil` for none.
     package var attachment: String?
 
     /// Parses the JSON of a payload. Data that cannot be parsed results in empty content with a problem.
@@ -78,7 +76,7 @@ package struct PushContent: Hashable, Sendable {
         self.problems = aps.problems
     }
 
-    /// Parses `alert`, which is the body alone or an object (reference 3.2).
+    /// Parses the member `alert`, which is the body alone or an object (reference 3.2).
     private mutating func readAlert(_ aps: inout PayloadReader) {
         switch aps.value("alert") {
         case nil: break
@@ -94,7 +92,7 @@ package struct PushContent: Hashable, Sendable {
     }
 
     /// Returns a string of an alert. The payload contains it literally, as a localization key, or, for a Live Activity,
-    /// as an object with that key. The simulator has no localized strings, so it shows the key instead.
+    /// as an object with the key. The simulator has no localized strings, so it shows the key instead.
     private static func localized(_ name: String, _ alert: inout PayloadReader) -> String? {
         if case .object(let members)? = alert.value(name) {
             var inner = PayloadReader(members, path: "aps.alert.\(name)")
@@ -110,7 +108,7 @@ package struct PushContent: Hashable, Sendable {
         return arguments.isEmpty ? key : "\(key)(\(arguments.joined(separator: ", ")))"
     }
 
-    /// Parses `sound`, which is a name, or an object for a critical alert (reference 3.3).
+    /// Parses the member `sound`, which is a name, or an object for a critical alert (reference 3.3).
     private mutating func readSound(_ aps: inout PayloadReader) {
         switch aps.value("sound") {
         case nil: break
@@ -124,17 +122,17 @@ package struct PushContent: Hashable, Sendable {
     }
 }
 
-/// Reads the typed members of an object in a payload. A member of the wrong type is a problem, and treated as absent.
+/// Reads the typed members of an object in a payload. A member of the wrong type is added to the problems and treated
+/// as absent.
 struct PayloadReader {
     private let members: [String: JSONValue]
-    /// The path of the object in the descriptions of problems, such as `aps.alert`.
     private let path: String
-    /// The problems so far, each with the path of its member.
+    /// The problems found so far, each with the path of its member.
     private(set) var problems: [String] = []
 
     init(_ members: [String: JSONValue], path: String) { (self.members, self.path) = (members, path) }
 
-    /// Returns a member that may have several types; `nil` if it is absent or null.
+    /// Returns a member that may have several types, or `nil` if it is absent or null.
     func value(_ name: String) -> JSONValue? {
         let value = self.members[name]
         return value == .null ? nil : value
@@ -154,7 +152,8 @@ struct PayloadReader {
         return nil
     }
 
-    /// Returns an array of strings. Elements of another type are converted to their JSON text.
+    /// Returns an array of strings. Elements of another type are converted to their JSON text. An absent or unusable
+    /// member results in an empty array.
     mutating func texts(_ name: String) -> [String] {
         guard let value = self.value(name) else { return [] }
         guard case .array(let elements) = value else {
@@ -175,7 +174,7 @@ struct PayloadReader {
         }
     }
 
-    /// Returns a non-negative integer; `nil` if the member is absent or unusable.
+    /// Returns a non-negative integer, or `nil` if the member is absent or unusable.
     mutating func count(_ name: String) -> Int? {
         guard let value = self.value(name) else { return nil }
         if case .integer(let number) = value, number >= 0 { return Int(exactly: number) }
@@ -183,7 +182,7 @@ struct PayloadReader {
         return nil
     }
 
-    /// Returns `true` if a member is the number 1, which stands for `true` in a payload (reference 3.1).
+    /// Returns whether a member is the number 1, which stands for `true` in a payload (reference 3.1).
     mutating func isOne(_ name: String) -> Bool {
         switch self.value(name) {
         case nil, .integer(0)?: return false
@@ -194,7 +193,7 @@ struct PayloadReader {
         }
     }
 
-    /// Returns a time that is given in seconds since 1970; `nil` if the member is absent or unusable.
+    /// Returns a time that is given in seconds since 1970, or `nil` if the member is absent or unusable.
     mutating func time(_ name: String) -> Date? {
         guard let seconds = self.number(name) else { return nil }
         guard (0...Self.latestTime).contains(seconds) else {
@@ -209,7 +208,6 @@ struct PayloadReader {
 
     mutating func reject(_ name: String, _ what: String) { self.problems.append("\(self.path).\(name) \(what)") }
 
-    /// Adds the problems of an object that is nested in this one.
     mutating func add(problemsOf inner: PayloadReader) { self.problems += inner.problems }
 }
 
@@ -224,13 +222,11 @@ package enum PhoneText {
 
 /// A push as it arrives at the phone, with its payload unparsed.
 package struct PhonePush: Hashable, Sendable {
-    /// `apns-id`; `nil` if the push service does not deliver it.
+    /// The `apns-id`, or `nil` if the push service does not deliver it.
     package var apnsID: String?
     package var pushType: String?
     package var collapseID: String?
-    /// The broadcast channel; `nil` for a push to a token.
     package var channelID: String?
-    /// The payload as the provider sent it.
     package var payload: Data
 
     package init(

@@ -6,16 +6,15 @@ import NIOHTTP1
 import PushSupport
 package import PushTypes
 
-/// A transport that uses AsyncHTTPClient, because Foundation on Linux keeps a core busy while a request waits.
-///
-/// It follows no redirects, so that neither key nor secret reaches another host. Each request has a connection of its
-/// own, unless many apps share a client.
+/// A transport that uses AsyncHTTPClient, because Foundation on Linux keeps a core busy while a request waits. It
+/// follows no redirects, so that neither the app's key nor a secret reaches another host. Each request opens a
+/// connection, unless many apps share a client.
 package struct HTTPClientTransport: DownloadTransport {
     private let configuration: HTTPClient.Configuration
     private let shared: SharedHTTPClient?
 
     /// Creates a transport that opens a connection for each request.
-    /// - Parameter proxy: The HTTP proxy that tunnels to the provider (CONNECT), with or without TLS; `nil` for none.
+    /// - Parameter proxy: The HTTP proxy that tunnels to the provider with CONNECT, or `nil` for none.
     package init(proxy: ProxyEndpoint? = nil) {
         (self.configuration, self.shared) = (Self.configuration(proxy: proxy), nil)
     }
@@ -62,8 +61,9 @@ package struct HTTPClientTransport: DownloadTransport {
         }
     }
 
-    /// Calls `body` with the shared client, or with one that is closed afterwards.
-    /// - Parameter silence: The maximum time in which no byte arrives, for a client of its own; `nil` for no limit.
+    /// Calls `body` with the shared client, or with a new one that is closed afterwards.
+    /// - Parameter silence: The maximum time in which no byte arrives at a new client, or `nil` for no limit. The
+    ///   shared client has a fixed limit.
     private func withClient<Value: Sendable>(
         silence: Duration? = nil,
         _ body: @escaping @Sendable (HTTPClient) async throws -> Value
@@ -132,7 +132,6 @@ private struct ConnectionError: Error, CustomStringConvertible {
     let description: String
 }
 
-/// The HTTP client that many apps in one process share, with a limited number of connections.
 package final class SharedHTTPClient: Sendable {
     /// The maximum time in which no byte of a body arrives, after which the request fails.
     private static let silence: TimeAmount = .seconds(60)
@@ -142,8 +141,9 @@ package final class SharedHTTPClient: Sendable {
 
     /// Creates the client.
     /// - Parameters:
-    ///   - connections: The maximum number of concurrent exchanges. Others wait, and their deadlines begin afterwards.
-    ///   - proxy: The HTTP proxy that tunnels to the provider; `nil` for none.
+    ///   - connections: The maximum number of concurrent exchanges. Further exchanges wait, and their time limits begin
+    ///     only after the wait.
+    ///   - proxy: The HTTP proxy that tunnels to the provider, or `nil` for none.
     package init(connections: Int, proxy: ProxyEndpoint? = nil) {
         var configuration = HTTPClientTransport.configuration(proxy: proxy)
         configuration.timeout.read = Self.silence
@@ -153,6 +153,7 @@ package final class SharedHTTPClient: Sendable {
     }
 
     /// Closes the connections. No request may be sent afterwards.
+    /// - Throws: An error of AsyncHTTPClient if the client cannot be shut down.
     package func close() async throws { try await self.client.shutdown() }
 
     func run<Value: Sendable>(_ body: @escaping @Sendable (HTTPClient) async throws -> Value) async throws -> Value {

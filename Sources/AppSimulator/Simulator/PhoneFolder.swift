@@ -7,7 +7,7 @@ package final class PhoneFolder: Sendable {
     private let lock: DirectoryLock
 
     /// Creates the folder if it is missing, and locks it.
-    /// - Throws: ``PhoneError`` if the folder cannot be used.
+    /// - Throws: ``PhoneError`` if the folder cannot be used, for example because another process has locked it.
     package init(_ path: String) throws {
         guard DurableFile.makePrivateFolder(path) else {
             throw PhoneError("the folder \(path) cannot be made: \(DurableFile.lastError)")
@@ -20,16 +20,14 @@ package final class PhoneFolder: Sendable {
         self.path = path
     }
 
-    /// The path of the file with the device's identity.
     package var identityFile: String { "\(self.path)/device.json" }
-    /// Returns the path of the folder for one installation of the app. Each installation has its own, so that
-    /// unfinished work of a removed installation cannot change it.
+    /// Returns the path of the folder for one installation of the app. Each installation has another folder, so that
+    /// unfinished work of a removed installation cannot change the current one.
     package func appFolder(install: Int) -> String { "\(self.path)/app-\(install)" }
-    /// Returns the path of the folder for the attachments in an installation's folder.
     package static func attachments(of appFolder: String) -> String { "\(appFolder)/attachments" }
     private var phoneFile: String { "\(self.path)/phone.json" }
 
-    /// Returns the stored notification centre; an empty one if none was stored yet.
+    /// Returns the stored notification centre, or an empty one if none was stored yet.
     /// - Throws: ``PhoneError`` for a file that cannot be read.
     package func loadCenter() throws -> PhoneNotificationCenter {
         guard FileManager.default.fileExists(atPath: self.phoneFile) else { return PhoneNotificationCenter() }
@@ -43,20 +41,19 @@ package final class PhoneFolder: Sendable {
     }
 
     /// Stores the notification centre.
-    /// - Throws: ``PhoneError`` if it cannot be written.
+    /// - Throws: ``PhoneError`` if the file cannot be written.
     package func save(_ center: PhoneNotificationCenter) throws {
         guard let data = try? JSONEncoder().encode(center), DurableFile.replace(self.phoneFile, Array(data)) else {
             throw PhoneError("\(self.phoneFile) cannot be written: \(DurableFile.lastError)")
         }
     }
 
-    /// Returns the file names of the attachments of an installation of the app; empty if there are none.
+    /// Returns the file names of the attachments of an installation of the app, or an empty set if there are none.
     func attachments(install: Int) -> Set<String> {
         let folder = Self.attachments(of: self.appFolder(install: install))
         return Set((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
     }
 
-    /// Returns the file name in an attachment's path.
     static func name(of attachment: String) -> String { URL(filePath: attachment).lastPathComponent }
 
     func removeAttachment(_ name: String, install: Int) {
@@ -65,7 +62,7 @@ package final class PhoneFolder: Sendable {
     }
 
     /// Removes the folder of an installation of the app.
-    /// - Throws: ``PhoneError`` if it cannot be removed.
+    /// - Throws: ``PhoneError`` if the folder cannot be removed.
     package func removeApp(install: Int) throws {
         let folder = self.appFolder(install: install)
         guard FileManager.default.fileExists(atPath: folder) else { return }

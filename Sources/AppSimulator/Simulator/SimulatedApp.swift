@@ -13,6 +13,7 @@ struct SimulatedApp: Sendable {
     /// - Parameters:
     ///   - folder: The folder of the installation.
     ///   - report: A closure that receives each event of MartletKit.
+    /// - Throws: ``PhoneError`` for a configuration that cannot be used.
     init(
         _ configuration: SimulatorConfiguration,
         folder: String,
@@ -46,13 +47,14 @@ struct SimulatedApp: Sendable {
     }
 
     /// Registers the installation's encryption key with the provider.
+    /// - Throws: An error if the key cannot be read, created or registered.
     func registerKey() async throws {
         let key = try self.serviceExtension.keys.current()
         try await self.martlet.setEncryptionKey(key)
     }
 
     /// Passes a notification to the app.
-    /// - Returns: The notification, decrypted if it was encrypted; `nil` for a payload that MartletKit cannot read.
+    /// - Returns: The notification, decrypted if it was encrypted, or `nil` for a payload that MartletKit cannot read.
     @discardableResult
     func receive(
         _ payload: [String: PushSupport.JSONValue],
@@ -62,15 +64,15 @@ struct SimulatedApp: Sendable {
         return await self.martlet.receive(notification, arrival).notification
     }
 
-    /// Returns the screen that a notification opens; `nil` without a rule file, or if the notification requests none.
+    /// Returns the screen that a notification opens, or `nil` if there is no rule file or it requests none.
     func opening(_ notification: MartletKit.ReceivedNotification) -> ScreenRouter.Opening? {
         self.router?.opening(notification)
     }
 
-    /// Returns the provider's id of a notification; `nil` if its payload has none.
+    /// Returns the provider's id of a notification, or `nil` if its payload has none.
     func id(of payload: [String: PushSupport.JSONValue]) -> UUID? { Self.notification(payload)?.id }
 
-    /// Parses a payload as the app does; returns `nil` for a payload that MartletKit cannot parse.
+    /// Parses a payload as the app does. Returns `nil` for a payload that MartletKit cannot parse.
     static func notification(_ payload: [String: PushSupport.JSONValue]) -> MartletKit.ReceivedNotification? {
         (try? PushSupport.JSONValue.object(payload).text).flatMap { MartletKit.ReceivedNotification(json: $0) }
     }
@@ -81,7 +83,6 @@ struct ServiceExtension: Sendable {
     let martlet: Martlet
     let keys: EncryptionKeys
     let badge: BadgeCount
-    /// The folder in which attachments are stored.
     let folder: URL
     let transport: any DownloadTransport
 
@@ -128,9 +129,8 @@ struct ServiceExtension: Sendable {
 }
 
 extension PushContent {
-    /// Creates the content of a decrypted notification, which the extension shows instead of the placeholder.
-    ///
-    /// The payload is kept as it arrived, because the app decrypts it again.
+    /// Creates the content of a decrypted notification, which is shown instead of the placeholder in `payload`. The
+    /// payload is kept as it arrived, because the app decrypts it again.
     init(_ notification: MartletKit.ReceivedNotification, in payload: [String: PushSupport.JSONValue]) {
         var members = payload
         var aps: [String: PushSupport.JSONValue] = [:]
@@ -150,11 +150,11 @@ extension PushContent {
 
 /// The app's screens and the rules by which a notification opens one of them.
 package struct ScreenRouter: Sendable {
-    /// A screen with the values of its parameters.
+    /// A screen to open, with the values of its parameters.
     package struct Opening: Hashable, Sendable {
         package let screen: String
         package let values: [String: PushSupport.JSONValue]
-        /// The reason why the fallback is opened; `nil` for the screen that the payload requests.
+        /// The reason why the fallback screen is opened, or `nil` if this is the screen that the payload requests.
         package let refusal: String?
     }
 
@@ -174,7 +174,7 @@ package struct ScreenRouter: Sendable {
         }
     }
 
-    /// Returns the screen that a notification opens; `nil` if it requests none.
+    /// Returns the screen that a notification opens, or `nil` if the notification requests none.
     func opening(_ notification: MartletKit.ReceivedNotification) -> Opening? {
         self.router.route(notification).map { route in
             Opening(screen: route.screen, values: route.destination, refusal: route.refusal?.description)

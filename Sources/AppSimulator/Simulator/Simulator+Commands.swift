@@ -2,11 +2,10 @@ import Foundation
 import MartletKit
 import PushSupport
 
-/// The execution of the phone user's commands.
 extension Simulator {
     /// Executes a command of the user.
-    /// - Returns: The response as text and as JSON; `nil` for a command without a response.
-    /// - Throws: ``PhoneError`` for a command that is not possible at present, ``WaitError`` for a wait that timed out.
+    /// - Returns: The response as text and as JSON, or `nil` for a command without a response.
+    /// - Throws: ``PhoneError`` for a command that is not possible now, or ``WaitError`` for a wait that timed out.
     package func perform(_ command: PhoneCommand) async throws -> SimulatorResponse? {
         switch command {
         case .list: return SimulatorResponse(lines: self.center.lines, json: self.center.json)
@@ -39,7 +38,7 @@ extension Simulator {
         return nil
     }
 
-    /// Sends pending changes and receipts, within a time limit.
+    /// Sends pending changes and receipts until `limit` has passed.
     /// - Returns: The number of receipts that are left for the next run.
     package func flush(within limit: Duration = Simulator.flushTime) async -> Int {
         let martlet = self.app.martlet
@@ -100,7 +99,6 @@ extension Simulator {
         await self.synchronize()
     }
 
-    /// Reports the screen that a notification opens.
     private func show(_ notification: MartletKit.ReceivedNotification) {
         guard let opening = self.app.opening(notification) else { return }
         let values = opening.values.sorted { $0.key < $1.key }.map { "\($0): \(PhoneText.plain($1))" }

@@ -6,16 +6,14 @@ import PushSupport
 package import PushTypes
 import ServiceLifecycle
 
-/// A phone with one app: a device of the push service, its notification centre, and the app with MartletKit.
-///
-/// The simulator is a `Service`, which executes the user's commands while it runs.
+/// A phone with one app: a device of the push service, its notification centre, and the app with MartletKit. The
+/// simulator is a `Service`, which executes the user's commands while it runs.
 package actor Simulator: Service {
     /// The time limit for sending pending changes and receipts when the simulator stops.
     package static let flushTime: Duration = .seconds(5)
 
-    /// The id of the device at the push service.
     package var deviceID: String { self.identity.deviceID }
-    /// Counts the events for which the command `wait` can wait.
+    /// The events for which the command `wait` can wait.
     package nonisolated let tally = EventTally()
 
     let configuration: SimulatorConfiguration
@@ -27,23 +25,20 @@ package actor Simulator: Service {
     private(set) var identity: DeviceIdentity
     var app: SimulatedApp
     var deviceToken: String?
-    /// The device token for Live Activities; `nil` before the push service has issued one.
+    /// The device token for Live Activities, or `nil` before the push service has issued one.
     var activityToken: String?
     private var activityKind: MartletKit.TokenKind?
-    /// The file names of the attachments that are on disk.
     var attachments: Set<String>
-    /// The connected device with its device link; `nil` while the phone is not connected.
+    /// The connected device with its device link, or `nil` while the phone is not connected.
     private var device: Device?
     private var channels: Set<String> = []
     var isInForeground = false
     var lastOpened: NotificationEntry?
-    /// The task of the connection to the push service, which also handles pushes.
     private var session: Task<Void, Never>?
-    /// The task that waits for the next change of a Live Activity.
     private var timer: Task<Void, any Error>?
     let log: SimulatorEventLog
 
-    /// Creates the phone whose state is stored in a folder.
+    /// Creates the phone with the state in `folder`, which stores later changes.
     /// - Parameters:
     ///   - identity: The identity of the device.
     ///   - print: A closure that receives each event.
@@ -77,7 +72,6 @@ package actor Simulator: Service {
         }
     }
 
-    /// Keeps the phone connected until the service is shut down.
     package func run() async throws {
         await self.launch()
         try? await gracefulShutdown()
@@ -86,7 +80,6 @@ package actor Simulator: Service {
 
     // MARK: - The app's process
 
-    /// Launches the app, and connects the phone.
     func launch() async {
         let device = Device(identity: self.identity, configuration: self.configuration.device, logger: self.logger)
         (self.device, self.channels) = (device, [])
@@ -121,7 +114,6 @@ package actor Simulator: Service {
         self.advance()
     }
 
-    /// Terminates the app's process and closes the connection.
     func end() async {
         self.timer?.cancel()
         self.session?.cancel()
@@ -146,7 +138,8 @@ package actor Simulator: Service {
         if await self.app.martlet.status()?.isConfirmed == true { self.log.confirmed() }
     }
 
-    /// Returns the bytes of a hexadecimal token. For any other string they are empty, which MartletKit refuses.
+    /// Returns the bytes of a hexadecimal token. For any other string, they are empty, so that MartletKit refuses the
+    /// token.
     private static func bytes(of token: String) -> Data { DeviceToken(hex: token).map { Data($0.bytes) } ?? Data() }
 
     var profile: DeviceProfile {
@@ -223,10 +216,9 @@ package actor Simulator: Service {
 
 /// The handling of the token and the broadcast channels of the app's Live Activities.
 extension Simulator {
-    /// The topic of the pushes for the app's Live Activities.
     var activityTopic: String { self.configuration.app + PushType.liveactivity.topicSuffix }
 
-    /// Registers the token for Live Activities under its current kind.
+    /// Registers the token for Live Activities under its current kind, unless it is already registered under that kind.
     private func registerActivityToken() async {
         let kind = self.center.activityTokenKind
         guard let token = self.activityToken, kind != self.activityKind else { return }
@@ -243,7 +235,7 @@ extension Simulator {
         }
     }
 
-    /// Follows exactly the broadcast channels of the Live Activities that have not ended.
+    /// Follows the broadcast channels of the Live Activities that have not ended, and no others.
     private func followChannels() {
         guard let device = self.device else { return }
         let (channels, app) = (self.center.channels, self.configuration.app)
@@ -271,18 +263,15 @@ package struct SimulatorConfiguration: Sendable {
     package var publicKey: String
     /// The environment of the device tokens. Default sandbox.
     package var environment: PushTypes.PushEnvironment = .sandbox
-    /// The address of the device link.
     package var device: DeviceConfiguration
-    /// The locale, time zone and app version that the app registers; `nil` for the system's locale and zone, and for no
-    /// version.
+    /// The locale, time zone and app version that the app registers, or `nil` for those of the system and no version.
     package var locale, timeZone, appVersion: String?
-    /// The user proof with which the app attaches its user at the launch, see `UserProof`; `nil` for none.
+    /// The user proof (see `UserProof`) with which the app signs its user in at the launch, or `nil` for none.
     package var userProof: String?
-    /// The categories that the app has registered.
     package var categories: [NotificationCategory] = []
-    /// The transport of the app's requests and attachments.
+    /// The transport for the app's requests and the downloads of attachments.
     package var transport: any DownloadTransport = HTTPClientTransport()
-    /// The contents of the rule file for screens; `nil` for none.
+    /// The contents of the rule file for screens, or `nil` for none.
     package var routes: Data?
 
     package init(app: String, provider: URL, publicKey: String, device: DeviceConfiguration) {
@@ -292,9 +281,9 @@ package struct SimulatorConfiguration: Sendable {
 
 /// The operations on a device that the device link does not offer.
 package struct PhoneServices: Sendable {
-    /// Stores the identity of the device for the next run.
+    /// A closure that stores the identity of the device for the next run.
     package let save: @Sendable (DeviceIdentity) throws -> Void
-    /// Reports to the push service that an app was removed from a device, which invalidates its device token.
+    /// A closure that reports to the push service that an app was removed from a device, which invalidates its token.
     package let removeApp: @Sendable (_ device: DeviceIdentity, _ topic: String) async throws -> Void
 
     package init(
@@ -307,7 +296,7 @@ package struct PhoneServices: Sendable {
 
 extension Device {
     /// Requests the device token of a topic, and retries until there is one.
-    /// - Returns: The token; `nil` if the push service does not know the topic or the task is cancelled.
+    /// - Returns: The token, or `nil` if the push service does not know the topic or the task is cancelled.
     func token(of topic: String, log: SimulatorEventLog) async -> String? {
         while !Task.isCancelled {
             do {

@@ -9,12 +9,10 @@ final class SimulatorEventLog: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        /// The number of the current installation of the app. Events of other installations are not reported.
         var install = 0
         var problem: String?
-        /// The kinds of tokens of this launch that the provider has not confirmed yet.
         var unconfirmed: Set<String> = []
-        /// The kinds of tokens that the provider has confirmed since the registration was last reported.
+        /// The kinds of tokens that the provider has confirmed and whose registration was not reported yet.
         var confirmed: [String] = []
     }
 
@@ -22,18 +20,19 @@ final class SimulatorEventLog: Sendable {
         (self.tally, self.print) = (tally, print)
     }
 
-    /// The text of the last problem, which the error of a failed wait contains; `nil` for none.
+    /// The text of the last problem, which the error of a failed wait contains, or `nil` for none.
     var lastProblem: String? { self.state.withLock { $0.problem } }
 
-    /// Sets the number of the app's current installation, whose events are reported.
+    /// Sets the number of the app's current installation. Only its events are reported from then on.
     func current(install: Int) { self.state.withLock { $0.install = install } }
 
-    /// Records a launch of the app with its tokens. The registration is reported once, when all tokens are confirmed.
+    /// Records a launch of the app with the kinds of its tokens. The registration is reported only when all of them are
+    /// confirmed.
     func launched(registering kinds: [MartletKit.TokenKind]) {
         self.state.withLock { ($0.unconfirmed, $0.confirmed) = (Set(kinds.map(\.rawValue)), []) }
     }
 
-    /// Sets the kind under which the token for Live Activities is expected, if the launch still waits for that token.
+    /// Changes the kind under which the token for Live Activities is expected, if the launch still waits for it.
     func expect(_ kind: MartletKit.TokenKind) {
         self.state.withLock { state in
             let earlier = state.unconfirmed.filter { $0 != MartletKit.TokenKind.alert.rawValue }
@@ -43,7 +42,7 @@ final class SimulatorEventLog: Sendable {
         }
     }
 
-    /// Reports the registration at a launch at which the provider already has all tokens, unless it was reported.
+    /// Reports the registration at a launch when the provider already has all tokens, unless it was reported before.
     func confirmed() {
         let isNew = self.state.withLock { state in
             defer { (state.unconfirmed, state.confirmed) = ([], []) }
@@ -62,6 +61,8 @@ final class SimulatorEventLog: Sendable {
     }
 
     /// Stops waiting for tokens that the provider refuses, and reports the registration without them.
+    /// - Parameter member: The member of the request that the provider refuses, or `nil` for none. Only the refusal of
+    ///   a member that concerns tokens has an effect.
     private func refused(_ member: String?) {
         guard let member, ["token", "kind", "environment", "activity"].contains(member) else { return }
         self.reportRegistration { state in
@@ -80,7 +81,8 @@ final class SimulatorEventLog: Sendable {
 
     func problem(_ text: String) { self.report(SimulatorEvent(.problem, text, ["problem": text.json])) }
 
-    /// Records a confirmed token. Reports the registration unless other tokens of the launch are missing.
+    /// Records a token that the provider has confirmed, and reports the registration unless other tokens of the launch
+    /// are missing.
     private func confirm(_ kind: MartletKit.TokenKind) {
         self.reportRegistration { state in
             state.unconfirmed.remove(kind.rawValue)
@@ -90,7 +92,7 @@ final class SimulatorEventLog: Sendable {
     }
 
     /// Changes the state, and reports the confirmed tokens unless others are missing.
-    /// - Parameter change: Returns `false` if there is nothing to report.
+    /// - Parameter change: A closure that changes the state and returns `false` if there is nothing to report.
     private func reportRegistration(_ change: (inout State) -> Bool) {
         let kinds = self.state.withLock { state -> [String] in
             guard change(&state), state.unconfirmed.isEmpty else { return [] }
@@ -108,8 +110,8 @@ final class SimulatorEventLog: Sendable {
         )
     }
 
-    /// Waits for events that no earlier wait has consumed.
-    /// - Throws: ``WaitError`` if too few events occur within `seconds`, and `CancellationError`.
+    /// Waits for `count` events that no earlier wait has consumed.
+    /// - Throws: ``WaitError`` if fewer events occur within `seconds`, and `CancellationError`.
     func wait(for name: SimulatorEvent.Name, count: Int, seconds: Int) async throws {
         let tally = self.tally
         let isComplete = try? await withTimeLimit(.seconds(seconds)) { await tally.wait(for: count, name) }

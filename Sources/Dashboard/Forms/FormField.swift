@@ -3,10 +3,10 @@ import WebPages
 
 /// A field of an HTML form, with its label, value and hint. The template partial `control` renders it.
 struct FormField {
-    /// The HTML control with which a field is shown.
+    /// The HTML control with which a page shows a field.
     enum Control {
         /// A single-line input. `type` is the type of the HTML input, such as `password`, and `list` is the id of the
-        /// HTML list with suggestions; `nil` for none.
+        /// HTML list with suggestions, or `nil` for none.
         case line(type: String, list: String? = nil)
         case area
         /// A multi-line text area with a monospaced font, such as for JSON.
@@ -23,15 +23,16 @@ struct FormField {
     let name: String
     let label: String
     var control = Control.line(type: "text")
-    /// The values of the field: at most one, except for ``Control/checks(_:)``, for which they are all checked values.
+    /// The values of the field. There is at most one, except for ``Control/checks(_:)``, whose values are those that
+    /// are checked.
     var values: [String] = []
     var hint: String?
     var isRequired = false
-    /// The maximum number of characters that can be entered; `nil` for no limit.
+    /// The maximum number of characters that can be entered, or `nil` for no limit.
     var maximum: Int?
-    /// The range of numbers that can be entered; `nil` for text, and for numbers without bounds.
+    /// The range of numbers that can be entered, or `nil` for text and for numbers without bounds.
     private var range: ClosedRange<Int64>?
-    /// The value of the HTML attribute `autocomplete`, such as `new-password`; `off` by default.
+    /// The value of the HTML attribute `autocomplete`, such as `new-password`. By default, it is `off`.
     var completion = "off"
 
     init(
@@ -54,7 +55,7 @@ struct FormField {
     /// member is.
     /// - Parameters:
     ///   - list: The description of the request's members.
-    ///   - path: The path of the member in `list`; `nil` if it equals the name of the field.
+    ///   - path: The path of the member in `list`, or `nil` if it equals the name of the field.
     init(
         _ name: String,
         of list: RequestObject,
@@ -72,15 +73,14 @@ struct FormField {
         self.limit(to: list[path])
     }
 
-    /// Sets the bounds of the field to those of a member of an API request.
     mutating func limit(to member: Schema) { (self.maximum, self.range) = (member.maximumLength, member.range) }
 
-    /// Returns the variables of the partial `control`. Each has a value, because a template would otherwise look a
-    /// missing variable up among those of the page.
+    /// Returns the variables of the partial `control`. Each variable has a value, because a template would otherwise
+    /// look for a missing variable among those of the page.
     /// - Parameters:
     ///   - form: The name of the form, which makes ids unique in the page.
-    ///   - problem: The error message for this field; `nil` for no error.
-    ///   - language: The language of the error message; `nil` for that of the page.
+    ///   - problem: The error message for this field, or `nil` for no error.
+    ///   - language: The language of the error message, or `nil` for that of the page.
     func model(form: String, problem: String?, language: String? = nil) -> PageModel {
         let id = "\(form)-\(self.name)"
         let described = [problem == nil ? nil : "\(id)-problem", self.hint == nil ? nil : "\(id)-hint"]
@@ -105,8 +105,8 @@ struct FormField {
         return model
     }
 
-    /// Returns the HTML attributes of a single-line input. HTML has maximum lengths only for strings, and bounds only
-    /// for numbers.
+    /// Returns the HTML attributes of a single-line input. In HTML, only strings have maximum lengths, and only numbers
+    /// have bounds.
     private func line(_ type: String, _ list: String?) -> PageModel {
         let maximum = Self.typesOfTexts.contains(type) ? self.maximum : nil
         let range = type == "number" ? self.range : nil

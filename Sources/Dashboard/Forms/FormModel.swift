@@ -1,12 +1,12 @@
 import PushSupport
 import WebPages
 
-/// The fields of a form with their values and error messages, in the form that templates need.
+/// The fields of a form with their values and error messages, as template variables.
 struct FormModel {
     /// Returns the variables of the partial `control` for each field. The field that caused `error` shows its message.
     /// - Parameters:
     ///   - name: The name of the form, which makes ids unique in the page.
-    ///   - error: The error of the API or of the page; `nil` for none.
+    ///   - error: The error of the API or of the page, or `nil` for none.
     ///   - names: The names of fields by the paths of API members, where the two differ.
     static func fields(
         _ name: String,
@@ -20,7 +20,7 @@ struct FormModel {
     }
 }
 
-/// Maps an error of the API to the field of a form that caused it.
+/// Assigns an error of the API to the field of a form that caused it.
 enum FieldErrors {
     /// Returns the template variable `problems` of a form: the error message, by the name of the field. It is empty for
     /// an error that names no member. Dots and brackets in paths of the API become `_`.

@@ -1,24 +1,21 @@
 import PushSupport
 import WebPages
 
-/// Creates the fields of a form from its localized labels and hints.
-///
-/// The label of the field `title` is the localized text `AREA.title`, its hint is `AREA.titleHint`, and the label of an
-/// option is `AREA.titleOptions.VALUE`.
+/// Creates the fields of a form from its localized labels and hints. The label of the field `title` is the localized
+/// text `AREA.title`, its hint is `AREA.titleHint`, and the label of an option is `AREA.titleOptions.VALUE`.
 struct LabelledFields {
     let texts: LocalizedTexts
-    /// The path of the localized texts that contain the labels and hints, such as `compose`.
     let area: String
     let values: [String: String]
-    /// The error messages of the API, by the name of the field.
     let problems: [String: String]
 
     /// Returns a field with a single-line input.
     /// - Parameters:
+    ///   - text: The name of the localized texts.
     ///   - type: The type of the HTML input, such as `number`.
-    ///   - member: The schema of the API member for which the field stands; `nil` if it stands for no single member.
-    ///   - name: The name of the field; `nil` if it equals the name of its localized texts.
-    ///   - list: The id of a list of suggestions; `nil` for none.
+    ///   - member: The schema of the API member that the field represents, or `nil` if it represents no single member.
+    ///   - name: The name of the field, or `nil` if it equals the name of its localized texts.
+    ///   - list: The id of a list of suggestions, or `nil` for none.
     func line(
         _ text: String,
         of member: Schema? = nil,
@@ -33,8 +30,10 @@ struct LabelledFields {
         self.model(text, name: name, isCode ? .code : .area)
     }
 
-    /// Returns a drop-down list. An option without a localized text is its own label. `name` is the name of the field;
-    /// `nil` if it equals `text`, the name of its localized texts.
+    /// Returns a drop-down list. An option without a localized text is also its label.
+    /// - Parameters:
+    ///   - text: The name of the localized texts.
+    ///   - name: The name of the field, or `nil` if it equals `text`.
     func select(_ text: String, _ options: [String], name: String? = nil) -> PageModel {
         self.model(text, name: name, .choice(self.options(text, name: name ?? text, options)))
     }
@@ -45,13 +44,13 @@ struct LabelledFields {
 
     func check(_ text: String) -> PageModel { self.model(text, .check) }
 
-    /// Returns a group of checkboxes. Its value is one string, in which the checked options are separated by spaces.
+    /// Returns a group of checkboxes. Its value is one string with the checked options, separated by spaces.
     func checks(_ text: String, _ options: [String]) -> PageModel {
         let chosen = (self.values[text] ?? "").split(separator: " ").map(String.init)
         return self.model(text, .checks(options.map { ($0, self.label(text, $0)) }), values: chosen)
     }
 
-    /// Returns the options with their labels. The current value is appended if it is not among them.
+    /// Returns the options of a field with their labels. The current value is appended if it is not among them.
     private func options(_ text: String, name: String, _ options: [String]) -> [(value: String, label: String)] {
         let value = self.values[name] ?? ""
         let all = options.contains(value) || value.isEmpty ? options : options + [value]
@@ -82,21 +81,20 @@ struct LabelledFields {
     }
 }
 
-/// Creates the fields of a form for members of an API request, from localized labels and hints.
-///
-/// The label of the field `url` is the localized text `AREA.url`, and its hint is `AREA.urlHint`.
+/// Creates the fields of a form for members of an API request, from localized labels and hints. The label of the field
+/// `url` is the localized text `AREA.url`, and its hint is `AREA.urlHint`.
 struct MemberFields {
     let texts: LocalizedTexts
-    /// The path of the localized texts that contain the labels and hints, such as `webhooks`.
     let area: String
-    /// The description of the request's members.
+    /// The members of the API request, which determine the bounds of the fields.
     let list: RequestObject
 
     /// Returns the field for a member.
     /// - Parameters:
-    ///   - path: The path of the member in ``list``; `nil` if it equals the name of the field.
-    ///   - label: The name of the text that is the label; `nil` if it equals the name of the field.
-    ///   - hint: The name of the text that is the hint; `nil` for the hint of the field's name, if there is one.
+    ///   - path: The path of the member in ``list``, or `nil` if it equals the name of the field.
+    ///   - label: The name of the localized text that is the label, or `nil` if it equals the name of the field.
+    ///   - hint: The name of the localized text that is the hint, or `nil` for the hint with the name of the field, if
+    ///     there is one.
     func field(
         _ name: String,
         at path: String? = nil,
@@ -118,7 +116,7 @@ struct MemberFields {
         )
     }
 
-    /// Returns the values of a member, each with the localized text `AREA.LABELS.VALUE` as its label.
+    /// Returns the permitted values of a member, each with the localized text `AREA.LABELS.VALUE` as its label.
     func options(_ name: String, _ labels: String) -> [(value: String, label: String)] {
         self.list[name].choices.map { ($0, self.texts["\(self.area).\(labels).\($0)"]) }
     }

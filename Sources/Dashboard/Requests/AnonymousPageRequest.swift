@@ -19,23 +19,20 @@ struct AnonymousPageRequest: Sendable {
         (self.http, self.context, self.renderer, self.interface) = (http, context, renderer, interface)
     }
 
-    /// The IP address of the client, to which failed sign-in attempts are attributed.
+    /// The client's IP address, by which failed sign-in attempts are counted, or an empty string if it is not known.
     var address: String {
         // For an HTTP/2 stream, the address is that of its connection.
         let channel = self.context.channel
         return (channel.remoteAddress ?? channel.parent?.remoteAddress)?.ipAddress ?? ""
     }
 
-    /// The budget account of the client's network, to which wrong API keys and links are charged.
+    /// The client's network as a caller of budgets, to which wrong API keys and links are charged.
     var client: BudgetCaller { BudgetCaller(from: self.context.channel) ?? BudgetCaller() }
 
-    /// The field `user-agent` of the request, truncated to 200 characters.
     var agent: String { String((self.http.headers[.userAgent] ?? "").prefix(200)) }
 
-    /// Returns the session whose token is in the cookie; `nil` without a valid one.
-    ///
-    /// The event stream of a live section does not count as a use of the session, so that an open tab does not extend
-    /// the session.
+    /// Returns the session whose token is in the cookie, or `nil` if there is no valid session. The event stream of a
+    /// live section does not count as a use of the session, so that an open tab does not extend the session.
     func session() async throws -> Session? {
         guard let token = self.renderer.cookie.token(in: self.http.headers) else { return nil }
         let isUse = self.http.headers[.accept] != "text/event-stream"
@@ -56,17 +53,17 @@ struct AnonymousPageRequest: Sendable {
         }
     }
 
-    /// Returns the fields of a form that was posted without a session.
+    /// Returns the fields of a small form that was posted without a session.
+    /// - Throws: ``RequestError`` for a form that is too large or malformed.
     func smallForm() async throws -> FormData {
         var limits = FormData.Limits()
         (limits.body, limits.count, limits.value) = (8 * 1024, 10, 4 * 1024)
         return try await FormRequest.body(of: self.http, limits: limits)
     }
 
-    /// Returns the fields of a form that a signed-in caller has posted, with the permit for the bytes of a long form;
-    /// `nil` for a short one.
-    ///
-    /// Query items are not treated as form fields, because logs and the browser's history contain them.
+    /// Returns the fields of a form that a signed-in caller has posted, with the permit for the bytes of a long form,
+    /// or `nil` for a short one. Query items are not treated as form fields, because logs and the browser's history
+    /// contain them.
     func form(of person: APICaller) async throws -> (fields: FormData, held: BudgetPermit?) {
         var limits = FormData.Limits()
         // The limits have room for certificates and notification content. The files of issues are read as streams.
@@ -80,14 +77,13 @@ struct AnonymousPageRequest: Sendable {
         return (try FormRequest.fields(in: body, of: self.http, limits: limits), held)
     }
 
-    /// Returns the fields that precede the file in the posted form. The file has not been read yet.
+    /// Returns the posted form with the fields that precede its file, which was not read yet.
     func uploadForm() async throws -> UploadForm { try await UploadForm(self.http, limits: FormData.Limits()) }
 
     func texts(_ session: Session? = nil) -> LocalizedTexts {
         self.renderer.languages.texts(session?.language, acceptLanguage: self.http.headers[.acceptLanguage])
     }
 
-    /// Returns a page that does not use the dashboard's layout, such as the sign-in page.
     func page(
         _ template: String,
         title: String,

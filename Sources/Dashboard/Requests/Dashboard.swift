@@ -5,13 +5,11 @@ import PushProvider
 import PushSupport
 import WebPages
 
-/// The dashboard: web pages for people, on the listener of the REST API.
-///
-/// A page makes API requests within the process, as the signed-in caller. Scopes, apps, limits, audit entries and
-/// errors are therefore those of the API, and each page can show its requests as `curl` commands. A page uses the
-/// values from which responses are encoded instead of JSON, see `ResponseValue`.
+/// The dashboard: web pages for people, on the listener of the REST API. A page makes API requests within the process,
+/// as the signed-in caller. Scopes, apps, limits, audit entries and errors are therefore those of the API, and each
+/// page can show its requests as `curl` commands. Instead of JSON, a page uses the values from which responses are
+/// encoded (`ResponseValue`).
 package struct Dashboard: ProviderPages {
-    /// The path below which all pages of the dashboard are.
     static let root = "/dashboard"
 
     let areas: [any PageArea]
@@ -30,19 +28,19 @@ package struct Dashboard: ProviderPages {
         }
     }
 
-    /// The route of all paths to which no page belongs.
+    /// The route for paths to which no page belongs, which responds with an error page.
     private static let nothing = PageRoute.get("/**") { request in
         throw PageError.noSuchPage.error(request.texts["failure.nothing"], kind: .notFound)
     }
 
-    /// Returns the page request of the signed-in caller; `nil` for a visitor without a session.
+    /// Returns the page request of the signed-in caller, or `nil` for a visitor without a session.
     private func page(_ visitor: AnonymousPageRequest, _ route: PageRoute) async throws -> PageRequest? {
         guard let session = try await visitor.session() else { return nil }
         try self.interface.connections.assign(visitor.context.channel, to: session.caller.account)
         return PageRequest(visitor, session: session, path: route.path)
     }
 
-    /// Responds to a request for a page. Errors are shown as pages.
+    /// Responds to a request for a page. An error results in a page that shows it.
     private func respond(to request: Request, _ context: APIContext, _ route: PageRoute) async -> Response {
         let visitor = AnonymousPageRequest(request, context, renderer: self.renderer, interface: self.interface)
         do {

@@ -7,15 +7,13 @@ import PushSupport
 import ServiceLifecycle
 
 /// A section of a page that is updated while the page is shown, with server-sent events (HTML Living Standard, section
-/// 9.2).
-///
-/// The section is rendered once a second, and sent when it has changed. When a stream ends, the browser opens a new
-/// one.
+/// 9.2). The section is rendered once a second, and sent when it has changed. When a stream ends, the browser opens a
+/// new one.
 struct LivePart: Sendable {
-    /// The content of the section at a point in time, as an event transmits it.
+    /// The content of the section at a point in time, as an event contains it.
     struct Update: Sendable {
         let html: String
-        /// The number to show in the title of the browser tab; `nil` to show none.
+        /// The number to show in the title of the browser tab, or `nil` to show none.
         var count: Int64?
         /// A Boolean value that indicates whether the content is final, so that no further update follows.
         var isFinal = false
@@ -25,11 +23,11 @@ struct LivePart: Sendable {
     let liveStreams: Budget
     /// The time between two renderings. Default one second.
     var interval: Duration = .seconds(1)
-    /// The closure that returns the current content of the section; `nil` ends the stream.
+    /// The closure that returns the current content of the section, or `nil` to end the stream.
     let render: @Sendable () async throws -> Update?
 
     /// Returns the response with the event stream. If the budget is exhausted, the response is empty, and the page is
-    /// not updated.
+    /// not updated any more.
     /// - Parameter holder: The id of the signed-in person or API key.
     func response(for holder: UUID) -> Response {
         guard let place = try? self.liveStreams.take(for: BudgetCaller(.principal(holder))) else {
@@ -45,10 +43,8 @@ struct LivePart: Sendable {
 }
 
 extension PageRequest {
-    /// Returns the event stream for a live section of this page.
-    ///
-    /// The session is read again for each update. Therefore, the stream ends with the session, and shows only content
-    /// that the caller's current role and apps allow.
+    /// Returns the event stream for a live section of this page. The session is read again for each update. Therefore,
+    /// the stream ends with the session, and shows only content that the caller's current role and apps allow.
     func live(_ render: @escaping @Sendable (PageRequest) async throws -> LivePart.Update) -> Response {
         let (visitor, path, id) = (self.visitor, self.path, self.session.id)
         let part = LivePart(liveStreams: visitor.renderer.liveStreams) {
@@ -59,7 +55,7 @@ extension PageRequest {
     }
 }
 
-/// The events of one stream. Its permit from the budget is released, however the stream ends.
+/// The events of one stream. However the stream ends, its permit from the budget is released.
 private struct LiveEvents: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
@@ -70,7 +66,7 @@ private struct LiveEvents: AsyncSequence, Sendable {
     func makeAsyncIterator() -> Iterator { Iterator(render: self.render, interval: self.interval, place: self.place) }
 
     struct Iterator: AsyncIteratorProtocol {
-        /// The maximum time for which a stream stays open. When it has elapsed, the browser opens a new stream.
+        /// The maximum time for which a stream stays open. After that, the browser opens a new one.
         private static let longest: Duration = .seconds(300)
         /// The number of renderings without a change after which a comment is sent, so that proxies keep the connection
         /// open.
@@ -110,8 +106,8 @@ private struct LiveEvents: AsyncSequence, Sendable {
             return nil
         }
 
-        /// Returns the current content. Returns `nil` at the end of the stream, and while a budget refuses the request,
-        /// in which case the page keeps the last content.
+        /// Returns the current content of the section. Returns `nil` at the end of the stream, and while a budget
+        /// refuses the request, so that the page keeps the last content.
         /// - Throws: Any other error, which ends the stream.
         private mutating func update() async throws -> LivePart.Update? {
             do {

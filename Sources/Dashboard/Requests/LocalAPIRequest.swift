@@ -11,11 +11,10 @@ import WebPages
 /// A request that a page makes to the API within the process.
 struct LocalAPIRequest: Sendable {
     var method = HTTPRequest.Method.get
-    /// The path of the request, including its query.
     let path: String
     var body: JSONValue?
     var headers: HTTPFields = [:]
-    /// The name of the file that is sent as the body; `nil` for a JSON body or none.
+    /// The name of the file that is sent as the body, or `nil` for a request with a JSON body or without a body.
     var file: String?
 
     static func get(_ path: String) -> LocalAPIRequest { LocalAPIRequest(path: path) }
@@ -48,13 +47,13 @@ struct LocalAPIRequest: Sendable {
         return (parts + [Self.quoted("\(origin)\(self.path)")]).joined(separator: " ")
     }
 
-    /// The names of secret members, whose values are not shown.
+    /// The names of the members of request bodies that are secret, so that their values are not shown.
     private static let secrets: Set = [
         "authToken", "certificate", "current", "p12", "passphrase", "password", "privateKey", "secret",
     ]
 
     /// Returns a body with `…` in place of each secret. Only members of the outermost object can be secrets, because
-    /// the data of a notification may have members with the same names.
+    /// the data of a notification may contain other members with the same names.
     private static func withoutSecrets(_ body: JSONValue) -> JSONValue {
         guard case .object(var members) = body else { return body }
         for name in Self.secrets where members[name] != nil { members[name] = .string("…") }
@@ -70,20 +69,20 @@ struct LocalAPIRequest: Sendable {
 }
 
 extension PageRequest {
-    /// The maximum length of an API response that a page reads, in bytes; a longer one is an error.
+    /// The maximum length of an API response that a page reads, in bytes. A longer one results in an error.
     private static let maximumResponse = 16 * 1024 * 1024
 
     /// Sends a request to the API as the signed-in caller, and adds it to the page's list of API calls.
     /// - Parameters:
     ///   - type: The type of the value from which the response is encoded, such as `AppResponse`.
-    ///   - isNoted: Whether the request is added to the list. `false` omits one of many similar requests.
+    ///   - isNoted: Pass `false` to omit one of many similar requests from the list.
     /// - Throws: The ``RequestError`` of the API.
     func call<Value>(_ call: LocalAPIRequest, as type: Value.Type, isNoted: Bool = true) async throws -> Value {
         try Self.value(of: try await self.respond(to: call, isNoted: isNoted), as: type)
     }
 
     /// Sends a request to the API as ``call(_:as:isNoted:)`` does.
-    /// - Returns: The JSON of the response; `null` for an empty response.
+    /// - Returns: The JSON of the response, or `null` for an empty response.
     func call(_ call: LocalAPIRequest, isNoted: Bool = true) async throws -> JSONValue {
         try await self.respond(to: call, isNoted: isNoted).json
     }
@@ -92,13 +91,16 @@ extension PageRequest {
         try await self.call(.get(path), as: type)
     }
 
-    /// Returns a list from the API, or one page of it. `entry` is the type of its entries.
+    /// Returns a list from the API, or one page of it.
+    /// - Parameter entry: The type from which the API encodes the entries.
+    /// - Throws: The ``RequestError`` of the API.
     func list<Entry>(_ path: String, of entry: Entry.Type) async throws -> ResponsePage<Entry> {
         try await self.get(path, as: ResponsePage<Entry>.self)
     }
 
     /// Uploads the file of a form to the API while it arrives, as a file of the app.
     /// - Returns: The stored file.
+    /// - Throws: The ``RequestError`` of the API.
     func upload(_ file: UploadForm.File) async throws -> FileResponse {
         // Some browsers send the path of the file instead of only its name.
         let name = file.fileName.split { "/\\".contains($0) }.last.map(String.init) ?? ""
@@ -159,10 +161,11 @@ extension PageValue {
 }
 
 enum URLText {
-    /// Returns a percent-encoded string, for a query value or a path component.
+    /// Returns a string in percent-encoding, for use as a query value or a path component.
     static func encoded(_ text: some StringProtocol) -> String { PercentEncoding.component(text) }
 
-    /// Returns a query with its question mark. Items without a value are omitted. The result is empty if none remain.
+    /// Returns the query of a URL with its question mark. Items without a value are omitted. The result is empty if
+    /// none remain.
     static func query(_ items: KeyValuePairs<String, String?>) -> String {
         let pairs = items.compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }
         return pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))"

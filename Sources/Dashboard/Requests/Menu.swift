@@ -38,8 +38,8 @@ struct Menu {
         self.request.may(entry.scope) && (entry.group != .server || self.request.session.caller.apps == nil)
     }
 
-    /// Returns `true` if the current page belongs to the menu entry with a path.
-    /// - Parameter isExact: Whether only the path itself belongs to the entry. Otherwise, the paths below it do too.
+    /// Returns whether the current page belongs to the menu entry with a path.
+    /// - Parameter isExact: Pass `true` if only the path itself belongs to the entry. Otherwise, paths below it do too.
     private func isCurrent(_ path: String, isExact: Bool) -> Bool {
         let shown = self.request.http.uri.path.dropFirst(Dashboard.root.count)
         return shown == path || !isExact && shown.hasPrefix("\(path)/")

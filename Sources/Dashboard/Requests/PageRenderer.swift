@@ -5,7 +5,7 @@ import PageResources
 import PushSupport
 import WebPages
 
-/// Renders pages with the templates, localized texts, assets and header fields that all pages share.
+/// A renderer of pages with the templates, localized texts, assets and header fields that all pages share.
 struct PageRenderer: Sendable {
     let templates: PageTemplates
     let languages: PageLanguages
@@ -50,7 +50,6 @@ struct PageRenderer: Sendable {
 
 /// The label of a state, which is a word with a shape and a color, for the CSS class `state`.
 enum StateLabel {
-    /// Returns the template variables `kind` and `text` for a state in the API.
     static func model(_ state: String, _ texts: LocalizedTexts) -> PageModel {
         ["kind": Self.kinds[state] ?? "wait", "text": texts.text("states.\(state)") ?? state]
     }

@@ -22,7 +22,7 @@ final class PageRequest: Sendable {
     private struct State {
         var calls: [LocalAPIRequest] = []
         var form: FormData?
-        /// The field `retry-after` of an API call that was refused; `nil` if there is none.
+        /// The field `retry-after` of an API call that was refused, which the response repeats, or `nil` for none.
         var retryAfter: String?
     }
 
@@ -35,10 +35,10 @@ final class PageRequest: Sendable {
     var context: APIContext { self.visitor.context }
     var interface: PageComponents { self.visitor.interface }
 
-    /// Returns the value of a path parameter; an empty string if the route has no such parameter.
+    /// Returns the value of a path parameter, or an empty string if the route has no such parameter.
     func parameter(_ name: String) -> String { self.context.path(name) }
 
-    /// Returns the value of a query item; `nil` if it is absent or empty.
+    /// Returns the value of a query item, or `nil` if it is absent or empty.
     func query(_ name: String) -> String? {
         let item = self.http.uri.queryParameters.first { $0.key == Substring(name) }
         return item.flatMap { $0.value.isEmpty ? nil : String($0.value) }
@@ -47,18 +47,17 @@ final class PageRequest: Sendable {
     /// The fields of the posted form, whose CSRF token has been checked. It is empty if no form was posted.
     var form: FormData { self.state.withLock { $0.form } ?? FormData() }
 
-    /// Returns `true` if the caller's scopes include a scope.
     func may(_ scope: APIScope) -> Bool { self.session.caller.allows(scope) }
 
-    /// Adds an API call to the list at the foot of the page.
     func note(_ call: LocalAPIRequest) { self.state.withLock { $0.calls.append(call) } }
 
-    /// Stores the field `retry-after` of an API call whose error the page shows; `nil` for an error without the field.
+    /// Stores the value of the field `retry-after` of an API call whose error the page shows, or `nil` if the field is
+    /// missing.
     func noteRetryAfter(_ seconds: String?) { self.state.withLock { $0.retryAfter = seconds } }
 
     private var retryAfter: String? { self.state.withLock { $0.retryAfter } }
 
-    /// Runs the handler of a page. The CSRF token of a posted form is checked first.
+    /// Runs a page's handler after checking the CSRF token of a posted form. Errors result in a page that shows them.
     func respond(with handler: @Sendable (PageRequest) async throws -> Response) async -> Response {
         var held: BudgetPermit?
         defer { held?.end() }
@@ -76,8 +75,8 @@ final class PageRequest: Sendable {
         }
     }
 
-    /// Runs the handler of a form with a file, which is `nil` if none was chosen. The CSRF token, which precedes the
-    /// file, is checked first.
+    /// Runs the handler of a form with a file, which is `nil` if none was chosen, after checking the CSRF token, which
+    /// precedes the file. Errors result in a page that shows them.
     func respond(toUpload handler: @Sendable (PageRequest, UploadForm.File?) async throws -> Response) async -> Response
     {
         do {
@@ -105,8 +104,9 @@ extension PageRequest {
     /// Returns a page in the dashboard's layout.
     /// - Parameters:
     ///   - title: The path of the title in the localized texts, or the title itself.
-    ///   - error: The error of the API to show above the page. `FieldErrors` shows it next to a field of the form too.
-    ///   - status: The HTTP status; by default that of the error, or 200. A page with an invalid filter has 200.
+    ///   - error: The error of the API to show above the page. `FieldErrors` also shows it next to a field of the form.
+    ///   - status: The HTTP status, or `nil` for that of the error, or 200 if there is none. A page with an invalid
+    ///     filter has the status 200.
     func page(
         _ template: String,
         title: String,
@@ -140,7 +140,6 @@ extension PageRequest {
         return page
     }
 
-    /// Returns a rendered section of a page, for live updates and previews.
     func part(_ template: String, _ model: PageModel) -> String {
         var model = model
         model["t"] = self.texts.variable
@@ -148,9 +147,9 @@ extension PageRequest {
         return self.visitor.renderer.templates.render(template, model, format: self.format) ?? ""
     }
 
-    /// Returns the redirect to a page that shows a notice of the change.
+    /// Returns the redirect to a page after a change, of which the page shows a notice.
     /// - Parameters:
-    ///   - done: The name of the notice below `done` in the localized texts; `nil` for no notice.
+    ///   - done: The name of the notice below `done` in the localized texts, or `nil` for no notice.
     ///   - answer: The API response to a stop. The page shows the number of pushes in flight that it contains.
     func redirect(to path: String, done: String? = nil, after answer: JSONValue = .null) -> Response {
         guard let done else { return .redirect(to: "\(Dashboard.root)\(path)") }
@@ -159,7 +158,8 @@ extension PageRequest {
         return .redirect(to: "\(Dashboard.root)\(path)\(path.contains("?") ? "&" : "?")done=\(done)\(underWay)")
     }
 
-    /// The sentence about the pushes that were in flight at a stop, preceded by a space; empty if there were none.
+    /// The sentence about the pushes that were in flight at a stop, preceded by a space, or an empty string if there
+    /// were none.
     private var underWay: String {
         guard let count = self.query("underWay").flatMap(Int.init), count > 0 else { return "" }
         let number = self.format.number(Double(count))
@@ -172,17 +172,15 @@ extension PageRequest {
         return self.page("problem", title: "failure.title", error: error)
     }
 
-    /// The scheme and the authority of the URL with which the browser requested the page.
+    /// The scheme and the authority (host and port) of the URL with which the browser requested the page.
     var origin: String { "\(self.interface.isSecure ? "https" : "http")://\(self.http.head.authority ?? "localhost")" }
 }
 
 // MARK: Apps
 
 extension PageRequest {
-    /// The path of the app in the API.
     var api: String { "/v1/apps/\(URLText.encoded(self.parameter("app")))" }
 
-    /// The path of the app's pages, below ``Dashboard/root``.
     var appPath: String { "/apps/\(URLText.encoded(self.parameter("app")))" }
 
     /// Checks that the caller may use the app of the page, because some pages make no API request that would be
@@ -195,7 +193,7 @@ extension PageRequest {
         }
     }
 
-    /// Checks that the caller has the scope without which the page is useless. The API checks each request again.
+    /// Checks that the caller has the scope without which the page is of no use. The API checks each request again.
     /// - Throws: ``RequestError`` if the caller lacks the scope.
     func require(_ scope: APIScope) throws {
         guard !self.may(scope) else { return }
@@ -209,14 +207,13 @@ extension PageRequest {
         return try await self.list(path, of: LibraryNameResponse.self).entries.map(\.entry.name)
     }
 
-    /// Returns a rendered section of a page as a response, for the script that shows previews.
     func fragment(_ template: String, _ model: PageModel) -> Response {
         let html = self.part(template, model)
         let headers = SecurityHeaders.page(isSecure: self.interface.isSecure)
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: html)))
     }
 
-    /// The bundle id of the app to which the page belongs; an empty string for a page of the server.
+    /// The bundle id of the app to which the page belongs, or an empty string for a page of the server.
     var app: String { self.parameter("app") }
 
     /// Returns the path of an app's pages below ``Dashboard/root``. With the prefix `/v1`, it is the app's path in the
@@ -232,7 +229,6 @@ extension PageRequest {
         return response
     }
 
-    /// The template variable `may`, with the scopes of the caller.
     var permissions: PageModel {
         [
             "send": self.may(.send), "register": self.may(.register), "operate": self.may(.operate),
@@ -240,8 +236,8 @@ extension PageRequest {
         ]
     }
 
-    /// Returns the template variables for the pager of a list: the links to the first page, unless it is the current
-    /// one, and to the next page; `nil` if there are no links.
+    /// Returns the template variables for the pager of a list, which contain the links to the first page, unless it is
+    /// the current one, and to the next page. Returns `nil` if there are no links.
     func pager(_ next: String?, path: String, _ filters: KeyValuePairs<String, String?> = [:]) -> PageModel? {
         let query = URLText.query(filters)
         var model: PageModel = [:]
@@ -255,10 +251,8 @@ extension PageRequest {
 }
 
 /// An error that a page itself detects, with a message in the language of the page. All other errors are those of the
-/// API, in English.
-///
-/// Messages of the API are the same in commands, logs and documents, so that they can be searched for. Pages mark these
-/// messages as English instead of translating them (docs/decisions/0036).
+/// API, in English. Messages of the API are the same in commands, logs and documents, so that people can search for
+/// them. Pages mark these messages as English instead of translating them (docs/decisions/0036).
 enum PageError: String {
     case noSuchPage = "no_such_page"
     case otherApp = "page_of_other_app"
@@ -275,16 +269,16 @@ enum PageError: String {
     /// Returns the error with a localized message.
     /// - Parameters:
     ///   - message: The message in the language of the page.
-    ///   - field: The name of the field that caused the error; `nil` if there is none.
+    ///   - field: The name of the field that caused the error, or `nil` if there is none.
     func error(_ message: String, kind: RequestError.Kind = .invalid, field: String? = nil) -> RequestError {
         RequestError(kind, code: self.rawValue, message: message, path: field)
     }
 
-    /// Returns the variable `error` of the layouts.
+    /// Returns the template variable `error` of the layouts, with the message and its language.
     static func model(_ error: RequestError, _ texts: LocalizedTexts) -> PageModel {
         ["message": error.message, "language": Self.language(error) ?? texts.language]
     }
 
-    /// Returns the language of an error's message; `nil` if it is the language of the page.
+    /// Returns the language of an error's message, or `nil` if it is the language of the page.
     static func language(_ error: RequestError) -> String? { Self(rawValue: error.code) == nil ? "en" : nil }
 }

@@ -7,7 +7,7 @@ import PushSupport
 /// An area of the dashboard, which consists of related pages, such as those of schedules.
 protocol PageArea: Sendable {
     var routes: [PageRoute] { get }
-    /// The area's entry in the navigation menu; `nil` for an area that is reached only from other pages.
+    /// The area's entry in the navigation menu, or `nil` for an area that is reached only from other pages.
     var menuEntry: MenuEntry? { get }
 }
 
@@ -23,8 +23,8 @@ protocol FormArea: PageArea {
 extension FormArea {
     /// Returns the route of a form. If its handler throws a ``RequestError``, the page of the area is shown with it.
     /// - Parameters:
-    ///   - scope: The scope without which the form is refused on a page of its own; `nil` for none.
-    ///   - showsForbidden: `false` if the page of the area is of no use to a caller who may not do what the form does.
+    ///   - scope: The scope without which the form is refused with an error page, or `nil` for none.
+    ///   - showsForbidden: Pass `false` if the page of the area is of no use to a caller who may not post the form.
     func form(
         _ path: String,
         scope: APIScope? = nil,
@@ -46,16 +46,16 @@ struct MenuEntry: Sendable {
     /// The group of the navigation menu to which an entry belongs.
     enum Group: Sendable {
         case top, app
-        /// The pages about the server, for callers that may use all apps.
+        /// The group of pages about the server, for callers that may use all apps.
         case server
     }
 
     let group: Group
     /// The name of the entry, by which its label is found below `menu` in the localized texts.
     let name: String
-    /// The path below ``Dashboard/root``. In the group `app`, it is below the path of the app.
+    /// The path of the page below ``Dashboard/root`` or, in the group `app`, below the path of the app.
     let path: String
-    /// The scope that a caller needs in order to see the entry.
+    /// The scope that a caller must have to see the entry.
     let scope: APIScope
 
     /// Creates an entry. A `path` of `nil` stands for the name with a leading slash.
@@ -71,13 +71,13 @@ struct PageRoute: Sendable {
         case visitor(@Sendable (AnonymousPageRequest) async throws -> Response)
         /// A handler for requests of a signed-in caller. The CSRF token of a posted form has been checked.
         case person(@Sendable (PageRequest) async throws -> Response)
-        /// A handler for forms with a file that a signed-in caller posts; the file is `nil` if none was chosen. The
-        /// handler reads the file while it arrives. The CSRF token has been checked.
+        /// A handler for forms with a file that a signed-in caller posts. The file is `nil` if none was chosen, and the
+        /// handler reads it while it arrives. The CSRF token has been checked.
         case upload(@Sendable (PageRequest, UploadForm.File?) async throws -> Response)
     }
 
     let method: HTTPRequest.Method
-    /// The path below ``Dashboard/root`` with parameters in braces, such as `/apps/{app}/schedules`.
+    /// The path of the page below ``Dashboard/root``, with parameters in braces, such as `/apps/{app}/schedules`.
     let path: String
     let handler: Handler
 
@@ -89,7 +89,6 @@ struct PageRoute: Sendable {
         Self(method: .post, path: path, handler: .person(handler))
     }
 
-    /// Returns the route for a form with a file of any length.
     static func upload(
         _ path: String,
         _ handler: @escaping @Sendable (PageRequest, UploadForm.File?) async throws -> Response
@@ -97,7 +96,6 @@ struct PageRoute: Sendable {
         Self(method: .post, path: path, handler: .upload(handler))
     }
 
-    /// Returns the route for a page that needs no session.
     static func open(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -108,7 +106,6 @@ struct PageRoute: Sendable {
 }
 
 extension Response {
-    /// Returns the response that redirects a browser to another page, which it requests with GET.
     static func redirect(to path: String) -> Response {
         Response(status: .seeOther, headers: [.location: path, .cacheControl: "no-store"])
     }

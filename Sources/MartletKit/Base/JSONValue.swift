@@ -12,18 +12,17 @@ public enum JSONValue: Hashable, Sendable {
 
     /// The limits of JSON input. Input that exceeds one of them is rejected.
     enum Bounds {
-        /// The maximum size of a JSON text in bytes. A payload has at most 5,120 (reference 3.1); a rule file may be
-        /// larger.
+        /// The maximum size of a JSON text in bytes. A payload has at most 5,120 bytes (reference 3.1), but a rule file
+        /// may be larger. Larger text is rejected.
         static let text = 256 * 1024
-        /// The maximum depth to which arrays and objects are nested. Deeper input is rejected.
+        /// The maximum depth of nested arrays and objects. Deeper input is rejected.
         static let depth = 32
         /// The maximum number of values in a payload, including the payload itself. A payload with more is rejected.
         static let values = 16384
     }
 
-    /// Parses a JSON text.
-    ///
-    /// Returns `nil` for data that is not JSON, is larger than 256 KiB or is nested more than 32 levels deep.
+    /// Parses a JSON text. Returns `nil` for data that is not JSON, is larger than 256 KiB or is nested more than 32
+    /// levels deep.
     public init?(json: Data) {
         // Foundation reads UTF-16 too, in which a count of brackets goes wrong; there, every second byte is 0.
         guard json.count <= Bounds.text, !json.contains(0), Self.measure(json).depth <= Bounds.depth,
@@ -32,7 +31,8 @@ public enum JSONValue: Hashable, Sendable {
         self = value
     }
 
-    /// Parses the JSON text of a payload; returns `nil` also if it has more than 16,384 values.
+    /// Parses the JSON text of a payload. Returns `nil` in the same cases as ``init(json:)``, and if the text has more
+    /// than 16,384 values.
     init?(payload: Data) {
         guard payload.count <= Bounds.text, Self.measure(payload).values <= Bounds.values else { return nil }
         self.init(json: payload)
@@ -82,10 +82,10 @@ public enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// The contents of a string; `nil` for other kinds of values.
+    /// The contents of a string, or `nil` for other kinds of values.
     public var string: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// The value of an integer, or of a number without a fractional part; `nil` for other kinds of values.
+    /// The value of an integer, or of a number without a fractional part, or `nil` for other kinds of values.
     public var integer: Int64? {
         switch self {
         case .integer(let number): number
@@ -94,10 +94,10 @@ extension JSONValue {
         }
     }
 
-    /// The members of an object; `nil` for other kinds of values.
+    /// The members of an object, or `nil` for other kinds of values.
     public var object: [String: JSONValue]? { if case .object(let members) = self { members } else { nil } }
 
-    /// The elements of an array; `nil` for other kinds of values.
+    /// The elements of an array, or `nil` for other kinds of values.
     public var array: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
 }
 
@@ -145,10 +145,8 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
 }
 
 extension JSONValue {
-    /// Converts the dictionary in which the system delivers a payload.
-    ///
-    /// Values that are not JSON are left out, and so are those that exceed the limits: a hostile payload must not crash
-    /// the app that it wakes.
+    /// Returns the members of the payload in the dictionary with which the system delivers it. Values that are not JSON
+    /// or exceed the limits are left out, because a hostile payload must not crash the app that it wakes.
     static func members(of userInfo: [AnyHashable: Any]) -> [String: JSONValue] {
         var remaining = Bounds.values
         return Self.members(of: userInfo, depth: 1, remaining: &remaining)
@@ -167,7 +165,10 @@ extension JSONValue {
         return members
     }
 
-    /// Returns the JSON value for a Foundation object; `nil` if the object cannot be converted or exceeds the limits.
+    /// Returns the JSON value for a Foundation object, or `nil` if it cannot be converted or exceeds the limits.
+    /// - Parameters:
+    ///   - depth: The number of arrays and objects around the object.
+    ///   - remaining: The number of values that may still be converted.
     private static func value(of object: Any, depth: Int, remaining: inout Int) -> JSONValue? {
         remaining -= 1
         guard remaining >= 0, depth < Bounds.depth else { return nil }

@@ -1,5 +1,6 @@
 extension UInt8 {
-    /// `true` for a character that names may contain: an ASCII letter, a digit, `-`, `.` or `_`.
+    /// A Boolean value that indicates whether names may contain the character: an ASCII letter, a digit, `-`, `.` or
+    /// `_`.
     var isName: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -17,11 +18,11 @@ extension Sequence<UInt8> {
 }
 
 extension String {
-    /// Returns `true` if both strings have the same UTF-8 bytes. Swift's `==` also treats canonically equivalent
-    /// strings as equal, such as K and the kelvin sign.
+    /// Returns whether both strings have the same UTF-8 bytes. Swift's `==` also treats canonically equivalent strings
+    /// as equal, such as K and the kelvin sign.
     func isSame(as other: String) -> Bool { self.utf8.elementsEqual(other.utf8) }
 
-    /// The string as a log shows it: at most 64 characters, with `?` in place of each control character.
+    /// The string in a form that is safe for a log, with at most 64 characters and `?` for each control character.
     var forLog: String {
         let scalars = self.unicodeScalars.prefix(64).map { scalar in
             switch scalar.properties.generalCategory {

@@ -4,20 +4,20 @@ public import Foundation
 
 /// The keys of an installation, to which the provider encrypts content.
 ///
-/// A key pair is generated once and kept in the storage. After a rotation, earlier keys still decrypt content that is
-/// in transit. Use a storage that only this device can read: on Apple's systems the keychain, in the access group that
-/// the app shares with its extension.
+/// A key pair is generated once and stored. After a rotation, earlier keys still decrypt content that is in transit.
+/// Use a storage that only this device can read. On Apple's systems, this is the keychain, in the access group that the
+/// app shares with its extension.
 public struct EncryptionKeys: Sendable {
     /// The number of days for which a replaced key still decrypts content.
     public static let daysKept = 30
-    /// The maximum number of keys, the current one included. A further rotation drops the oldest key.
+    /// The maximum number of keys, including the current one. A further rotation drops the oldest key.
     public static let maximumCount = 8
 
     private let value: SharedValue
     private let now: @Sendable () -> Date
 
     /// Creates access to the keys in a storage.
-    /// - Parameter storage: the storage that app and extension share.
+    /// - Parameter storage: The storage that the app and its extension share.
     public init(storage: any MartletStorage) { self.init(storage: storage, now: { Date() }) }
 
     init(storage: any MartletStorage, now: @escaping @Sendable () -> Date) {
@@ -26,7 +26,7 @@ public struct EncryptionKeys: Sendable {
     }
 
     /// Returns the key to register with the provider. The first call generates it, and each call removes expired keys.
-    /// - Throws: ``DamageError``, or an error of the storage.
+    /// - Throws: ``DamageError`` if the stored keys cannot be decoded, or an error of the storage.
     public func current() throws -> EncryptionKey {
         try self.value.update { stored in
             var ring = try KeyRing(stored: stored)
@@ -49,8 +49,8 @@ public struct EncryptionKeys: Sendable {
         }
     }
 
-    /// Removes all keys, after which content encrypted to them cannot be decrypted. ``Martlet/unregister()`` also
-    /// removes the keys in its own storage.
+    /// Removes all keys, so that content encrypted to them can no longer be decrypted. ``Martlet/unregister()`` also
+    /// removes the keys in the storage of ``Martlet``.
     /// - Throws: An error of the storage.
     public func removeAll() throws { try self.value.removeAll() }
 
@@ -58,7 +58,7 @@ public struct EncryptionKeys: Sendable {
     ///
     /// A notification that is not encrypted is returned unchanged. If the content cannot be decrypted, the placeholder
     /// is returned with the failure.
-    /// - Parameter app: the bundle id under which the installation is registered, not that of the extension.
+    /// - Parameter app: The bundle id under which the installation is registered, which is not that of the extension.
     public func open(_ notification: ReceivedNotification, app: String) -> OpenedNotification {
         guard let sealed = notification.sealed else {
             return OpenedNotification(notification: notification, failure: nil)
@@ -98,7 +98,7 @@ public struct EncryptionKeys: Sendable {
 public struct EncryptionKey: Hashable, Sendable {
     /// The id by which encrypted content identifies the key.
     public let id: String
-    /// The raw X25519 public key, 32 bytes.
+    /// The raw X25519 public key, which has 32 bytes.
     public let publicKey: Data
     /// The time at which the key was generated, by which an app can decide to rotate it.
     public let created: Date
@@ -108,23 +108,22 @@ public struct EncryptionKey: Hashable, Sendable {
 public struct OpenedNotification: Hashable, Sendable {
     /// The notification with the decrypted content, or the placeholder.
     public let notification: ReceivedNotification
-    /// The reason why ``notification`` is the placeholder; `nil` if nothing failed.
+    /// The reason why ``notification`` is the placeholder, or `nil` if nothing failed.
     public let failure: OpeningError?
 }
 
 /// The reason why encrypted content cannot be shown.
 public enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The content cannot be decrypted because the payload's member `martlet.sealed` is malformed, or the notification
-    /// has no id.
+    /// The content cannot be decrypted because `martlet.sealed` is malformed or the notification has no id.
     case malformed
-    /// The content cannot be decrypted because the installation no longer has the key with this id: the app was
-    /// reinstalled, or the key was replaced more than 30 days ago.
+    /// The content cannot be decrypted: the installation no longer has the key with this id, because the app was
+    /// reinstalled or the key was replaced more than 30 days ago.
     case unknownKey(id: String)
     /// The content cannot be decrypted because it was changed, or encrypted for another app, notification or key.
     case notAuthentic
-    /// The content was decrypted, but is not a JSON object within the limits.
+    /// The content was decrypted, but is not a JSON object within the limits of payloads.
     case notAPayload
-    /// The content cannot be decrypted because the storage failed, or the stored keys are damaged. The value describes
+    /// The content cannot be decrypted because the storage failed or the stored keys are damaged. The value describes
     /// the error.
     case keysUnreadable(String)
 
@@ -146,7 +145,7 @@ private struct KeyRing: Codable {
         var id: String
         var privateKey: Data
         var created: Date
-        /// The time at which another key replaced this one; `nil` for the current key.
+        /// The time at which another key replaced this one, or `nil` for the current key.
         var replaced: Date?
 
         private enum CodingKeys: String, CodingKey {
@@ -161,7 +160,8 @@ private struct KeyRing: Codable {
 
     init() {}
 
-    /// Decodes the stored keys; `nil` gives an empty key ring.
+    /// Decodes the stored keys, or creates an empty key ring for `nil`.
+    /// - Throws: ``EncryptionKeys/DamageError`` for other data.
     init(stored: Data?) throws(EncryptionKeys.DamageError) {
         guard let stored else { return }
         guard let ring = try? JSONDecoder().decode(KeyRing.self, from: stored), let last = ring.keys.last,
@@ -175,12 +175,13 @@ private struct KeyRing: Codable {
 
     var current: Key? { self.keys.last }
 
-    /// Returns the private key with an id; `nil` if it is not stored, or was replaced more than 30 days ago.
+    /// Returns the private key with an id, or `nil` if the key is not stored or was replaced more than 30 days ago.
     func key(_ id: String, now: Date) -> Curve25519.KeyAgreement.PrivateKey? {
         self.keys.last { $0.id == id && Self.isKept($0, now: now) }?.curveKey
     }
 
-    /// Generates a new current key, and drops keys that were replaced too long ago or exceed the maximum number.
+    /// Generates and returns a new current key, and drops keys that were replaced too long ago or exceed the maximum
+    /// number.
     mutating func rotate(now: Date) -> Key {
         let key = Key(
             id: UUID().uuidString,
@@ -196,7 +197,7 @@ private struct KeyRing: Codable {
         return key
     }
 
-    /// Drops the keys that were replaced too long ago, and returns `true` if there were any.
+    /// Drops the keys that were replaced too long ago, and returns whether there were any.
     mutating func prune(now: Date) -> Bool {
         let count = self.keys.count
         self.keys.removeAll { !Self.isKept($0, now: now) }
@@ -224,7 +225,7 @@ extension KeyRing.Key {
 }
 
 /// The format of encrypted content: HPKE in base mode (RFC 9180) with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and
-/// ChaCha20-Poly1305. Each message has an encapsulated key of its own.
+/// ChaCha20-Poly1305. Each message has a different encapsulated key.
 enum ContentEncryption {
     static let ciphersuite = HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
     static let info = Data("martlet push 1".utf8)

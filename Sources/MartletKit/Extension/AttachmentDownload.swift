@@ -1,24 +1,26 @@
 import Foundation
 
-/// The state machine of one attachment's download. Its first failure is final.
+/// A state machine for the download of one attachment. It fails at the first error, and then never continues.
 struct AttachmentDownload: Sendable {
     private enum State: Sendable {
-        /// The request was sent, and no response has arrived yet.
+        /// A state in which the request was sent and no response has arrived yet.
         case requested
-        /// The file is arriving: its type, its first bytes, and the number of bytes received so far.
+        /// A state in which the file is arriving. The values are its type, its first bytes, and the number of bytes
+        /// received so far.
         case receiving(AttachmentType, start: [UInt8], size: Int)
         case failed(AttachmentError)
     }
 
     private let policy: AttachmentPolicy
-    /// The type that the payload declares; `nil` if it declares none.
+    /// The type that the payload declares for the file, or `nil` if it declares none.
     private let declared: AttachmentType?
     private(set) var url: AttachmentURL
     private var redirects = 0
     private var state = State.requested
 
     /// Creates the state of a download whose request is being sent.
-    /// - Parameter type: the content type that the payload declares; `nil` if it declares none.
+    /// - Parameter type: The content type that the payload declares, or `nil` if it declares none.
+    /// - Throws: ``AttachmentError`` for a URL or a type that the policy does not allow.
     init(_ url: String, type: String? = nil, policy: AttachmentPolicy) throws(AttachmentError) {
         self.policy = policy
         self.url = try AttachmentURL(url, allowsLocalServers: policy.allowsLocalServers)
@@ -32,7 +34,9 @@ struct AttachmentDownload: Sendable {
         }
     }
 
-    /// Parses the member `attachment` of a payload: a URL, or an object with `url` and `type`.
+    /// Creates the state of a download from the member `attachment` of a payload, which is a URL, or an object with
+    /// `url` and `type`.
+    /// - Throws: ``AttachmentError`` for any other member, and for a URL or a type that the policy does not allow.
     init(_ member: JSONValue, policy: AttachmentPolicy) throws(AttachmentError) {
         switch member {
         case .string(let url): try self.init(url, policy: policy)
@@ -58,10 +62,10 @@ struct AttachmentDownload: Sendable {
         case fail(AttachmentError)
     }
 
-    /// Processes the head of a response, before its body arrives.
+    /// Processes the head of a response, and returns how the exchange continues.
     /// - Parameters:
-    ///   - length: the value of the header field `content-length`; `nil` without one.
-    ///   - header: returns the value of a header field by its name in lower case.
+    ///   - length: The value of the header field `content-length`, or `nil` if it is absent.
+    ///   - header: A closure that returns the value of a header field by its lower-case name, or `nil` if it is absent.
     mutating func responded(status: Int, length: Int64?, header: (String) -> String?) -> OnResponse {
         guard case .requested = self.state else { return self.failing(self.failure ?? .status(status)) }
         do throws(AttachmentError) {
@@ -101,7 +105,7 @@ struct AttachmentDownload: Sendable {
         case fail(AttachmentError)
     }
 
-    /// Processes the next bytes of the body.
+    /// Processes the next bytes of the body, and returns whether to store them or to fail.
     mutating func received(_ bytes: Data) -> OnBytes {
         guard case .receiving(let type, var start, let size) = self.state else {
             let failure = self.failure ?? .typeNotAllowed
@@ -123,7 +127,7 @@ struct AttachmentDownload: Sendable {
 
     /// Checks the start of the file after the end of the body.
     /// - Returns: The type that was declared and verified.
-    /// - Throws: ``AttachmentError``
+    /// - Throws: ``AttachmentError`` for a file that is incomplete or of another type.
     func finished() throws(AttachmentError) -> AttachmentType {
         switch self.state {
         case .requested: throw .connection("the server closed the connection")
@@ -135,7 +139,7 @@ struct AttachmentDownload: Sendable {
         }
     }
 
-    /// The failure that terminated the download; `nil` if there is none.
+    /// The failure that terminated the download, or `nil` if there is none.
     var failure: AttachmentError? {
         guard case .failed(let failure) = self.state else { return nil }
         return failure

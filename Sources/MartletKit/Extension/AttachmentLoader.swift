@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Downloads the attachment of a notification into a file.
+/// A loader that downloads the attachment of a notification into a file.
 public struct AttachmentLoader: Sendable {
     /// The error that terminates an exchange whose response is a redirect.
     private struct Redirection: Error {}
@@ -11,9 +11,10 @@ public struct AttachmentLoader: Sendable {
 
     /// Creates a loader.
     /// - Parameters:
-    ///   - folder: the folder for the files, which is created if it is missing. The caller deletes the files, except
-    ///     those that the system moves away to show them.
-    ///   - transport: the transport of the downloads. By default it is `URLSession`.
+    ///   - folder: The folder for the files, which is created if it is missing. The caller must delete the files,
+    ///     except those that the system moves away to show them.
+    ///   - policy: The limits of the downloads.
+    ///   - transport: The transport of the downloads, by default `URLSession`.
     public init(
         folder: URL,
         policy: AttachmentPolicy = AttachmentPolicy(),
@@ -26,8 +27,8 @@ public struct AttachmentLoader: Sendable {
     ///
     /// The file's name is generated, and contains nothing from the payload or the server. A download that fails or is
     /// cancelled leaves no file.
-    /// - Returns: The file; `nil` if the notification has no attachment.
-    /// - Throws: ``AttachmentError``
+    /// - Returns: The file, or `nil` if the notification has no attachment.
+    /// - Throws: ``AttachmentError`` if the file cannot be downloaded or stored.
     public func attachment(of notification: ReceivedNotification) async throws(AttachmentError) -> DownloadedAttachment?
     {
         guard let member = notification.data["attachment"], member != .null else { return nil }
@@ -56,7 +57,7 @@ public struct AttachmentLoader: Sendable {
         do { return try body() } catch { throw .file("\(error)".forLog) }
     }
 
-    /// Receives the file, redirects included, within the policy's deadline.
+    /// Receives the file within the policy's deadline, follows redirects, and returns the type of the file.
     private func receive(_ reception: AttachmentReceiver) async throws(AttachmentError) -> AttachmentType {
         defer { reception.close() }
         let (transport, deadline) = (self.transport, self.policy.deadline)
@@ -93,26 +94,26 @@ public struct AttachmentLoader: Sendable {
     }
 }
 
-/// A downloaded attachment.
+/// An attachment that was downloaded into a file.
 public struct DownloadedAttachment: Hashable, Sendable {
     public let file: URL
     /// The declared type, which the first bytes of the file confirm.
     public let type: AttachmentType
 }
 
-/// Receives one attachment into a file, as ``AttachmentDownload`` decides.
+/// A receiver that writes one attachment to a file, as ``AttachmentDownload`` decides.
 private final class AttachmentReceiver: Sendable {
     private struct State {
         var download: AttachmentDownload
-        /// The file that receives the body; `nil` once it is closed.
+        /// The file that receives the body, or `nil` once it is closed.
         var file: FileHandle?
     }
 
     /// The effect of one part of a response on the download.
     enum OnPart {
-        /// The download continues with the next part.
+        /// An effect of a part: the download continues with the next one.
         case taken
-        /// The response redirects to another URL, which is requested next.
+        /// An effect of a part: the response redirects to another URL, which is requested next.
         case redirected
     }
 
@@ -122,11 +123,10 @@ private final class AttachmentReceiver: Sendable {
         self.state = LockedValue(State(download: download, file: file))
     }
 
-    /// The URL to request.
     var url: URL { self.state.withLock { $0.download.url.url } }
 
     /// Processes a part of a response, and writes the bytes of a body to the file.
-    /// - Throws: ``AttachmentError``
+    /// - Throws: ``AttachmentError`` if the download fails.
     func take(_ part: ResponsePart) throws(AttachmentError) -> OnPart {
         try self.state.withLock { state throws(AttachmentError) in
             switch part {
@@ -151,7 +151,7 @@ private final class AttachmentReceiver: Sendable {
     }
 
     /// Returns the verified type of the whole file.
-    /// - Throws: ``AttachmentError``
+    /// - Throws: ``AttachmentError`` for a file that is incomplete or of another type.
     func finish() throws(AttachmentError) -> AttachmentType {
         try self.state.withLock { state throws(AttachmentError) in try state.download.finished() }
     }

@@ -1,18 +1,17 @@
-/// The limits within which attachments are downloaded.
-///
-/// The defaults suit a notification service extension, which the system gives 30 seconds and little memory.
+/// The limits within which attachments are downloaded. The defaults suit a notification service extension, which the
+/// system gives 30 seconds and little memory.
 public struct AttachmentPolicy: Hashable, Sendable {
-    /// The accepted types; by default all types that the system can show.
+    /// The accepted types, by default all types that the system can show.
     public var types: Set<AttachmentType>
-    /// The maximum size of a file in bytes; 10 MB by default. A larger file is not downloaded. The system accepts
+    /// The maximum size of a file in bytes, by default 10 MB. A larger file is not downloaded. The system accepts
     /// images of 10 MB, sounds of 5 MB and videos of 50 MB.
     public var maximumSize: Int
-    /// The maximum duration of a download, redirects included; 20 seconds by default.
+    /// The maximum duration of a download, including redirects, by default 20 seconds.
     public var deadline: Duration
-    /// The maximum number of redirects that are followed; 3 by default. A further one fails the download.
+    /// The maximum number of redirects that are followed, by default 3. A further one fails the download.
     public var maximumRedirects: Int
-    /// `true` to allow plain HTTP, and addresses of the device itself and of private networks, for development; `false`
-    /// by default.
+    /// A Boolean value that indicates whether plain HTTP, and addresses of the device itself and of private networks,
+    /// are allowed for development. It is `false` by default.
     public var allowsLocalServers: Bool
 
     public init(
@@ -41,9 +40,9 @@ public enum AttachmentError: Error, Hashable, Sendable, CustomStringConvertible 
     /// The error for a URL of the device itself or of a private network.
     case localAddress
     case tooManyRedirects
-    /// The error for a response whose status, the value, is neither 200 nor a redirect that can be followed.
+    /// The error for a response that is neither successful nor a valid redirect. The value is its HTTP status.
     case status(Int)
-    /// The error for a file whose declared type is missing, or not among the policy's types.
+    /// The error for a file whose declared type is missing or not among the policy's types.
     case typeNotAllowed
     /// The error for a file that is not of the type that the server or the payload declares.
     case typeMismatch

@@ -16,7 +16,7 @@ public enum AttachmentType: String, Hashable, Sendable, CaseIterable {
     /// The number of bytes at the start of a file that identify its type.
     static let signatureLength = 12
 
-    /// The file name extension, by which the system recognizes the type.
+    /// The file name extension by which the system recognizes the type.
     public var fileExtension: String {
         switch self {
         case .jpeg: "jpg"
@@ -25,7 +25,7 @@ public enum AttachmentType: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Parses a declared content type such as `image/jpeg; charset=binary`. Returns `nil` for any other type of file.
+    /// Parses a declared content type such as `image/jpeg; charset=binary`. Returns `nil` for any other type.
     init?(contentType: String) {
         let type = contentType.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
         switch type {
@@ -43,7 +43,7 @@ public enum AttachmentType: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Returns `true` if a file that begins with these bytes is of this type.
+    /// Returns whether a file that begins with these bytes is of this type.
     func matches(_ start: [UInt8]) -> Bool {
         func has(_ text: StaticString, at offset: Int = 0) -> Bool {
             let bytes = text.description.utf8

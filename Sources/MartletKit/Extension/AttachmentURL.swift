@@ -1,8 +1,7 @@
 import Foundation
 
-/// A URL from which an attachment may be downloaded.
-///
-/// The URL is checked byte by byte before Foundation parses it, so that no two parsers can see different hosts in it.
+/// A URL from which an attachment may be downloaded. The URL is checked byte by byte before Foundation parses it, so
+/// that no two parsers can find different hosts in it.
 struct AttachmentURL: Hashable, Sendable {
     /// The maximum length of a URL in bytes. A longer one is rejected as malformed.
     static let maximumLength = 2048
@@ -30,7 +29,8 @@ struct AttachmentURL: Hashable, Sendable {
         self.url = url
     }
 
-    /// Resolves the `location` of a redirect against this URL, and checks the result.
+    /// Resolves the `location` of a redirect against this URL, and returns the result after checking it.
+    /// - Throws: ``AttachmentError`` for a URL that is not allowed.
     func redirected(to location: String, allowsLocalServers: Bool) throws(AttachmentError) -> AttachmentURL {
         guard location.utf8.count <= Self.maximumLength, location.utf8.allSatisfy(\.isInURL),
             let url = URL(string: location, relativeTo: self.url)
@@ -58,13 +58,14 @@ struct AttachmentURL: Hashable, Sendable {
     }
 }
 
-/// A host's name or address in a URL, in lower case.
+/// A host in a URL, which is a name or an address in lower case.
 struct AttachmentHost: Hashable, Sendable {
     let text: String
-    /// `true` for the device itself, a host in a private network, or an address that is not globally reachable.
+    /// A Boolean value that indicates whether the host is the device itself, is in a private network, or has an address
+    /// that is not globally reachable.
     let isLocal: Bool
 
-    /// Parses a host; `nil` for a text that is neither a valid name nor an address.
+    /// Parses a host. Returns `nil` for a text that is neither a valid name nor an address.
     /// - Parameter text: A name, an IPv4 address or an IPv6 address in brackets.
     init?(_ text: String) {
         self.text = text
@@ -99,13 +100,13 @@ struct AttachmentHost: Hashable, Sendable {
         label.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } || label.hasPrefix("0x")
     }
 
-    /// Parses an IPv4 address of four decimal numbers without leading zeros; returns `nil` for other labels.
+    /// Parses an IPv4 address of four decimal numbers without leading zeros. Returns `nil` for other labels.
     private static func bytes(_ labels: [Substring]) -> [UInt8]? {
         let bytes = labels.compactMap { label in UInt8(label).flatMap { String($0) == label ? $0 : nil } }
         return labels.count == 4 && bytes.count == 4 ? bytes : nil
     }
 
-    /// Parses an IPv6 address without a zone into its 16-bit words; returns `nil` for other strings.
+    /// Parses an IPv6 address without a zone into its 16-bit words. Returns `nil` for other strings.
     private static func words(_ text: Substring) -> [UInt16]? {
         var address = in6_addr()
         let characters = text.utf8.allSatisfy { byte in
@@ -116,7 +117,7 @@ struct AttachmentHost: Hashable, Sendable {
         return stride(from: 0, to: bytes.count, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
     }
 
-    /// Returns `true` for an IPv4 address that is not globally reachable (RFC 6890).
+    /// Returns whether an IPv4 address is not globally reachable (RFC 6890).
     private static func isLocal(bytes: [UInt8]) -> Bool {
         switch (bytes[0], bytes[1]) {
         case (0, _), (10, _), (127, _), (100, 64...127), (169, 254), (172, 16...31), (192, 168), (198, 18...19): true
@@ -128,7 +129,7 @@ struct AttachmentHost: Hashable, Sendable {
         }
     }
 
-    /// Returns `true` for an IPv6 address that is not global unicast, or that embeds a local IPv4 address.
+    /// Returns whether an IPv6 address is not a global unicast address, or embeds a local IPv4 address.
     private static func isLocal(words: [UInt16]) -> Bool {
         func embedded(_ index: Int) -> Bool {
             self.isLocal(bytes: words[index...index + 1].flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] })
@@ -146,7 +147,7 @@ struct AttachmentHost: Hashable, Sendable {
 }
 
 extension UInt8 {
-    /// `true` for an ASCII character that may occur in a URL.
+    /// A Boolean value that indicates whether the byte is an ASCII character that may occur in a URL.
     fileprivate var isInURL: Bool {
         guard (0x21...0x7e).contains(self) else { return false }
         switch self {

@@ -5,7 +5,7 @@ public struct BadgeCount: Sendable {
     /// A change of the badge number. The result is clamped to the range from 0 to ``BadgeCount/maximum``.
     public enum Change: Hashable, Sendable {
         case set(Int)
-        /// Adds the value to the badge number. A negative value reduces the number.
+        /// A change that adds the value to the badge number. A negative value reduces it.
         case increment(Int)
     }
 
@@ -14,10 +14,10 @@ public struct BadgeCount: Sendable {
     private let value: SharedValue
 
     /// Creates access to the badge number in a storage.
-    /// - Parameter storage: the storage that app and extension share.
+    /// - Parameter storage: The storage that the app and its extension share.
     public init(storage: any MartletStorage) { self.value = SharedValue(storage: storage, prefix: "badge-") }
 
-    /// Returns the badge number; 0 if none was ever stored.
+    /// Returns the badge number, or 0 if none was ever stored.
     /// - Throws: An error of the storage.
     public func current() throws -> Int { Self.number(try self.value.read()) }
 
@@ -31,9 +31,9 @@ public struct BadgeCount: Sendable {
         }
     }
 
-    /// Applies the badge change that a notification requests, and returns the new number; `nil` if it requests none.
+    /// Applies the badge change that a notification requests, and returns the new number, or `nil` if it requests none.
     ///
-    /// The member `badge` of `aps` sets the number. Without it, the integer `badgeChange` in the payload is added.
+    /// The member `badge` of `aps` sets the number. If it is absent, the integer `badgeChange` in the payload is added.
     /// - Throws: An error of the storage.
     public func apply(_ notification: ReceivedNotification) throws -> Int? {
         if let badge = notification.badge { return try self.apply(.set(badge)) }
@@ -51,7 +51,7 @@ public struct BadgeCount: Sendable {
         return min(max(result, 0), Self.maximum)
     }
 
-    /// Parses a stored number. Other data, such as a damaged file, counts as 0.
+    /// Parses a stored number, within the permitted range. Other data, such as a damaged file, counts as 0.
     private static func number(_ stored: Data?) -> Int {
         let number = stored.flatMap { Int(String(decoding: $0.prefix(8), as: UTF8.self)) } ?? 0
         return min(max(number, 0), Self.maximum)
@@ -59,7 +59,8 @@ public struct BadgeCount: Sendable {
 }
 
 extension BadgeCount.Change {
-    /// `true` for a change that increases the number. If such a change overflows, the result is the maximum.
+    /// A Boolean value that indicates whether the change increases the number. If such a change overflows, the result
+    /// is the maximum.
     fileprivate var grows: Bool {
         switch self {
         case .set(let number): number > 0

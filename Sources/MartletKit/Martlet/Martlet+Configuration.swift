@@ -5,35 +5,35 @@ extension Martlet {
     public struct Configuration: Hashable, Sendable {
         /// The base URL of the provider.
         public let provider: URL
-        /// The bundle id of the app. An extension uses the app's bundle id too.
+        /// The bundle id of the app. An extension also uses the bundle id of the app.
         public let app: String
-        /// The public API key of the app, `mk_public_…`, with which an installation can only register itself. Every
+        /// The public API key of the app, `mk_public_…`, which permits an installation only to register itself. Every
         /// copy of the app contains it.
         public let key: String
-        /// The push environment of the app's tokens. `nil` means the detected one (``PushEnvironment/detected(in:)``),
-        /// or production if detection fails.
+        /// The push environment of the app's tokens. It is `nil` for the detected one
+        /// (``PushEnvironment/detected(in:)``), or production if detection fails.
         public var environment: PushEnvironment?
         /// The process in which ``Martlet`` runs. The default is the app.
         public var role = Role.app
-        /// The time after which a confirmed registration is sent again, in seconds. The default is a day, which tells
-        /// the provider which installations are in use.
+        /// The time after which a confirmed registration is sent again, in seconds. The default is a day, so that the
+        /// provider knows which installations are in use.
         public var refreshInterval: TimeInterval = 24 * 3600
-        /// The maximum time that ``Martlet/receive(_:_:)`` takes to send receipts; later ones are kept for the next
-        /// call. `nil` means 20 seconds in the app, which the system gives 30 in the background, and 2 seconds in the
-        /// extension, for whose content the user waits.
+        /// The maximum time for which ``Martlet/receive(_:_:)`` waits until receipts are sent. Unsent ones are kept for
+        /// the next call. `nil` means 20 seconds in the app, to which the system gives 30 seconds in the background,
+        /// and 2 seconds in the extension, because the user waits for its content.
         public var receiveTimeout: Duration?
 
         /// The value of ``receiveTimeout``, or the default for the role.
         var sendingTime: Duration { self.receiveTimeout ?? (self.role == .app ? .seconds(20) : .seconds(2)) }
 
-        /// The kind of process that uses the storage.
+        /// The kind of process in which ``Martlet`` runs.
         public enum Role: Hashable, Sendable {
             case app
             /// A notification service extension, which creates and sends receipts and changes nothing else.
             case serviceExtension
         }
 
-        /// Creates settings, and checks the arguments.
+        /// Creates settings with a provider, the bundle id of an app and the app's public API key, and checks them.
         /// - Throws: ``ConfigurationError`` that names the wrong setting.
         public init(provider: URL, app: String, key: String) throws(ConfigurationError) {
             let isTLS = provider.scheme?.lowercased() == "https"
@@ -49,7 +49,7 @@ extension Martlet {
             (self.provider, self.app, self.key) = (provider, app, key)
         }
 
-        /// Returns `true` for an `http` URL of a loopback host, at which a simulator may use a provider without TLS.
+        /// Returns whether a URL is an `http` URL of a loopback host, where simulators may use a provider without TLS.
         private static func isLocal(_ host: String, scheme: String?) -> Bool {
             guard scheme?.lowercased() == "http" else { return false }
             let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -74,23 +74,23 @@ extension Martlet {
         }
     }
 
-    /// An event that an app may log or act on. Its description contains no token, secret or user.
+    /// An event that an app may log or react to. Its description contains no token, secret or user.
     public enum Event: Hashable, Sendable, CustomStringConvertible {
-        /// The provider has confirmed a token, with everything that the app has set.
+        /// The provider has confirmed a token, together with all values that the app has set.
         case registered(kind: TokenKind)
         /// The provider has removed the installation.
         case removed
         /// The provider refuses a member of the registration, or the whole request if `member` is `nil`. A refused
-        /// value is not sent again before it changes or the refresh interval has passed.
+        /// value is not sent again until it changes or the refresh interval has passed.
         case refused(member: String?, code: String, message: String)
-        /// The user is not attached: request a proof for this installation from the app's back end, and attach the user
-        /// with it.
+        /// The user is not attached to the installation. Request a user proof for this installation from the app's back
+        /// end, and call ``Martlet/attach(userProof:)`` with it.
         case userProofNeeded(installation: UUID, reason: String)
-        /// A request failed, and will be sent again after the delay `after`.
+        /// A request failed for `reason`, and will be sent again after the delay `after`.
         case retry(Waiting, after: Duration, reason: String)
         case receiptsSent(count: Int)
         case receiptsDropped(count: Int, reason: String)
-        /// Encrypted content cannot be opened, and its placeholder is shown.
+        /// Encrypted content cannot be decrypted, so its placeholder is shown.
         case contentNotOpened(reason: String)
         /// The storage cannot be read or written, for example before the first unlock of a device. Changes are kept in
         /// memory.
@@ -120,9 +120,9 @@ extension Martlet {
         case receipts
     }
 
-    /// A mistake in the app's code: an invalid argument or call.
+    /// An error in the app's code: an invalid argument or a call that is not allowed.
     public enum UsageError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// An argument exceeds a limit. Nothing has changed.
+        /// The argument `name` exceeds a limit or is invalid. The call has changed nothing.
         case invalidArgument(name: String, reason: String)
         /// The call was made in a service extension, which may only create and send receipts.
         case serviceExtension
@@ -137,9 +137,10 @@ extension Martlet {
 
     /// The state of an installation.
     public struct Status: Hashable, Sendable {
-        /// The id of the installation, to which a user proof can be bound.
+        /// The id of the installation, to which the app's back end can limit a user proof.
         public let installation: UUID
-        /// `true` if nothing remains to be sent: the provider has confirmed or refused everything.
+        /// A Boolean value that indicates whether nothing remains to be sent: the provider has confirmed or refused
+        /// everything.
         public let isConfirmed: Bool
         public let preferences: NotificationPreferences
         public let receiptPrivacy: ReceiptPrivacy
@@ -152,9 +153,9 @@ extension Martlet {
 struct Dependencies: Sendable {
     var now: @Sendable () -> Date = { Date() }
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-    /// Waits for the time limit of a call of ``Martlet/synchronize(within:)``.
+    /// A closure that waits for a duration, which is the time limit of a call of ``Martlet/synchronize(within:)``.
     var wait: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-    /// Returns a random number from 0 to 1.
+    /// A closure that returns a random number from 0 to 1, for back-offs.
     var random: @Sendable () -> Double = { Double.random(in: 0...1) }
     var uuid: @Sendable () -> UUID = { UUID() }
 }

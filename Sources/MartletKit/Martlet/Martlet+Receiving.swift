@@ -1,10 +1,10 @@
 public import Foundation
 
 extension Martlet {
-    /// Handles a notification, however it has arrived: decrypts it, calls the app's handler, and creates receipts.
+    /// Handles a notification in whichever way it arrived: decrypts it, calls the app's handler, and creates receipts.
     ///
-    /// After an arrival for which the system gives little time, the call returns when the receipts are sent or have
-    /// failed, but at the latest after ``Configuration/receiveTimeout``, which includes the time of the handler.
+    /// After an arrival for which the system gives little time, the call returns when the receipts were sent or sending
+    /// has failed, but at the latest after ``Configuration/receiveTimeout``, which includes the time of the handler.
     /// Cancelling the task ends the wait immediately. Receipts that are not sent are kept.
     /// - Returns: The values to return to the system.
     public func receive(_ notification: ReceivedNotification, _ arrival: Arrival) async -> Reception {
@@ -30,7 +30,8 @@ extension Martlet {
         return Reception(notification: notification, presentation: presentation, fetchResult: result)
     }
 
-    /// Decrypts the content of a notification. If that fails, reports the failure and returns the placeholder.
+    /// Returns a notification with decrypted content. If it cannot be decrypted, reports the failure and returns the
+    /// placeholder.
     private func opened(_ notification: ReceivedNotification) -> ReceivedNotification {
         guard notification.sealed != nil else { return notification }
         #if Encryption
@@ -43,11 +44,12 @@ extension Martlet {
         #endif
     }
 
-    /// Records a conversion: the user did what a notification was for, such as a purchase. It can be repeated.
+    /// Records a conversion: the user did what a notification was sent for, such as a purchase. A conversion can be
+    /// recorded several times.
     /// - Parameters:
     ///   - notification: The id of a notification that this installation has received in the last 30 days. For any
     ///     other id, nothing is recorded.
-    ///   - name: A name for the conversion, at most 64 bytes; `nil` for none.
+    ///   - name: A name for the conversion, at most 64 bytes, or `nil` for none.
     /// - Throws: ``UsageError`` for a name that is empty or longer.
     public func recordConversion(of notification: UUID, name: String? = nil) throws(UsageError) {
         guard name.map({ Self.isAction($0) }) ?? true else {
@@ -107,17 +109,18 @@ extension Martlet {
         self.apply(self.outbox.prune(privacy: allowed, now: receipt.at))
     }
 
-    /// Returns `true` for a permitted name of an action or a conversion.
+    /// Returns whether the name of an action or a conversion has a permitted length.
     private static func isAction(_ name: String) -> Bool { (1...Receipt.maximumAction).contains(name.utf8.count) }
 
-    /// Keeps a receipt in memory until the storage accepts it.
+    /// Keeps a receipt in memory until the storage accepts it, unless too many are waiting.
     private func keep(_ receipt: Receipt) {
         guard self.unstored.count < ReceiptOutbox.maximum, !self.unstored.contains(where: { $0.name == receipt.name })
         else { return }
         self.unstored.append(receipt)
     }
 
-    /// Loads the receipts that another process has stored since, and drops those that it has removed.
+    /// Stores the receipts that wait in memory, loads those that another process has stored, and drops those that it
+    /// has removed.
     func loadOutbox() {
         do {
             if !self.unstored.isEmpty, let allowed = self.state()?.state.receiptPrivacy {
@@ -145,7 +148,6 @@ extension Martlet {
         }
     }
 
-    /// Applies the outbox's changes to the storage, and reports its events.
     func apply(_ changes: ReceiptOutbox.Changes) {
         do {
             for name in changes.removed { try self.storage.remove(name) }
@@ -158,7 +160,6 @@ extension Martlet {
         for event in changes.events { self.report(event) }
     }
 
-    /// Removes all receipts.
     func removeReceipts() {
         self.unstored = []
         self.loadOutbox()
@@ -170,8 +171,8 @@ extension Martlet {
 // MARK: - The back-off of receipts
 
 extension Martlet {
-    /// The name under which the back-off is stored. The app and its extension share it, because each push starts a
-    /// process of the extension.
+    /// The name under which the back-off is stored. The app and its extension share the back-off, because each push
+    /// starts a new process of the extension.
     private static let backOffName = "outbox"
 
     private func storedBackOff() throws -> RetryDelay {
@@ -179,7 +180,6 @@ extension Martlet {
         return data.flatMap { try? JSONDecoder().decode(RetryDelay.self, from: $0) } ?? RetryDelay()
     }
 
-    /// Stores the back-off if it has changed.
     func storeBackOff() {
         do {
             let backOff = self.outbox.backOff
@@ -203,9 +203,9 @@ extension Arrival {
     ///
     /// An opened notification was delivered and shown too, so that a later event implies the earlier ones.
     /// - Parameters:
-    ///   - isVisible: `true` for a notification with an alert.
+    ///   - isVisible: Pass `true` for a notification with an alert.
     ///   - presentation: The presentation in the foreground.
-    ///   - capabilities: The presentations that the user allows; `nil` if they are not known.
+    ///   - capabilities: The presentations that the user allows, or `nil` if they are not known.
     fileprivate func receipts(
         isVisible: Bool,
         presentation: Presentation,

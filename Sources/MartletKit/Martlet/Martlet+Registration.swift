@@ -3,8 +3,8 @@ public import Foundation
 extension Martlet {
     /// Sets the profile of the device, and records a launch of the app or its return to the foreground.
     ///
-    /// Call it at every launch, and when the user's permission changes. A profile that the provider has already is not
-    /// sent again.
+    /// Call this method at every launch, and when the user's permission changes. A profile that the provider already
+    /// has is not sent again.
     /// - Throws: ``UsageError`` for a string of more than 256 bytes, and in a service extension.
     public func updateProfile(_ profile: DeviceProfile) throws(UsageError) {
         let members = profile.members
@@ -20,7 +20,8 @@ extension Martlet {
         self.storeBackOff()
     }
 
-    /// Registers a token. Call it with every token that the system issues, and at every launch with the device token.
+    /// Registers a token. Call this method with every token that the system issues, and at every launch with the device
+    /// token.
     /// - Throws: ``UsageError`` for an invalid token or kind, and in a service extension.
     public func register(token: Data, kind: TokenKind = .alert) throws(UsageError) {
         guard RegistrationStateMachine.isToken(token, kind) else {
@@ -31,13 +32,13 @@ extension Martlet {
     }
 
     /// Removes a token, such as the token of a Live Activity that has ended, from future registrations.
-    /// - Throws: ``UsageError/serviceExtension``
+    /// - Throws: ``UsageError/serviceExtension`` in a service extension.
     public func forgetToken(of kind: TokenKind) throws(UsageError) { try self.update { $0.remove(kind) } }
 
-    /// Attaches the user whom the app's back end attests with a signed JWT. Call it after the login, and when
-    /// ``Event/userProofNeeded(installation:reason:)`` requests it.
+    /// Attaches the user whom the app's back end attests with a signed JWT, the user proof. Call this method after the
+    /// login, and when ``Event/userProofNeeded(installation:reason:)`` requests it.
     ///
-    /// If the provider refuses the proof, the previous user is detached: the device may be in other hands.
+    /// If the provider refuses the proof, the previous user is detached, because the device may be in other hands.
     /// - Throws: ``UsageError`` for a string that is not a JWT of at most 4,096 bytes, and in a service extension.
     public func attach(userProof: String) throws(UsageError) {
         guard (1...4096).contains(userProof.utf8.count), userProof.utf8.allSatisfy({ (33...126).contains($0) }) else {
@@ -46,20 +47,19 @@ extension Martlet {
         try self.update { $0.want("userProof", .string(userProof)) }
     }
 
-    /// Detaches the user, as after a logout.
-    /// - Throws: ``UsageError/serviceExtension``
+    /// Detaches the user from the installation, for example after a logout.
+    /// - Throws: ``UsageError/serviceExtension`` in a service extension.
     public func detach() throws(UsageError) { try self.update { $0.want("userProof", .null) } }
 
     /// Removes the installation from the provider, and deletes its user, its tokens, its receipts, its preferences and
     /// the keys for encrypted content that are in the same storage.
-    /// - Throws: ``UsageError/serviceExtension``
+    /// - Throws: ``UsageError/serviceExtension`` in a service extension.
     public func unregister() throws(UsageError) {
         try self.update { $0.leave() }
         self.removeReceipts()
         self.removeKeys()
     }
 
-    /// Removes the keys for encrypted content from the storage.
     private func removeKeys() {
         #if Encryption
         do {
@@ -70,7 +70,8 @@ extension Martlet {
         #endif
     }
 
-    /// Replaces all tags of the installation. The app has to allow installations to write them (`installationTags`).
+    /// Replaces all tags of the installation. The app's settings at the provider must allow installations to write them
+    /// (`installationTags`).
     /// - Throws: ``UsageError`` for more than 100 tags, a tag of more than 256 bytes, or more than 8,000 bytes in all,
     ///   and in a service extension.
     public func setTags(_ tags: Set<String>) throws(UsageError) {
@@ -83,7 +84,8 @@ extension Martlet {
 
     /// Sets an attribute to a string, a number or a Boolean, or removes it with `null`.
     ///
-    /// The app has to allow installations to write the attribute (`installationAttributes`). There are at most 100.
+    /// The app's settings at the provider must allow installations to write the attribute (`installationAttributes`).
+    /// An installation has at most 100 attributes.
     /// - Throws: ``UsageError`` for a name or a string of more than 256 bytes, a number that is not finite, a value of
     ///   another type, or more than 100 attributes, and in a service extension.
     public func setAttribute(_ name: String, to value: JSONValue) throws(UsageError) {
@@ -129,16 +131,17 @@ extension Martlet {
     }
 
     /// Sets the level of privacy that the user allows for receipts. A stricter level also applies to unsent receipts.
-    /// - Throws: ``UsageError/serviceExtension``
+    /// - Throws: ``UsageError/serviceExtension`` in a service extension.
     public func setReceiptPrivacy(_ privacy: ReceiptPrivacy) throws(UsageError) {
         try self.update { $0.setReceiptPrivacy(privacy) }
     }
 
     #if Encryption
-    /// Registers the key to which the provider encrypts content; `nil` turns encryption off.
+    /// Registers the key to which the provider encrypts content, or turns encryption off for `nil`.
     ///
-    /// Call it at each launch with ``EncryptionKeys/current()`` of this storage, and after ``EncryptionKeys/rotate()``.
-    /// - Throws: ``UsageError/serviceExtension``
+    /// Call this method at each launch with ``EncryptionKeys/current()`` of this storage, and after
+    /// ``EncryptionKeys/rotate()``.
+    /// - Throws: ``UsageError/serviceExtension`` in a service extension.
     public func setEncryptionKey(_ key: EncryptionKey?) throws(UsageError) {
         let value = key.map { key in
             JSONValue.object(["id": .string(key.id), "key": .string(key.publicKey.base64EncodedString())])
@@ -150,6 +153,6 @@ extension Martlet {
     /// The permitted lengths, in bytes, of tags, attribute names and strings.
     private static let texts = 1...256
 
-    /// Returns `true` for a member of at most 8,000 bytes of JSON, which leaves room for others in a request.
+    /// Returns whether a member has at most 8,000 bytes of JSON, which leaves room for others in a request.
     private static func fits(_ value: JSONValue) -> Bool { value.json.count <= 8000 }
 }

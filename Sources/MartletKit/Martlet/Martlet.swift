@@ -1,14 +1,14 @@
 import Foundation
 
-/// The provider's client in an app, which registers the installation, attaches its user and reports receipts.
+/// A client of the provider in an app, which registers the installation, attaches its user and reports receipts.
 ///
-/// Create one per process and keep it. Each change is stored immediately and sent as soon as possible; no call has to
-/// be repeated after a failure or a restart. An app and its notification service extension share the storage.
+/// Create one per process and keep it. Each change is stored immediately and sent as soon as possible, so that no call
+/// has to be repeated after a failure or a restart. An app and its notification service extension share the storage.
 public actor Martlet {
     /// The name of the registration's state in the storage. Only the app writes it.
     private static let stateName = "state"
-    /// The maximum number of requests in one synchronization, after which it ends. Fewer suffice, because each refusal
-    /// removes a member.
+    /// The maximum number of requests in one synchronization, after which it ends. Normally, fewer suffice, because
+    /// each refusal removes a member from the requests.
     private static let maximumRequests = 250
 
     nonisolated let configuration: Configuration
@@ -19,19 +19,19 @@ public actor Martlet {
     let dependencies: Dependencies
     let environment: PushEnvironment
 
-    /// The state machine of the registration; `nil` until the storage could be read.
+    /// The state machine of the registration, or `nil` before the storage could be read.
     private var machine: RegistrationStateMachine?
     /// The changes to apply to ``machine`` once the storage can be read.
     private var changes: [(inout RegistrationStateMachine) -> Void] = []
     var outbox = ReceiptOutbox()
-    /// The receipts that the storage did not accept, which wait in memory. Beyond ``ReceiptOutbox/maximum`` of them,
-    /// further ones are lost.
+    /// The receipts that the storage did not accept, which wait in memory. If there are ``ReceiptOutbox/maximum`` of
+    /// them, further ones are lost.
     var unstored: [Receipt] = []
-    /// `true` while the stored back-off equals the back-off of the outbox.
+    /// A Boolean value that indicates whether the stored back-off equals that of the outbox.
     var isBackOffStored = true
     private var isSending = false
     private var isDue = false
-    /// The calls of ``synchronize(within:)`` that wait until sending has finished, each under its own id.
+    /// The calls of ``synchronize(within:)`` that wait until sending has finished, by their ids.
     private var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
     private var retry: Task<Void, Never>?
 
@@ -39,8 +39,8 @@ public actor Martlet {
     /// - Parameters:
     ///   - configuration: The settings, with the provider and the app.
     ///   - storage: The persistent storage, which the app shares with its extension.
-    ///   - transport: The transport of requests. By default it is `URLSession`.
-    ///   - handler: The app's reactions to notifications; `nil` for the default ones.
+    ///   - transport: The transport of requests, by default `URLSession`.
+    ///   - handler: The app's reactions to notifications, or `nil` for the default ones.
     ///   - report: A closure that receives each event, for example to log it.
     public init(
         _ configuration: Configuration,
@@ -69,9 +69,10 @@ public actor Martlet {
 
     /// Sends everything that can be sent now, and returns when that is done.
     ///
-    /// Every change and the end of every back-off also start a synchronization. Call it where the system gives the app
-    /// time, such as in a background task. A cancelled task ends its wait immediately; a request in flight continues.
-    /// - Parameter limit: The maximum time to wait; `nil` for no limit.
+    /// Every change and the end of every back-off also start a synchronization. Call this method where the system gives
+    /// the app time, such as in a background task. If the task is cancelled, the call returns immediately, but a
+    /// request in flight continues.
+    /// - Parameter limit: The maximum time to wait, or `nil` for no limit.
     public func synchronize(within limit: Duration? = nil) async {
         self.isDue = true
         if !self.isSending {
@@ -81,7 +82,7 @@ public actor Martlet {
         await self.waitForSending(within: limit)
     }
 
-    /// The state of the installation; `nil` while the storage cannot be read.
+    /// Returns the state of the installation, or `nil` while the storage cannot be read.
     public func status() -> Status? {
         self.loadOutbox()
         return self.state().map { machine in
@@ -99,7 +100,7 @@ public actor Martlet {
 // MARK: - The state
 
 extension Martlet {
-    /// Returns the state of the registration; `nil` while the storage cannot be read.
+    /// Returns the state of the registration, or `nil` while the storage cannot be read.
     func state() -> RegistrationStateMachine? {
         // The extension reads the state again, because the app may have changed it.
         if let machine, self.configuration.role == .app { return machine }
@@ -130,7 +131,7 @@ extension Martlet {
         return machine
     }
 
-    /// Reads the stored state; `nil` if there is none.
+    /// Reads the stored state. Returns `nil` if there is none.
     /// - Throws: An error of the storage.
     private func storedState() throws -> RegistrationState? {
         guard let data = try self.storage.read(Self.stateName) else { return nil }
@@ -143,7 +144,6 @@ extension Martlet {
         return state
     }
 
-    /// Stores the state if it has changed.
     private func store(_ machine: RegistrationStateMachine) {
         guard machine != self.machine else { return }
         self.machine = machine
@@ -159,13 +159,14 @@ extension Martlet {
     }
 
     /// Changes the registration for a call of the app, stores it and sends the change.
-    /// - Throws: ``UsageError/serviceExtension``
+    /// - Throws: ``UsageError/serviceExtension`` in a service extension.
     func update(_ change: @escaping (inout RegistrationStateMachine) -> Void) throws(UsageError) {
         guard self.configuration.role == .app else { throw .serviceExtension }
         self.change(change)
     }
 
-    /// Changes the registration, stores it and sends the change. If the storage cannot be read, the change waits.
+    /// Changes the registration, stores it and sends the change. If the storage cannot be read, the change is made
+    /// later.
     func change(_ change: @escaping (inout RegistrationStateMachine) -> Void) {
         guard var machine = self.state() else { return self.changes.append(change) }
         change(&machine)
@@ -177,7 +178,7 @@ extension Martlet {
 // MARK: - Sending
 
 extension Martlet {
-    /// Waits until sending has finished, the time limit has passed or the task is cancelled.
+    /// Waits until sending has finished, the time limit, if there is one, has passed, or the task is cancelled.
     private func waitForSending(within limit: Duration?) async {
         let (id, wait) = (UUID(), self.dependencies.wait)
         let timer = limit.map { limit in
@@ -270,7 +271,6 @@ extension Martlet {
         }
     }
 
-    /// Schedules a synchronization for the time at which the next back-off ends.
     private func scheduleRetry() {
         self.retry?.cancel()
         self.retry = nil

@@ -32,7 +32,6 @@ extension Martlet.Configuration {
         ["authorization": "Bearer \(self.key)", "content-type": "application/json", "accept": "application/json"]
     }
 
-    /// Creates the HTTP request for a registration or removal.
     func request(_ request: RegistrationStateMachine.Request, installation: UUID) -> TransportRequest {
         let url = self.url(of: installation)
         switch request {
@@ -66,7 +65,6 @@ extension Martlet.Configuration {
         )
     }
 
-    /// Creates the request that sends a batch of receipts.
     func request(_ batch: ReceiptOutbox.Batch, installation: UUID, secret: String) -> TransportRequest {
         self.request("POST", "receipts", installation: installation, secret: secret, body: batch.json)
     }
@@ -74,10 +72,10 @@ extension Martlet.Configuration {
 
 /// The error of a call about a push resource, its messages or an ``XMPPPushAddress`` of this installation.
 public enum InstallationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The provider has not confirmed the installation yet: try again after ``Martlet/Event/registered(kind:)``.
+    /// The provider has not confirmed the installation yet. Try again after ``Martlet/Event/registered(kind:)``.
     case notRegistered
-    /// The network or the provider failed. The call may succeed later, but not before `retryAfter`, the delay that the
-    /// provider asked for; `nil` if it named none.
+    /// The network or the provider failed. The call may succeed later, but not before the delay `retryAfter` that the
+    /// provider requested, or `nil` if it requested none.
     case unavailable(reason: String, retryAfter: Duration?)
     /// The provider refuses the call, with a stable code such as `too_many_push_resources` or `no_component`.
     case refused(code: String, message: String)
@@ -92,7 +90,8 @@ public enum InstallationError: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 extension ProviderResult {
-    /// Returns the members of a successful response. Throws if the request was not performed.
+    /// Returns the members of a successful response.
+    /// - Throws: ``InstallationError`` if the request was not performed.
     func members() throws(InstallationError) -> [String: JSONValue] {
         switch self {
         case .done(let members): return members
@@ -105,7 +104,7 @@ extension ProviderResult {
 extension Martlet {
     /// Sends a request to an API resource of this installation, and returns the members of its response.
     /// - Parameter path: The path relative to the installation, such as `receipts`.
-    /// - Throws: ``InstallationError``, also while the installation is not registered.
+    /// - Throws: ``InstallationError`` if the request fails or the installation is not registered.
     func members(
         _ method: String,
         _ path: String,

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Decides which receipts are kept, and which are sent next.
+/// A state machine that decides which receipts are kept, and which are sent next.
 struct ReceiptOutbox: Equatable, Sendable {
-    /// The maximum number of receipts that wait to be sent, and also of remembered sent receipts. Further waiting ones
-    /// are dropped, those of the lowest ``ReportedEvent/rank`` first.
+    /// The maximum number of receipts that wait to be sent, and likewise of sent receipts that are remembered. If more
+    /// receipts wait, those of the lowest ``ReportedEvent/rank`` are dropped first.
     static let maximum = 1000
     /// The age after which the provider refuses a receipt, in seconds. An older receipt is dropped without being sent.
     static let lifetime: TimeInterval = 30 * 24 * 3600
@@ -13,7 +13,7 @@ struct ReceiptOutbox: Equatable, Sendable {
     private(set) var waiting: [String: Receipt] = [:]
     private var sent: [String: Receipt] = [:]
     var backOff = RetryDelay()
-    /// The maximum number of receipts in the next request, which is halved after the refusal of a whole request.
+    /// The maximum number of receipts in the next request, which is halved after a whole request was refused.
     private var batchSize = Self.batch
 
     /// The receipts to send in one request, all with the same level of privacy.
@@ -26,22 +26,19 @@ struct ReceiptOutbox: Equatable, Sendable {
         }
     }
 
-    /// The changes to apply to the storage, and the events to report.
+    /// The changes to apply to the storage, and the events to report to the app.
     struct Changes: Equatable, Sendable {
-        /// The names of the stored receipts to remove.
         var removed: [String] = []
-        /// The receipts to store as sent.
         var sent: [Receipt] = []
         var events: [Martlet.Event] = []
     }
 
-    /// Returns `true` if no receipt has this name.
+    /// Returns whether no receipt, waiting or sent, has this name.
     func isNew(_ name: String) -> Bool { self.waiting[name] == nil && self.sent[name] == nil }
 
-    /// Returns `true` if the receipt with this name has been sent.
     func isSent(_ name: String) -> Bool { self.sent[name] != nil }
 
-    /// Returns the strictest level of privacy of a notification's receipts; `nil` if the outbox has no receipt for it.
+    /// Returns the strictest level of privacy of a notification's receipts, or `nil` if the outbox contains none.
     func privacy(of notification: UUID) -> ReceiptPrivacy? {
         let known = [self.waiting, self.sent].joined().lazy.filter { $0.value.notification == notification }
         return known.map(\.value.privacy).min()
@@ -64,7 +61,8 @@ struct ReceiptOutbox: Equatable, Sendable {
         self.sent = self.sent.filter { names.contains($0.key) }
     }
 
-    /// Removes receipts that are too old, exceed ``maximum``, or are no longer allowed by the user.
+    /// Removes receipts that are too old, exceed ``maximum``, or are no longer allowed by the user, and returns the
+    /// changes to apply.
     mutating func prune(privacy: ReceiptPrivacy, now: Date) -> Changes {
         var changes = Changes()
         func drop(_ names: [String], reason: String) {
@@ -91,7 +89,7 @@ struct ReceiptOutbox: Equatable, Sendable {
         return changes
     }
 
-    /// Removes all receipts and resets the back-off.
+    /// Removes all receipts, resets the back-off, and returns the changes to apply.
     mutating func removeAll() -> Changes {
         let names = [self.waiting, self.sent].joined().map(\.key)
         (self.waiting, self.sent, self.backOff) = ([:], [:], RetryDelay())
@@ -104,8 +102,8 @@ struct ReceiptOutbox: Equatable, Sendable {
         case send(Batch)
     }
 
-    /// Returns the next step: a batch to send, the end of the back-off, or nothing. A batch contains the oldest
-    /// receipts that have the same level of privacy.
+    /// Returns the next step: a batch to send, the time at which the back-off ends, or nothing. A batch contains the
+    /// oldest receipts that have the same level of privacy.
     func next(privacy: ReceiptPrivacy, now: Date) -> Next {
         guard privacy != .none else { return .nothing }
         let order = self.waiting.values.sorted { ($0.at, $0.name) < ($1.at, $1.name) }
@@ -120,8 +118,8 @@ struct ReceiptOutbox: Equatable, Sendable {
         return .send(batch)
     }
 
-    /// Processes the response to a batch. A batch that failed is sent again later; one that was refused for its
-    /// content, in parts.
+    /// Processes the response to a batch. A batch that failed is sent again later, and one that was refused for its
+    /// content is sent again in parts.
     mutating func completed(_ batch: Batch, _ response: ProviderResult, now: Date, random: Double) -> Changes {
         switch response {
         case .done(let members):
@@ -173,7 +171,7 @@ struct ReceiptOutbox: Equatable, Sendable {
 }
 
 extension ReportedEvent {
-    /// The rank of the event. If there are too many receipts, receipts of the lowest rank are dropped first.
+    /// The rank of the event. If there are too many receipts, those with events of the lowest rank are dropped first.
     var rank: Int {
         switch self {
         case .delivered: 0

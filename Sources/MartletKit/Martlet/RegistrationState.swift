@@ -4,7 +4,7 @@ import Foundation
 struct RegistrationState: Codable, Equatable, Sendable {
     /// The id of the installation, which the device generates.
     var installation: UUID
-    /// The last secret from the provider, which authenticates the installation's requests; `nil` before the first.
+    /// The last secret from the provider, which authenticates the installation's requests, or `nil` before the first.
     var secret: String?
     /// The provider URL and the app for which the rest of the state is valid.
     var target: String
@@ -12,55 +12,52 @@ struct RegistrationState: Codable, Equatable, Sendable {
     var key: String
     /// The current tokens, by the key under which each is stored (``TokenKind/place``).
     var tokens: [String: Token] = [:]
-    /// The members that all tokens share, as the app wants them. An attribute has a member of its own, such as
+    /// The members that all tokens share, as the app wants them. Each attribute is a separate member, such as
     /// `attributes.team`. A member that the app has never set is missing, and the provider keeps its value.
     var wanted: [String: JSONValue] = [:]
-    /// The values of the members that the provider has confirmed. A wanted value that differs is sent.
+    /// The values of the members that the provider has confirmed. A value in ``wanted`` that differs is sent.
     var confirmed: [String: JSONValue] = [:]
-    /// The values that the provider has refused, by the name of the member.
     var refused: [String: Refused] = [:]
-    /// `true` while the app has unregistered and the provider has not removed the installation yet.
+    /// A Boolean value that indicates whether the app has unregistered and the provider has not removed the
+    /// installation yet.
     var isLeaving = false
-    /// The state of the user's attachment, as far as it is known.
     var user = User.none
-    /// The token of a request without a secret that had no response; `nil` for none. It may be registered nevertheless.
+    /// The token of a request without a secret to which no response has arrived, or `nil` for none. The provider may
+    /// have registered it nevertheless.
     var unanswered: Token?
-    /// The last token that the provider has confirmed; `nil` for none. Decisions of the user, such as preferences, are
-    /// sent with it if no other token can be.
+    /// The last token that the provider has confirmed, or `nil` for none. Decisions of the user, such as preferences,
+    /// are sent with it if no other token can be.
     var registered: Token?
-    /// The maximum size of the shared members in a request, in bytes. It is reduced after a refusal for the size.
+    /// The maximum size, in bytes, of the members in a request that all tokens share. It is reduced after the provider
+    /// refused a request because of its size.
     var room = RegistrationStateMachine.maximumShared
-    /// The last time at which a new id replaced the installation's, because the provider did not accept its secret;
-    /// `nil` if none did.
+    /// The last time at which the installation received a new id because the provider did not accept its secret, or
+    /// `nil` if it never did.
     var replacedAt: Date?
     var backOff = RetryDelay()
-    /// The level of privacy that the user allows for receipts.
     var receiptPrivacy = ReceiptPrivacy.device
 
     /// The state of a user's attachment to an installation, as far as it is known.
     enum User: String, Codable, Equatable, Sendable {
-        /// The state of an installation for which the provider has no user.
         case none
-        /// The state after a user proof was sent that has had no response yet. No user was attached before.
+        /// The state in which a user proof was sent but no response has arrived, and no user was attached before.
         case proofSent
-        /// The state of an installation to which a user is attached, or may be: a response was lost.
+        /// The state of an installation to which a user is attached, or may be because a response was lost.
         case attached
     }
 
     /// A token of the installation, stored under its ``place``.
     struct Token: Codable, Equatable, Sendable {
-        /// The token in hexadecimal digits.
         var text: String
         var environment: PushEnvironment
         let kind: String
         let activity: String?
         var registeredAt: Date
-        /// The last token under this key that the provider has confirmed; `nil` for none.
+        /// The last token of this ``place`` that the provider has confirmed, or `nil` for none.
         var confirmed: Confirmed?
-        /// The last token under this key that the provider has refused; `nil` for none.
+        /// The last token of this ``place`` that the provider has refused, or `nil` for none.
         var refused: Confirmed?
 
-        /// The key under which the token is stored (``TokenKind/place``).
         var place: String { self.activity.map { "\(self.kind) \($0)" } ?? self.kind }
 
         /// A token that the provider confirmed or refused, with the time at which it did so.
@@ -70,8 +67,8 @@ struct RegistrationState: Codable, Equatable, Sendable {
             let at: Date
         }
 
-        /// Returns `true` if a confirmation or refusal is about the present token and is younger than `interval`
-        /// seconds; `false` also for `nil`.
+        /// Returns whether a confirmation or refusal is about the present token and is younger than `interval` seconds.
+        /// The result is `false` for `nil`.
         func isFresh(_ past: Confirmed?, now: Date, interval: TimeInterval) -> Bool {
             guard let past, past.text == self.text, past.environment == self.environment else { return false }
             // A time in the future is left from a clock that has been set back.

@@ -1,20 +1,20 @@
 import Foundation
 
-/// Decides which requests register an installation with the provider, and when they are sent.
-///
-/// Requests are sent one at a time, because the first response contains the secret that the next request needs. A value
-/// that changes while a request is in flight differs from the confirmed one, and is sent next.
+/// A state machine that decides which requests register an installation with the provider, and when they are sent.
+/// Requests are sent one at a time, because the first response contains the secret that the next request requires. A
+/// value that changes while a request is in flight differs from the confirmed one, and is sent next.
 struct RegistrationStateMachine: Equatable, Sendable {
-    /// The maximum number of Live Activity tokens. A further one replaces the oldest, as at the provider.
+    /// The maximum number of Live Activity tokens. A further one replaces the oldest, as it does at the provider.
     static let maximumActivities = 32
-    /// The delay after a whole request is refused, in seconds. No change on the device can avert the refusal.
+    /// The delay after the provider has refused a whole request, in seconds. It is long, because no change on the
+    /// device can prevent another refusal.
     static let pause: TimeInterval = 24 * 3600
     /// The minimum time between two replacements of the installation's id, in seconds.
     private static let replacementInterval: TimeInterval = 3600
     /// The maximum size, in bytes, of the members in a request that all tokens share. The provider accepts requests of
     /// 16 KiB. The rest is sent in the next request.
     static let maximumShared = 12_000
-    /// The maximum number of attributes, so that the state fits into one value of the storage. A further one is
+    /// The maximum number of attributes, so that the state fits into one value of the storage. Further ones are
     /// refused.
     static let maximumAttributes = 100
     /// The members that every request repeats, even if they have not changed.
@@ -46,7 +46,6 @@ struct RegistrationStateMachine: Equatable, Sendable {
     enum Request: Equatable, Sendable {
         /// Register a token, with the members that all tokens share.
         case register(Registration)
-        /// Remove the installation.
         case remove(secret: String)
     }
 
@@ -63,8 +62,8 @@ struct RegistrationStateMachine: Equatable, Sendable {
         case send(Request)
     }
 
-    /// Returns the next step: a request to send, the end of the back-off, or nothing. Before a request is sent,
-    /// ``started(_:)`` must be called.
+    /// Returns the next step: a request to send, the time at which the back-off ends, or nothing. Before the caller
+    /// sends a request, it must call ``started(_:)``.
     func next(now: Date) -> Next {
         guard let request = self.request(now: now) else { return .nothing }
         if let until = self.state.backOff.wait(now: now) { return .wait(until: until) }
@@ -107,8 +106,8 @@ struct RegistrationStateMachine: Equatable, Sendable {
         return .register(Registration(place: place, token: token, secret: self.state.secret, shared: shared))
     }
 
-    /// Returns a request that sends the user's own decisions when no token of the app can be sent. It repeats the last
-    /// token that the provider has confirmed.
+    /// Returns a request that sends the decisions of the user when no token of the app can be sent, or `nil` if there
+    /// is nothing to send. It repeats the last token that the provider has confirmed.
     private func requestWithoutToken(_ changes: [String: JSONValue]) -> Request? {
         let decisions = changes.filter { ["userProof", "preferences"].contains($0.key) }
         guard !decisions.isEmpty, let secret = self.state.secret, let token = self.state.registered else { return nil }
@@ -117,7 +116,7 @@ struct RegistrationStateMachine: Equatable, Sendable {
     }
 
     /// Returns as many members as fit into a request. Changed members precede repeated ones, so that each request makes
-    /// progress; the user proof, the preferences and the encryption key precede other members.
+    /// progress. Among them, the user proof, the preferences and the encryption key precede other members.
     private func first(_ members: [String: JSONValue], changes: [String: JSONValue]) -> [String: JSONValue] {
         let ranks = ["userProof", "preferences", "encryptionKey"]
         func rank(_ name: String) -> Int {
@@ -134,7 +133,6 @@ struct RegistrationStateMachine: Equatable, Sendable {
         return taken
     }
 
-    /// Returns the size of a member in a request, in bytes.
     private static func size(_ name: String, _ value: JSONValue) -> Int {
         JSONValue.string(name).json.count + value.json.count + 2
     }
@@ -151,18 +149,18 @@ struct RegistrationStateMachine: Equatable, Sendable {
         return (-3600..<self.refreshInterval).contains(now.timeIntervalSince(refused.at))
     }
 
-    /// Returns `true` if there is a token and nothing is left to be sent.
+    /// Returns whether there is a token and nothing is left to be sent.
     func isConfirmed(now: Date) -> Bool { self.request(now: now) == nil && !self.state.tokens.isEmpty }
 }
 
 // MARK: - Changes by the app
 
 extension RegistrationStateMachine {
-    /// Returns `true` if the token and the name of its kind have permitted lengths.
+    /// Returns whether the token and the name of its kind have permitted lengths.
     static func isToken(_ token: Data, _ kind: TokenKind) -> Bool { (1...512).contains(token.count) && kind.isValid }
 
-    /// Sets the token of a kind, which replaces an earlier one. Returns `false` for a token of an invalid length or
-    /// kind.
+    /// Sets the token of a kind, which replaces an earlier one. Returns `true` if it is valid, and `false` for a token
+    /// of an invalid length or kind.
     mutating func register(_ token: Data, as kind: TokenKind, environment: PushEnvironment, now: Date) -> Bool {
         guard Self.isToken(token, kind) else { return false }
         let text = token.hexadecimal
@@ -182,17 +180,16 @@ extension RegistrationStateMachine {
 
     mutating func remove(_ kind: TokenKind) { self.state.tokens[kind.place] = nil }
 
-    /// Sets the wanted value of a member that all tokens share.
     mutating func want(_ name: String, _ value: JSONValue) { self.state.wanted[name] = value }
 
-    /// Sets or removes an attribute. Returns `false` if it would exceed the maximum number.
+    /// Sets or removes an attribute. Returns `true` if it was changed, and `false` if it would exceed the maximum.
     mutating func setAttribute(_ name: String, to value: JSONValue) -> Bool {
         guard self.hasRoom(forAttribute: name) else { return false }
         self.want("attributes.\(name)", value)
         return true
     }
 
-    /// Returns `true` if the attribute exists or the maximum number is not reached.
+    /// Returns whether the attribute exists or the maximum number is not reached.
     func hasRoom(forAttribute name: String) -> Bool {
         let names = self.state.wanted.keys.filter { $0.hasPrefix("attributes.") }
         return names.count < Self.maximumAttributes || names.contains("attributes.\(name)")
@@ -203,7 +200,8 @@ extension RegistrationStateMachine {
     /// Records a launch of the app, which ends the back-off unless the provider requested it or a retry cannot help.
     mutating func launched() { self.state.backOff.launched() }
 
-    /// Requests the removal of the installation, and removes everything except the device profile from the state.
+    /// Requests the removal of the installation from the provider, and removes everything except the device profile
+    /// from the state.
     mutating func leave() {
         // Without a request there is nothing to remove.
         self.state.isLeaving = self.state.secret != nil || self.state.unanswered != nil
@@ -279,7 +277,8 @@ extension RegistrationStateMachine {
         self.state.user = .none
     }
 
-    /// Treats the removal as complete if the provider refuses the secret or the token. Other refusals are retried.
+    /// Processes the refusal of a removal. It counts as complete if the provider refuses the secret or the token, and
+    /// is retried otherwise.
     private mutating func refuseLeaving(
         _ request: Request,
         _ refusal: ProviderRefusal,
@@ -327,7 +326,8 @@ extension RegistrationStateMachine {
         }
     }
 
-    /// Excludes refused members from requests until they change, so that the rest can be registered.
+    /// Excludes refused members from requests until they change, so that the rest can be registered. Returns the events
+    /// to report.
     private mutating func refuse(_ registration: Registration, _ refusal: ProviderRefusal, now: Date) -> [Martlet.Event]
     {
         let root = refusal.field.map { String($0.prefix { $0 != "." && $0 != "[" }) }
@@ -368,7 +368,8 @@ extension RegistrationStateMachine {
         return [event]
     }
 
-    /// Reduces the size of the next request. A member that is too large alone is treated as refused.
+    /// Reduces the size of the next request. A single member that is too large is treated as refused. Returns the
+    /// events to report.
     private mutating func shrink(_ registration: Registration, _ refusal: ProviderRefusal, now: Date) -> [Martlet.Event]
     {
         guard registration.shared.count > 1 else {
@@ -379,7 +380,8 @@ extension RegistrationStateMachine {
         return []
     }
 
-    /// Replaces the installation's id, because the provider has the present id with another secret.
+    /// Replaces the installation's id, because the provider has another secret for the present id. Returns the events
+    /// to report.
     private mutating func replace(by installation: UUID, _ refusal: ProviderRefusal, now: Date) -> [Martlet.Event] {
         if let last = self.state.replacedAt, abs(now.timeIntervalSince(last)) < Self.replacementInterval {
             self.state.backOff.pause(for: Self.pause, now: now)

@@ -1,6 +1,5 @@
-/// The address to which a chat account's server reports messages while the app is offline (XEP-0357).
-///
-/// Store it with the account, because the provider returns the secret only once.
+/// The address to which a chat account's server reports messages while the app is offline (XEP-0357). Store it with the
+/// account, because the provider returns the secret only once.
 public struct XMPPPushAddress: Hashable, Sendable, Codable {
     /// The JID of the push component to which the account's server publishes.
     public let jid: String
@@ -8,7 +7,8 @@ public struct XMPPPushAddress: Hashable, Sendable, Codable {
     /// The secret with which the server proves that the account's owner has agreed.
     public let secret: String
 
-    /// Creates an address from the values that the app has stored.
+    /// Creates an address from the values that the app has stored: the JID of the push component, the name of its node,
+    /// and the secret.
     public init(jid: String, node: String, secret: String) { (self.jid, self.node, self.secret) = (jid, node, secret) }
 
     /// Returns the stanza that enables reports from the server. The account's client sends it on its stream.
@@ -27,7 +27,7 @@ public struct XMPPPushAddress: Hashable, Sendable, Codable {
     }
 
     /// Returns the stanza that disables reports from the server.
-    /// - Parameter id: The id of the request.
+    /// - Parameter id: The id of the request, without which servers refuse it.
     public func disableStanza(id: String) -> String {
         """
         <iq type='set' id='\(Self.escaped(id))'>\
@@ -51,12 +51,12 @@ public struct XMPPPushAddress: Hashable, Sendable, Codable {
 extension Martlet {
     /// Creates an address for the server of a chat account. A failed request is not repeated automatically.
     ///
-    /// The server's reports arrive as alerts that the extension fills in, or in the background. An installation has at
-    /// most 20 addresses; a further one replaces the oldest.
+    /// The server's reports arrive as alerts whose text the extension adds, or in the background. An installation has
+    /// at most 20 addresses. A further one replaces the oldest.
     /// - Parameters:
     ///   - domain: The domain of the account: `example.com` of `ada@example.com`.
-    ///   - account: The app's own name for the account, which each push contains; `nil` for none.
-    /// - Throws: ``InstallationError``
+    ///   - account: The app's name for the account, which each push contains, or `nil` for none.
+    /// - Throws: ``InstallationError`` if the request fails.
     public func xmppPushAddress(
         domain: String,
         account: String? = nil
@@ -70,8 +70,8 @@ extension Martlet {
         return XMPPPushAddress(jid: jid, node: node, secret: secret)
     }
 
-    /// Removes an address. The server drops its registration when it next reports. Removing it again has no effect.
-    /// - Throws: ``InstallationError``
+    /// Removes an address. The chat server drops its registration at its next report. Removing it again has no effect.
+    /// - Throws: ``InstallationError`` if the request fails.
     public func removeXMPPPushAddress(_ address: XMPPPushAddress) async throws(InstallationError) {
         do throws(InstallationError) {
             _ = try await self.members("DELETE", "xmpp-nodes/\(address.node)")

@@ -5,10 +5,10 @@ public import Foundation
 public struct IssueCatalogue: Hashable, Sendable {
     /// The issues. Entries that cannot be parsed are left out.
     public let issues: [CatalogueIssue]
-    /// The cursor of the next page; `nil` on the last page.
+    /// The cursor of the next page, or `nil` on the last page.
     public let next: String?
-    /// The entity tag of the page, with which a later request returns the page only if it has changed; `nil` if it has
-    /// none.
+    /// The entity tag of the page, by which a later request loads the page only if it has changed. It is `nil` if the
+    /// page has none.
     public let entityTag: String?
 
     init(_ members: [String: JSONValue], entityTag: String?, base: URL) throws(NewsstandError) {
@@ -23,7 +23,7 @@ public struct IssueCatalogue: Hashable, Sendable {
         (self.issues, self.next, self.entityTag) = (issues, next, entityTag)
     }
 
-    /// Returns both pages as one, which has the next page's ``next`` and this page's ``entityTag``.
+    /// Returns this page and the next one as one page, with ``next`` of the latter and ``entityTag`` of the former.
     func followed(by page: IssueCatalogue) -> IssueCatalogue {
         IssueCatalogue(issues: self.issues + page.issues, next: page.next, entityTag: self.entityTag)
     }
@@ -35,13 +35,13 @@ public struct CatalogueIssue: Hashable, Sendable, Codable {
     public let publication: UUID
     public let publicationName: String
     public let title: String
-    /// The number that is printed on the issue; `nil` if it has none.
+    /// The number that is printed on the issue, or `nil` if it has none.
     public let number: String?
     /// The publication day, in the form `2026-11-20`.
     public let date: String
-    /// `true` if everybody may download the issue; `false` if only after a purchase.
+    /// A Boolean value that indicates whether everybody may download the issue. If not, a purchase is required.
     public let isFree: Bool
-    /// The cover image; `nil` if the issue has none.
+    /// The cover image, or `nil` if the issue has none.
     public let cover: PublishedFile?
     /// The files of the issue, one for each screen size.
     public let renditions: [IssueRendition]
@@ -50,6 +50,7 @@ public struct CatalogueIssue: Hashable, Sendable, Codable {
     static let maximumProduct = 256
 
     /// Parses an entry of the catalogue. Returns `nil` if the entry is not valid.
+    /// - Parameter base: The URL of the provider, to which the URL of the cover may be relative.
     init?(_ entry: JSONValue, base: URL) {
         guard let members = entry.object, let product = members["productId"]?.string,
             (1...Self.maximumProduct).contains(product.utf8.count),
@@ -110,7 +111,8 @@ public struct PublishedFile: Hashable, Sendable, Codable {
 }
 
 extension String {
-    /// `true` for the 64 digits of a SHA-256, which are safe in a file name.
+    /// A Boolean value that indicates whether the string consists of the 64 digits of a SHA-256, which are safe in a
+    /// file name.
     fileprivate var isSHA256: Bool {
         self.utf8.count == 64
             && self.utf8.allSatisfy {

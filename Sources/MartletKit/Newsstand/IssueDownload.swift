@@ -1,17 +1,17 @@
 #if canImport(CryptoKit) || Encryption
 import Foundation
 
-/// The state machine of one download. Some bytes of the file may already be present.
+/// A state machine for the download of one file. Some bytes of the file may already be present.
 struct IssueDownload {
-    /// The maximum number of bytes that are kept of the body of an error response.
+    /// The maximum number of bytes that are kept of the body of an error response. The rest is dropped.
     static let maximumError = 16 * 1024
 
     private enum State {
-        /// The request was sent, and no response has arrived yet.
+        /// A state in which the request was sent and no response has arrived yet.
         case requested
-        /// The body is arriving. The value is the number of the file's bytes that are present so far.
+        /// A state in which the body is arriving. The value is the number of the file's bytes that are present so far.
         case receiving(Int64)
-        /// The response is an error, and its body is being read.
+        /// A state in which the response is an error, and its body is being read.
         case refused(TransportResponse)
     }
 
@@ -20,7 +20,7 @@ struct IssueDownload {
     private var state = State.requested
 
     /// Creates the state of a download whose request is to be sent.
-    /// - Parameter present: The number of bytes that are already present, at most the file's size.
+    /// - Parameter present: The number of bytes that are already present, which must not exceed the size of the file.
     init(_ file: PublishedFile, present: Int64) { (self.file, self.present) = (file, present) }
 
     /// The header fields of the request. They request the missing bytes, or the whole file if it has changed.
@@ -34,16 +34,15 @@ struct IssueDownload {
     }
 
     enum OnResponse: Equatable {
-        /// Append the body to the present bytes.
+        /// Append the body to the bytes that are present.
         case append
-        /// Remove the present bytes, and store the body from the start.
+        /// Remove the bytes that are present, and store the body from the start.
         case beginAnew
-        /// Read the body of the error response.
         case readError
     }
 
-    /// Processes the head of a response, before its body arrives.
-    /// - Throws: ``NewsstandError/malformed(_:)``
+    /// Processes the head of a response, and returns what to do with its body.
+    /// - Throws: ``NewsstandError/malformed(_:)`` for a response that does not fit the request.
     mutating func responded(_ response: TransportResponse) throws(NewsstandError) -> OnResponse {
         switch response.status {
         case 206 where self.present > 0:
@@ -69,7 +68,7 @@ struct IssueDownload {
         case skip
     }
 
-    /// Processes the next bytes of the body.
+    /// Processes the next bytes of the body, and returns what to do with them.
     /// - Throws: ``NewsstandError/wrongContent`` for more bytes than the file has.
     mutating func received(_ bytes: Data) throws(NewsstandError) -> OnBytes {
         switch self.state {
@@ -86,7 +85,8 @@ struct IssueDownload {
     }
 
     /// Checks the download after the end of the body.
-    /// - Throws: The error of the response; ``NewsstandError/unavailable(reason:retryAfter:)`` for a short body.
+    /// - Throws: The error of the response, or ``NewsstandError/unavailable(reason:retryAfter:)`` for a body that is
+    ///   too short.
     func ended() throws(NewsstandError) {
         switch self.state {
         case .receiving(let count): guard count == self.file.size else { throw Self.broken }
@@ -98,12 +98,12 @@ struct IssueDownload {
     private static let broken = NewsstandError.unavailable(reason: "the connection was broken off", retryAfter: nil)
 }
 
-/// Performs one download, as ``IssueDownload`` decides.
+/// A transfer that performs one download, as ``IssueDownload`` decides.
 final class IssueTransfer: Sendable {
     /// The maximum time without a received byte, after which the download fails.
     static let silence: Duration = .seconds(30)
 
-    /// The request for the missing bytes; `nil` if none is missing.
+    /// The request for the missing bytes, or `nil` if none is missing.
     let request: TransportRequest?
     private let file: PublishedFile
     private let partial: any PartialContent
@@ -127,7 +127,8 @@ final class IssueTransfer: Sendable {
             : TransportRequest(method: "GET", url: file.url, headers: download.headers, deadline: Self.silence)
     }
 
-    /// Processes a part of the response.
+    /// Processes a part of the response, and stores the bytes of a body.
+    /// - Throws: ``NewsstandError`` if the download fails.
     func receive(_ part: ResponsePart) throws(NewsstandError) {
         try self.download.withLock { download throws(NewsstandError) in
             switch part {
@@ -146,6 +147,7 @@ final class IssueTransfer: Sendable {
     }
 
     /// Checks the file after the end of the response.
+    /// - Throws: ``NewsstandError`` for a file that is incomplete or has another SHA-256.
     func finish() throws(NewsstandError) {
         if self.request != nil {
             try self.download.withLock { download throws(NewsstandError) in try download.ended() }

@@ -3,18 +3,18 @@ public import Foundation
 
 /// The proof of a reader's purchases.
 public struct PurchaseProof: Hashable, Sendable {
-    /// The signed transactions of the app store, in the form of StoreKit 2 (`jwsRepresentation`); at most 20.
+    /// The signed transactions of the app store, in the form of StoreKit 2 (`jwsRepresentation`). At most 20 are
+    /// allowed.
     public var transactions: [String]
-    /// The reader's account at the publisher; `nil` for none.
+    /// The reader's account at the publisher, or `nil` for none.
     public var account: String?
-    /// The reader's token from the publisher's own server; `nil` for none.
+    /// The reader's token from the publisher's server, or `nil` for none.
     public var authToken: String?
 
     public init(transactions: [String] = [], account: String? = nil, authToken: String? = nil) {
         (self.transactions, self.account, self.authToken) = (transactions, account, authToken)
     }
 
-    /// The members by which a request contains the proof.
     var members: [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         if !self.transactions.isEmpty { members["transactions"] = .array(self.transactions.map { .string($0) }) }
@@ -32,7 +32,7 @@ public struct IssueEntitlement: Hashable, Sendable {
         case entitled(by: String)
         /// The reader may not download the product, for a reason with a stable code such as `not_entitled`.
         case refused(code: String, message: String)
-        /// The provider cannot decide now. Repeat the request after `retryAfter`.
+        /// The provider cannot decide now. Repeat the request after the delay `retryAfter`.
         case unavailable(message: String, retryAfter: Duration)
     }
 
@@ -59,11 +59,12 @@ public struct IssueEntitlement: Hashable, Sendable {
 
 /// The permission to download an issue.
 public struct DownloadGrant: Hashable, Sendable {
-    /// The file. A download of it must begin before ``expiresAt``.
+    /// The file of the issue. Its download must begin before ``expiresAt``.
     public let file: PublishedFile
     /// The screen size for which the file is made, in pixels.
     public let screenSize: String
-    /// `true` for a file of the requested screen size; `false` for the nearest smaller size.
+    /// A Boolean value that indicates whether the file is for the requested screen size instead of the nearest smaller
+    /// one.
     public let isExact: Bool
     /// The grounds of the entitlement: `free`, `transaction` or `publisher`.
     public let entitledBy: String

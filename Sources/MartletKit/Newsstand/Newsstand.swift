@@ -1,34 +1,33 @@
 #if canImport(CryptoKit) || Encryption
 public import Foundation
 
-/// A client for a publisher's issues: their catalogue, the reader's entitlement to them, and their files.
-///
-/// It caches nothing and repeats no request. The app decides when to repeat one.
+/// A client for a publisher's issues: their catalogue, the reader's entitlement to them, and their files. It caches
+/// nothing and repeats no request, so that the app decides when to repeat one.
 public struct Newsstand: Sendable {
     /// The characters that need no encoding anywhere in a URL (RFC 3986 section 2.3).
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
     )
-    /// The maximum number of issues on a page of the catalogue. A larger limit is clamped to it.
+    /// The maximum number of issues on a page of the catalogue. A larger limit is reduced to it.
     public static let maximumPage = 100
 
     private let configuration: Martlet.Configuration
     private let transport: any DownloadTransport
 
     /// Creates a client for the issues that a provider publishes.
-    /// - Parameter transport: The transport of requests and downloads. By default it is `URLSession`.
+    /// - Parameter transport: The transport of requests and downloads, by default `URLSession`.
     public init(_ configuration: Martlet.Configuration, transport: any DownloadTransport = URLSessionTransport()) {
         (self.configuration, self.transport) = (configuration, transport)
     }
 
     /// Loads a page of the published issues, the newest first.
     /// - Parameters:
-    ///   - account: The account at the publisher, whose own publications are included; `nil` for none.
-    ///   - limit: The maximum number of issues, 1 to ``maximumPage``.
-    ///   - cursor: ``IssueCatalogue/next`` of the previous page; `nil` for the first page.
-    ///   - entityTag: ``IssueCatalogue/entityTag`` of the app's copy; `nil` if it has none.
-    /// - Returns: The page; `nil` if nothing has changed.
-    /// - Throws: ``NewsstandError``
+    ///   - account: The account at the publisher, whose publications are included, or `nil` for none.
+    ///   - limit: The maximum number of issues, from 1 to ``maximumPage``.
+    ///   - cursor: ``IssueCatalogue/next`` of the previous page, or `nil` for the first page.
+    ///   - entityTag: ``IssueCatalogue/entityTag`` of the app's copy, or `nil` if it has none.
+    /// - Returns: The page, or `nil` if nothing has changed.
+    /// - Throws: ``NewsstandError`` if the request fails.
     public func catalogue(
         account: String? = nil,
         limit: Int = Self.maximumPage,
@@ -48,12 +47,11 @@ public struct Newsstand: Sendable {
 
     /// Loads the published issues page by page, the newest first.
     /// - Parameters:
-    ///   - account: The account at the publisher, whose own publications are included; `nil` for none.
-    ///   - maximum: The maximum number of issues, rounded up to whole pages. Further ones follow
-    ///     ``IssueCatalogue/next``.
-    ///   - entityTag: ``IssueCatalogue/entityTag`` of the app's copy; `nil` if it has none.
-    /// - Returns: The issues as one page; `nil` if nothing has changed.
-    /// - Throws: ``NewsstandError``
+    ///   - account: The account at the publisher, whose publications are included, or `nil` for none.
+    ///   - maximum: The maximum number of issues, rounded up to whole pages. ``IssueCatalogue/next`` leads to others.
+    ///   - entityTag: ``IssueCatalogue/entityTag`` of the app's copy, or `nil` if it has none.
+    /// - Returns: The issues as one page, or `nil` if nothing has changed.
+    /// - Throws: ``NewsstandError`` if the request fails.
     package func issues(
         account: String?,
         maximum: Int,
@@ -71,10 +69,10 @@ public struct Newsstand: Sendable {
 
     /// Requests the reader's entitlements to products.
     /// - Parameters:
-    ///   - products: 1 to 100 product ids.
-    ///   - proof: The proof of the reader's purchases; without one by default.
+    ///   - products: The ids of 1 to 100 products.
+    ///   - proof: The proof of the reader's purchases, by default none.
     /// - Returns: One entry for each product, in the order of `products`.
-    /// - Throws: ``NewsstandError``
+    /// - Throws: ``NewsstandError`` if the request fails.
     public func entitlements(
         to products: [String],
         proof: PurchaseProof = PurchaseProof()
@@ -94,8 +92,9 @@ public struct Newsstand: Sendable {
     /// - Parameters:
     ///   - product: The product id of the issue.
     ///   - screenSize: The size of the screen in pixels, such as `2048x1536`.
-    ///   - proof: The proof of the reader's purchases; without one by default.
-    /// - Throws: ``NewsstandError``, for a reader who is not entitled ``NewsstandError/refused(code:message:)``.
+    ///   - proof: The proof of the reader's purchases, by default none.
+    /// - Throws: ``NewsstandError`` if the request fails, such as ``NewsstandError/refused(code:message:)`` for a
+    ///   reader who is not entitled.
     public func downloadGrant(
         for product: String,
         screenSize: String,
@@ -120,7 +119,7 @@ public struct Newsstand: Sendable {
     /// - Parameters:
     ///   - destination: The location of the complete file. Its folder must exist.
     ///   - progress: A closure that receives the number of bytes so far, including those of earlier attempts.
-    /// - Throws: ``NewsstandError``
+    /// - Throws: ``NewsstandError`` if the download fails.
     @concurrent
     public func download(
         _ file: PublishedFile,
@@ -133,6 +132,7 @@ public struct Newsstand: Sendable {
     }
 
     /// Downloads the missing bytes of a file, and verifies the complete file.
+    /// - Throws: ``NewsstandError`` if the download fails or the file has another SHA-256.
     @concurrent
     package func download(
         _ file: PublishedFile,
@@ -183,7 +183,7 @@ public struct Newsstand: Sendable {
     }
 
     /// Returns the members of a response.
-    /// - Throws: The error of the response; ``NewsstandError/malformed(_:)`` if it has no JSON object.
+    /// - Throws: The error of the response, or ``NewsstandError/malformed(_:)`` if it has no JSON object.
     private static func members(of response: TransportResponse) throws(NewsstandError) -> [String: JSONValue] {
         if let error = NewsstandError(response) { throw error }
         guard let members = JSONValue(json: response.body)?.object else {
@@ -195,8 +195,8 @@ public struct Newsstand: Sendable {
 
 /// An error of ``Newsstand``.
 public enum NewsstandError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The network or the provider failed. The call may succeed later, but not before `retryAfter`, the delay that the
-    /// provider asked for; `nil` if it named none.
+    /// The network or the provider failed. The call may succeed later, but not before the delay `retryAfter` that the
+    /// provider requested, or `nil` if it requested none.
     case unavailable(reason: String, retryAfter: Duration?)
     /// The provider refuses the call, with a stable code such as `not_entitled` or `address_expired`.
     case refused(code: String, message: String)
@@ -232,7 +232,6 @@ public enum NewsstandError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Converts an error of the file system.
     init(file error: any Error) {
         let cause = (error as NSError).userInfo[NSUnderlyingErrorKey]
         let code = (error as? POSIXError)?.code ?? (cause as? POSIXError)?.code

@@ -6,14 +6,13 @@ import CryptoKit
 #endif
 package import Foundation
 
-/// The received bytes of a file. Only one download at a time may use them.
+/// The received bytes of a file, wherever they are stored. Only one download at a time may use them.
 package protocol PartialContent: AnyObject, Sendable {
-    /// The number of received bytes.
     var count: Int64 { get }
-    /// The SHA-256 of the received bytes, in hexadecimal digits.
     var sha256: String { get }
     func append(_ bytes: Data) throws(NewsstandError)
-    /// Removes all bytes.
+    /// Removes all received bytes.
+    /// - Throws: ``NewsstandError/storage(_:)`` if they cannot be removed.
     func removeAll() throws(NewsstandError)
 }
 
@@ -36,7 +35,7 @@ package final class PartialFile: PartialContent {
     private let state: LockedValue<State>
 
     /// Opens the partial file of an earlier download, or creates an empty one.
-    /// - Throws: ``NewsstandError``
+    /// - Throws: ``NewsstandError`` if the file cannot be opened or created.
     package init(beside destination: URL) throws(NewsstandError) {
         self.url = Self.place(beside: destination)
         do {
@@ -53,7 +52,6 @@ package final class PartialFile: PartialContent {
 
     deinit { self.state.withLock { try? $0.file.close() } }
 
-    /// Returns the location of the partial file for a destination.
     package static func place(beside destination: URL) -> URL { destination.appendingPathExtension("part") }
 
     package var count: Int64 { self.state.withLock { $0.count } }
@@ -75,6 +73,7 @@ package final class PartialFile: PartialContent {
     }
 
     /// Moves the partial file to the location of the complete file. An existing file is replaced.
+    /// - Throws: ``NewsstandError`` if the file cannot be moved.
     package func place(at destination: URL) throws(NewsstandError) {
         try self.change { state in
             try state.file.synchronize()

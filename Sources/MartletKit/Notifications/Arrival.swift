@@ -1,4 +1,4 @@
-/// The way in which a notification reaches the app.
+/// The way in which a notification, or the user's reaction to it, reaches the app.
 public enum Arrival: Hashable, Sendable {
     /// The user launched the app by opening the notification.
     case launch
@@ -8,8 +8,7 @@ public enum Arrival: Hashable, Sendable {
     case background
     /// The user opened the notification.
     case opened
-    /// The user chose the action with this identifier. `text` is the user's input; `nil` for an action without text
-    /// input.
+    /// The user chose the action with this identifier. `text` is the user's input, or `nil` for one without text input.
     case action(String, text: String? = nil)
     /// The user dismissed the notification, which is reported for categories with the option `customDismissAction`.
     case dismissed
@@ -42,7 +41,7 @@ public protocol NotificationHandler: Sendable {
     func fetch(for notification: ReceivedNotification) async -> FetchResult
     /// Shows the content to which an opened notification refers.
     func open(_ notification: ReceivedNotification) async
-    /// Carries out the action that the user chose. `text` is the user's input; `nil` for an action without text input.
+    /// Carries out the action that the user chose. `text` is the user's input, or `nil` for one without text input.
     func perform(_ action: String, text: String?, of notification: ReceivedNotification) async
 }
 
@@ -55,8 +54,8 @@ extension NotificationHandler {
 public struct Reception: Hashable, Sendable {
     /// The notification, with its content decrypted if it was encrypted.
     public let notification: ReceivedNotification
-    /// The presentation after an arrival in the foreground; empty after any other arrival.
+    /// The presentation after an arrival in the foreground. It is empty after any other arrival.
     public let presentation: Presentation
-    /// The result of the app's work after an arrival in the background; `noData` after any other arrival.
+    /// The result of the app's work after an arrival in the background. After others, it is ``FetchResult/noData``.
     public let fetchResult: FetchResult
 }

@@ -2,23 +2,22 @@ import Foundation
 
 /// A report to the provider about one event of a notification on this installation.
 struct Receipt: Codable, Hashable, Sendable {
-    /// The maximum length of the name of an action or a conversion, in bytes. An event with a longer one is not
-    /// reported.
+    /// The maximum length of the name of an action or a conversion, in bytes. Events with longer ones are not reported.
     static let maximumAction = 64
 
-    /// The id of the receipt, by which the provider recognizes one that it has already received.
+    /// The id of the receipt, by which the provider recognizes a receipt that it has already received.
     let id: UUID
     let notification: UUID
     let event: ReportedEvent
-    /// The action that the user chose, or the name of a conversion; `nil` for other events.
+    /// The action that the user chose, or the name of a conversion, or `nil` for other events.
     let action: String?
     let at: Date
     /// The level of privacy that the notification and the user allowed when the receipt was created.
     let privacy: ReceiptPrivacy
 
-    /// The name under which the receipt is stored. App and extension give an event the same name, so that it is
-    /// reported once; only a conversion can be repeated. The name contains values from the payload only as a UUID and
-    /// as hexadecimal digits.
+    /// The name under which the receipt is stored. The app and its extension give an event the same name, so that it is
+    /// reported once. Only a conversion can be repeated. Values from the payload are in the name only as a UUID and as
+    /// hexadecimal digits.
     var name: String {
         let start = "\(Self.prefix)\(self.notification.uuidString)-\(self.event.rawValue)"
         if self.event == .converted { return "\(start)-\(self.id.uuidString)" }
@@ -26,7 +25,7 @@ struct Receipt: Codable, Hashable, Sendable {
         return "\(start)-" + action.utf8.hexadecimal
     }
 
-    /// Returns the receipt with its privacy limited to the level that the user allows; `nil` for the level `none`.
+    /// Returns the receipt with its privacy limited to the level that the user allows, or `nil` for the level `none`.
     func bounded(by allowed: ReceiptPrivacy) -> Receipt? {
         let privacy = min(allowed, self.privacy)
         guard privacy != .none else { return nil }
@@ -43,7 +42,6 @@ struct Receipt: Codable, Hashable, Sendable {
     /// The prefix of the names of all stored receipts.
     static let prefix = "receipt-"
 
-    /// The JSON object of the receipt in a request.
     var json: JSONValue {
         var members: [String: JSONValue] = [
             "id": .string(self.id.uuidString), "notification": .string(self.notification.uuidString),
@@ -64,7 +62,7 @@ struct StoredReceipt: Codable, Hashable, Sendable {
 
     init(_ receipt: Receipt, isSent: Bool = false) { (self.receipt, self.isSent) = (receipt, isSent) }
 
-    /// Decodes the receipt that is stored under a name; returns `nil` for other data.
+    /// Decodes the receipt that is stored under a name. Returns `nil` for other data.
     init?(_ data: Data, name: String) {
         guard data.count <= 4096, let stored = try? JSONDecoder().decode(StoredReceipt.self, from: data),
             stored.receipt.name == name

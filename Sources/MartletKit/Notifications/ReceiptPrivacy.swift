@@ -1,10 +1,9 @@
-/// The level of privacy of receipts, from the strictest.
-///
-/// The user, the app and each notification have a level each. The strictest of them applies.
+/// The level of privacy of receipts, from the strictest. The user, the app and each notification determine a level, of
+/// which the strictest applies.
 public enum ReceiptPrivacy: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
     /// The level at which no receipts are sent.
     case none
-    /// The level at which the provider counts receipts, and does not record which devices sent them.
+    /// The level at which the provider counts receipts without recording which devices sent them.
     case counts
     /// The level at which the provider records each receipt with the device that sent it.
     case device

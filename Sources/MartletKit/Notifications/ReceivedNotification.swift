@@ -1,47 +1,46 @@
 public import Foundation
 
-/// A notification as the app has received it.
-///
-/// All members are untrusted. A member that is missing or of another type is `nil`. Every payload can be parsed.
+/// A notification as the app has received it. All members are untrusted. A member that is missing or of another type is
+/// `nil`. Every payload can be parsed.
 public struct ReceivedNotification: Hashable, Sendable {
-    /// The provider's id of the notification; `nil` if the provider requested neither receipts nor encryption.
+    /// The provider's id of the notification, or `nil` if the provider requested neither receipts nor encryption.
     public let id: UUID?
-    /// The level of privacy of the receipts that the notification requests.
+    /// The level of privacy that the notification requests for its receipts.
     public let receipts: ReceiptPrivacy
     public var title: String?
     public var subtitle: String?
     public var body: String?
-    /// The new number on the app's icon, where 0 removes the badge; `nil` leaves the number unchanged.
+    /// The new number on the app's icon, where 0 removes the badge, or `nil` to leave the number unchanged.
     public var badge: Int?
-    /// The name of the sound, such as `default`; `nil` for a silent notification.
+    /// The name of the sound, such as `default`, or `nil` for a silent notification.
     public var sound: String?
-    /// The degree to which the system may interrupt the user; `nil` for the default.
+    /// The degree to which the notification may interrupt the user, or `nil` for the default.
     public var interruptionLevel: InterruptionLevel?
-    /// The category, which determines the actions that the system shows with the notification; `nil` for none.
+    /// The category, which determines the actions that the system shows with the notification, or `nil` for none.
     public var category: String?
-    /// The identifier by which the system groups notifications; `nil` for none.
+    /// The identifier by which the system groups notifications, or `nil` for none.
     public var threadID: String?
-    /// `true` for a notification that wakes the app in the background (`content-available`).
+    /// A Boolean value that indicates whether the notification wakes the app in the background (`content-available`).
     public let wakesApp: Bool
-    /// `true` for a notification that the notification service extension may change (`mutable-content`).
+    /// A Boolean value that indicates whether the notification service extension may change the notification
+    /// (`mutable-content`).
     public let isMutable: Bool
-    /// The members of the payload beside `aps`: the app's own members, and `class`, `property` and `path`.
+    /// The members of the payload besides `aps`: those of the app, and `class`, `property` and `path`.
     public let data: [String: JSONValue]
-    /// The encrypted content, for which the other members are the placeholder; `nil` if none is encrypted.
+    /// The encrypted content, which the other members stand in for until it is decrypted, or `nil` if no content is
+    /// encrypted.
     let sealed: SealedContent?
 
     /// Parses the system's dictionary: `userInfo` of a notification's content, or the dictionary of a background push.
     public init(userInfo: [AnyHashable: Any]) { self.init(payload: JSONValue.members(of: userInfo)) }
 
-    /// Parses the JSON text of a payload.
-    ///
-    /// Returns `nil` for data that is not a JSON object, exceeds 256 KiB or 16,384 values, or has more than 32 levels.
+    /// Parses the JSON text of a payload. Returns `nil` for data that is not a JSON object, exceeds 256 KiB or 16,384
+    /// values, or is nested more than 32 levels deep.
     public init?(json: Data) {
         guard case .object(let members)? = JSONValue(payload: json) else { return nil }
         self.init(payload: members)
     }
 
-    /// Parses the members of a payload.
     init(payload: [String: JSONValue]) {
         let martlet = payload["martlet"]?.object ?? [:]
         self.init(
@@ -80,7 +79,7 @@ public struct ReceivedNotification: Hashable, Sendable {
         self.data = payload.filter { $0.key != "aps" && $0.key != "martlet" }
     }
 
-    /// A degree to which the system may interrupt the user.
+    /// A degree to which a notification may interrupt the user.
     public enum InterruptionLevel: String, Hashable, Sendable, CaseIterable {
         /// The notification is added to the list without lighting the screen or playing a sound.
         case passive
@@ -91,7 +90,7 @@ public struct ReceivedNotification: Hashable, Sendable {
         case critical
     }
 
-    /// `true` for a notification with an alert, which the user can see.
+    /// A Boolean value that indicates whether the notification has an alert, which the user can see.
     public var isVisible: Bool { self.title != nil || self.subtitle != nil || self.body != nil }
 }
 
@@ -99,13 +98,13 @@ public struct ReceivedNotification: Hashable, Sendable {
 enum SealedContent: Hashable, Sendable {
     /// Content that is encrypted to a key of the installation.
     /// - Parameters:
-    ///   - key: the id of the installation's key for which it was encrypted, 1 to 64 bytes.
-    ///   - data: the encapsulated key, 32 bytes, and the ciphertext after it.
+    ///   - key: The id of the installation's key to which it was encrypted, of 1 to 64 bytes.
+    ///   - data: The encapsulated key of 32 bytes, followed by the ciphertext.
     case encrypted(key: String, data: Data)
     /// Content that cannot be decrypted, because the member `martlet.sealed` is malformed.
     case malformed
 
-    /// Decodes the member `martlet.sealed` of a payload; ``malformed`` if it cannot be decoded.
+    /// Decodes the member `martlet.sealed` of a payload. The result is ``malformed`` if it cannot be decoded.
     init(_ value: JSONValue) {
         guard let members = value.object, let key = members["key"]?.string, (1...64).contains(key.utf8.count),
             let data = members["data"]?.string.flatMap({ Data(base64Encoded: $0) }), data.count > 32

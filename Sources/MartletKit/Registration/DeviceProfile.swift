@@ -1,6 +1,6 @@
 import Foundation
 
-/// The presentations that the user allows, and the app's ability to be woken.
+/// The abilities of an app on a device: the presentations that the user allows, and being woken in the background.
 public struct Capabilities: OptionSet, Hashable, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
@@ -8,15 +8,13 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
     public static let alert = Capabilities(rawValue: 1)
     public static let badge = Capabilities(rawValue: 2)
     public static let sound = Capabilities(rawValue: 4)
-    /// The app can be woken in the background.
+    /// The ability to be woken in the background.
     public static let background = Capabilities(rawValue: 8)
 
-    /// The name of each capability in the provider's API.
     private static let words: [(Capabilities, String)] = [
         (.alert, "alert"), (.badge, "badge"), (.sound, "sound"), (.background, "background"),
     ]
 
-    /// The names of these capabilities in the provider's API.
     package var names: [String] { Self.words.compactMap { self.contains($0) ? $1 : nil } }
 
     /// Creates the capabilities with these names in the provider's API. Unknown names are ignored.
@@ -25,11 +23,11 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
 
 /// The settings of the device by which the provider selects, localizes and times notifications.
 public struct DeviceProfile: Hashable, Sendable {
-    /// The user's language as a BCP 47 tag such as `pt-BR`; `nil` leaves the one at the provider unchanged.
+    /// The user's language as a BCP 47 tag such as `pt-BR`, or `nil` to leave the one at the provider unchanged.
     public var locale: String?
-    /// The identifier of the time zone, such as `Europe/Berlin`; `nil` leaves the one at the provider unchanged.
+    /// The identifier of the time zone, such as `Europe/Berlin`, or `nil` to leave the one at the provider unchanged.
     public var timeZone: String?
-    /// The version of the app as numbers such as `2.10.1`; `nil` leaves the one at the provider unchanged.
+    /// The version of the app as numbers such as `2.10.1`, or `nil` to leave the one at the provider unchanged.
     public var appVersion: String?
     public var capabilities: Capabilities?
 
@@ -44,7 +42,7 @@ public struct DeviceProfile: Hashable, Sendable {
     }
 
     /// Returns the profile of this device: its first language, its time zone and the version of the app.
-    /// - Parameter capabilities: The capabilities; `nil` leaves those at the provider unchanged.
+    /// - Parameter capabilities: The capabilities, or `nil` to leave those at the provider unchanged.
     public static func current(capabilities: Capabilities? = nil) -> DeviceProfile {
         DeviceProfile(
             locale: Locale.preferredLanguages.first ?? Locale.current.identifier(.bcp47),
@@ -54,7 +52,6 @@ public struct DeviceProfile: Hashable, Sendable {
         )
     }
 
-    /// The members of the profile in a registration request.
     var members: [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         members["locale"] = self.locale.map { .string($0) }

@@ -1,4 +1,4 @@
-/// The user's own decisions about notifications on this device.
+/// The user's decisions about notifications on this device.
 public struct NotificationPreferences: Hashable, Sendable {
     /// The maximum number of categories in ``optOuts``. ``Martlet/setPreferences(_:)`` refuses more.
     static let maximumCategories = 100
@@ -6,7 +6,7 @@ public struct NotificationPreferences: Hashable, Sendable {
 
     /// The consent categories whose notifications the user does not want. All other categories are wanted.
     public var optOuts: Set<String>
-    /// The hours in which only urgent notifications are delivered; `nil` for none.
+    /// The hours in which only urgent notifications are delivered, or `nil` for none.
     public var quietHours: QuietHours?
 
     public init(optOuts: Set<String> = [], quietHours: QuietHours? = nil) {
@@ -19,7 +19,7 @@ public struct NotificationPreferences: Hashable, Sendable {
         public let from: String
         public let to: String
 
-        /// Creates quiet hours from two different times of day such as `07:30`; returns `nil` for other strings.
+        /// Creates quiet hours from two different times of day such as `07:30`. Returns `nil` for other strings.
         public init?(from: String, to: String) {
             guard Self.isTime(from), Self.isTime(to), from != to else { return nil }
             (self.from, self.to) = (from, to)
@@ -35,7 +35,6 @@ public struct NotificationPreferences: Hashable, Sendable {
         }
     }
 
-    /// The preferences as the member `preferences` of a registration.
     var json: JSONValue {
         var members: [String: JSONValue] = ["optOuts": .array(self.optOuts.sorted().map { .string($0) })]
         members["quietHours"] = self.quietHours.map { .object(["from": .string($0.from), "to": .string($0.to)]) }

@@ -5,11 +5,11 @@ public enum PushEnvironment: String, Hashable, Sendable, Codable {
     case sandbox
     case production
 
-    /// Parses the environment in the provisioning profile of an app's bundle.
+    /// Returns the environment in the provisioning profile of an app's bundle.
     ///
-    /// An app from the App Store or TestFlight has no profile and is in production; one in Apple's simulator has none
-    /// either and is in the sandbox. The environment is `nil` for a profile without the push entitlement, and for one
-    /// that cannot be parsed.
+    /// An app from the App Store or TestFlight has no profile and is in production. An app in Apple's simulator has
+    /// none either and is in the sandbox. The result is `nil` for a profile that lacks the push entitlement or cannot
+    /// be parsed.
     public static func detected(in bundle: Bundle = .main) -> PushEnvironment? {
         #if targetEnvironment(simulator)
         return .sandbox
@@ -29,10 +29,10 @@ struct ProvisioningProfile: Equatable {
     /// The maximum size of a profile in bytes. A larger file is not regarded as a profile.
     static let maximumSize = 1024 * 1024
 
-    /// The push environment in the profile's entitlements; `nil` if they contain none.
+    /// The push environment in the profile's entitlements, or `nil` if they contain none.
     let environment: PushEnvironment?
 
-    /// Parses a file; returns `nil` if it is not a profile.
+    /// Parses a file. Returns `nil` if it is not a profile.
     init?(contentsOf file: URL) {
         guard let handle = try? FileHandle(forReadingFrom: file) else { return nil }
         defer { try? handle.close() }
@@ -40,9 +40,8 @@ struct ProvisioningProfile: Equatable {
         self.init(bytes)
     }
 
-    /// Parses the property list within a profile, which is signed data (CMS); returns `nil` if there is none.
-    ///
-    /// The signature is not checked: the profile is contained in the app, whose own signature the system has checked.
+    /// Parses the property list within a profile, which is signed data (CMS). Returns `nil` if there is none. The
+    /// signature is not checked, because the system has checked that of the app, which contains the profile.
     init?(_ bytes: Data) {
         guard bytes.count <= Self.maximumSize, let start = bytes.range(of: Data("<?xml".utf8)),
             let end = bytes.range(of: Data("</plist>".utf8), in: start.upperBound..<bytes.endIndex),

@@ -1,7 +1,8 @@
-/// Finds the screen that a notification opens, among those that the app has declared.
+/// A router that finds the screen that a notification opens, among those that the app has declared.
 ///
-/// A payload has `class` and `property`, or `path`. Their values are only compared with declared screens: no type is
-/// ever looked up by a string from a payload. A payload that the rules refuse opens the fallback, with the reason.
+/// A payload has `class` and `property`, or `path`. Their values are only compared with declared screens, so that no
+/// type is ever looked up by a string from a payload. A payload that the rules refuse opens the fallback screen, with
+/// the reason.
 public struct NotificationRouter<Destination: Sendable>: Sendable {
     /// A closure that creates the app's destination from the values of a screen, or throws to refuse the values.
     public typealias Maker = @Sendable (ScreenValues) throws -> Destination
@@ -17,10 +18,10 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
     private let fallback: NotificationRoute<Destination>
 
     /// Creates a router from validated rules.
-    /// - Parameter destinations: the closures that create the app's destinations, by the names of the screens. A
-    ///   closure may check more than types and limits; if it throws, the fallback is opened.
-    /// - Throws: ``ScreenRulesError`` if a screen has no closure or a closure no screen, or if the closure of the
-    ///   fallback throws.
+    /// - Parameter destinations: The closures that create the app's destinations, by the names of the screens. A
+    ///   closure may check more than types and limits. If it throws an error, the fallback is opened.
+    /// - Throws: ``ScreenRulesError`` if a screen has no closure, a closure has no screen, or the closure of the
+    ///   fallback throws an error.
     public init(_ rules: ScreenRules, destinations: [String: Maker]) throws(ScreenRulesError) {
         let names = Set(rules.screens.map(\.name))
         if let name = destinations.keys.sorted().first(where: { !names.contains($0) }) {
@@ -56,14 +57,14 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
         self.fallback = fallback
     }
 
-    /// Returns the screen that a notification opens: the fallback for a refused payload, and `nil` if it requests no
-    /// screen.
+    /// Returns the screen that a notification opens. This is the fallback for a refused payload, and `nil` if the
+    /// payload requests no screen.
     public func route(_ notification: ReceivedNotification) -> NotificationRoute<Destination>? {
         self.route(notification.data)
     }
 
-    /// Returns the screen that the payload members beside `aps` request: the fallback if they are refused, and `nil` if
-    /// they request none.
+    /// Returns the screen that the members of a payload besides `aps` request. This is the fallback if they are
+    /// refused, and `nil` if they request none.
     public func route(_ data: [String: JSONValue]) -> NotificationRoute<Destination>? {
         // A template leaves a member out by making it null.
         let members = ["class", "property", "path"].filter { data[$0] != nil && data[$0] != .null }
@@ -81,13 +82,14 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
         }
     }
 
-    /// Returns the screen for a path such as `/orders/42?tab=items`, which may also be from a link; the fallback if
+    /// Returns the screen for a path such as `/orders/42?tab=items`, which may also be from a link, or the fallback if
     /// none matches.
     public func route(path: String) -> NotificationRoute<Destination> {
         self.attempt { () throws(RouteError) in try self.target(path: path) }
     }
 
-    /// Creates the destination of the screen that `find` returns. If anything is refused, returns the fallback.
+    /// Returns the route to the screen that `find` returns, or to the fallback if `find` or the closure of the screen
+    /// throws an error.
     private func attempt(_ find: () throws(RouteError) -> (Target, ScreenValues)) -> NotificationRoute<Destination> {
         let refusal: RouteError
         do throws(RouteError) {
@@ -140,21 +142,19 @@ public struct NotificationRouter<Destination: Sendable>: Sendable {
     }
 }
 
-/// The screen that a notification opens.
+/// The screen that a notification opens, with the app's destination.
 public struct NotificationRoute<Destination: Sendable>: Sendable {
     public let destination: Destination
     /// The name of the screen, as the rules declare it.
     public let screen: String
-    /// The reason why the fallback is opened; `nil` for the screen that the payload requests.
+    /// The reason why the fallback is opened, or `nil` if this is the screen that the payload requests.
     public let refusal: RouteError?
 }
 
 extension NotificationRoute: Equatable where Destination: Equatable {}
 
-/// The reason for which a payload opens the fallback instead of a screen.
-///
-/// Its description is for the log. It contains names, shortened and without control characters, and no values, because
-/// they may be private.
+/// The reason why a payload opens the fallback instead of a screen. Its description is for the log. It contains names,
+/// which are shortened and have no control characters, but no values, because these may be private.
 public struct RouteError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: String, Hashable, Sendable, CaseIterable {
         /// The fallback is opened because no screen has the payload's `class`.
@@ -175,7 +175,7 @@ public struct RouteError: Error, Hashable, Sendable, CustomStringConvertible {
         case tooLong
         /// The fallback is opened because the payload's members cannot be combined, or a path cannot be decoded.
         case malformed
-        /// The fallback is opened because the app's own closure refused the values.
+        /// The fallback is opened because the app's closure for the screen refused the values.
         case rule
     }
 
@@ -184,6 +184,6 @@ public struct RouteError: Error, Hashable, Sendable, CustomStringConvertible {
 
     init(_ reason: Reason, _ description: String) { (self.reason, self.description) = (reason, description) }
 
-    /// Creates a refusal that the app's own closure throws (``Reason/rule``).
+    /// Creates a refusal that the app's closure for a screen throws, with the reason ``Reason/rule``.
     public init(_ description: String) { self.init(.rule, description) }
 }

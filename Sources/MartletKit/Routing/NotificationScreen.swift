@@ -1,15 +1,15 @@
 import Foundation
 
-/// A screen of the app that a notification may open.
-///
-/// It has a class, a path or both. The fallback screen may have neither.
+/// A screen of the app that a notification may open. A class, a path or both lead to it. The fallback screen may have
+/// neither.
 public struct NotificationScreen: Hashable, Sendable {
-    /// The screen's name in the app, 1 to 64 letters, digits, `-`, `.` and `_`.
+    /// The screen's name in the app, which consists of 1 to 64 letters, digits, `-`, `.` and `_`.
     public let name: String
-    /// The value of `class` in a payload that opens the screen, at most 128 bytes; `nil` if no class opens it.
+    /// The value of `class` in a payload that opens the screen. It has at most 128 bytes, and is `nil` if none opens
+    /// it.
     public let `class`: String?
-    /// The pattern of the screen's path: `/orders/:id`, where `:id` stands for the value of the parameter `id`; `nil`
-    /// if no path opens the screen.
+    /// The pattern of the screen's path, such as `/orders/:id`, where `:id` stands for the value of the parameter `id`.
+    /// It is `nil` if no path opens the screen.
     public let path: String?
     public let parameters: [Parameter]
 
@@ -24,7 +24,7 @@ public struct NotificationScreen: Hashable, Sendable {
         let type: ValueType
 
         /// Creates a parameter for a string without control characters other than line breaks and tabs.
-        /// - Parameter maximumLength: 1 to 4096 bytes of UTF-8.
+        /// - Parameter maximumLength: The maximum length in bytes of UTF-8, from 1 to 4096.
         public static func text(_ name: String, maximumLength: Int = 256, isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .text(maximumLength: maximumLength))
         }
@@ -52,8 +52,7 @@ public struct NotificationScreen: Hashable, Sendable {
             Parameter(name: name, isRequired: isRequired, type: .boolean)
         }
 
-        /// Creates a parameter for a time: a string in the format of RFC 3339, or seconds since 1970, in the years 1 to
-        /// 9999.
+        /// Creates a parameter for a time: a string of RFC 3339, or seconds since 1970, in the years 1 to 9999.
         public static func date(_ name: String, isRequired: Bool = true) -> Parameter {
             Parameter(name: name, isRequired: isRequired, type: .date)
         }
@@ -82,9 +81,8 @@ public struct NotificationScreen: Hashable, Sendable {
 }
 
 extension NotificationScreen {
-    /// Checks the members of a payload's `property`, and returns the values for the screen.
-    ///
-    /// The first error in alphabetical order is thrown, so that the same payload always has the same error.
+    /// Checks the members of a payload's `property`, and returns the values for the screen. Members are checked in
+    /// alphabetical order and the first error is thrown, so that the same payload always has the same error.
     func values(of properties: [String: JSONValue]) throws(RouteError) -> ScreenValues {
         guard properties.count <= ScreenRules.Limit.parameters else {
             throw RouteError(.tooLong, "there are more than \(ScreenRules.Limit.parameters) properties")
@@ -98,7 +96,8 @@ extension NotificationScreen {
         return try self.complete(values)
     }
 
-    /// Converts the strings of a path and its query to values, and checks the values.
+    /// Converts the strings of a path and its query to values, and returns the values after checking them.
+    /// - Throws: ``RouteError`` for an unknown, wrong or missing value.
     func values(of texts: [String: String]) throws(RouteError) -> ScreenValues {
         var values: [String: JSONValue] = [:]
         for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
@@ -125,6 +124,7 @@ extension NotificationScreen {
 
 extension NotificationScreen.Parameter {
     /// Returns `value` after checking that it has the parameter's type and is within the limits.
+    /// - Throws: ``RouteError`` for any other value.
     fileprivate func checked(_ value: JSONValue) throws(RouteError) -> JSONValue {
         switch value {
         case .array, .object: throw RouteError(.tooDeep, "the property \(self.name) is an array or an object")
@@ -166,7 +166,7 @@ extension NotificationScreen.Parameter {
 }
 
 extension NotificationScreen.ValueType {
-    /// Converts a string in a path to the parameter's type; returns the string itself if that is not possible.
+    /// Converts a string in a path to the parameter's type. Returns the string itself if that is not possible.
     fileprivate func value(of text: String) -> JSONValue {
         switch self {
         case .text, .uuid, .choice: .string(text)

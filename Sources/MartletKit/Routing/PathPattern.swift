@@ -7,7 +7,8 @@ struct PathPattern: Hashable, Sendable {
 
     let segments: [Segment]
 
-    /// A string that is equal for all patterns that match the same paths. Two screens with the same one are a mistake.
+    /// A string that is equal for all patterns that match the same paths. Two screens with the same shape are an error
+    /// in the rules.
     var shape: String {
         self.segments.map { segment in
             switch segment {
@@ -17,7 +18,7 @@ struct PathPattern: Hashable, Sendable {
         }.joined()
     }
 
-    /// Returns `true` if `left` is matched before `right`: at the first difference, a literal precedes a parameter.
+    /// Returns whether `left` is matched before `right`. At the first difference, a literal precedes a parameter.
     static func isBefore(_ left: PathPattern, _ right: PathPattern) -> Bool {
         for (left, right) in zip(left.segments, right.segments) {
             switch (left, right) {
@@ -30,6 +31,8 @@ struct PathPattern: Hashable, Sendable {
     }
 
     /// Parses the pattern of a screen.
+    /// - Parameter place: The location of the pattern in the rules, for the error.
+    /// - Throws: ``ScreenRulesError`` for an invalid pattern.
     init(_ text: String, of screen: NotificationScreen, at place: String) throws(ScreenRulesError) {
         guard text.utf8.count <= ScreenRules.Limit.pattern, text.hasPrefix("/") else {
             throw ScreenRulesError(place, "it must begin with / and have at most \(ScreenRules.Limit.pattern) bytes")
@@ -66,7 +69,8 @@ struct PathPattern: Hashable, Sendable {
         self.segments = segments
     }
 
-    /// Returns the parameter values, as strings, for the decoded segments of a path; `nil` if the path does not match.
+    /// Returns the parameter values, as strings, for the decoded segments of a path, or `nil` if the path does not
+    /// match.
     func match(_ path: [String]) -> [String: String]? {
         guard path.count == self.segments.count else { return nil }
         var values: [String: String] = [:]
@@ -80,15 +84,15 @@ struct PathPattern: Hashable, Sendable {
     }
 }
 
-/// The decoded path of a payload.
-///
-/// The path is parsed byte by byte, because a Swift `Character` may be a slash with an accent.
+/// The decoded path of a payload. The path is parsed byte by byte, because a Swift `Character` may be a slash with an
+/// accent.
 struct RoutePath: Hashable, Sendable {
     let segments: [String]
     /// The items of the query by their names, which are unique.
     let query: [String: String]
 
     /// Parses a path such as `/orders/42?tab=items`.
+    /// - Throws: ``RouteError`` for a path that is too long or malformed.
     init(_ text: String) throws(RouteError) {
         let bytes = Array(text.utf8)
         guard bytes.count <= ScreenRules.Limit.path else {

@@ -1,11 +1,10 @@
 public import Foundation
 
-/// The screens that notifications may open, and the fallback screen that is opened if a payload is refused.
-///
-/// Rules are created in code, or parsed from a file that an Android app can share (``init(json:)``), and are validated.
+/// The screens that notifications may open, and the fallback screen that is opened if a payload is refused. Rules are
+/// created in code, or parsed from a file that an Android app can share (``init(json:)``), and are always validated.
 public struct ScreenRules: Hashable, Sendable {
     public let screens: [NotificationScreen]
-    /// The name of the screen that is opened when a payload is refused. The screen needs no parameters.
+    /// The name of the screen that is opened when a payload is refused. The screen requires no parameters.
     public let fallback: String
 
     /// The maximum numbers and lengths in a rule file and in a payload. Lengths are in bytes.
@@ -22,7 +21,7 @@ public struct ScreenRules: Hashable, Sendable {
         static let choice = 64
     }
 
-    /// Creates and validates rules. The screen `fallback` must need no parameters.
+    /// Creates and validates rules. The screen `fallback` must not require parameters.
     /// - Throws: ``ScreenRulesError`` with the location of the first mistake.
     public init(screens: [NotificationScreen], fallback: String) throws(ScreenRulesError) {
         (self.screens, self.fallback) = (screens, fallback)
@@ -115,7 +114,7 @@ public struct ScreenRules: Hashable, Sendable {
 
 /// A mistake in screen rules, which their author must correct.
 public struct ScreenRulesError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The location of the mistake, such as `screens[2].parameters[0].type`; empty for the whole file.
+    /// The location of the mistake, such as `screens[2].parameters[0].type`, or an empty string for the whole file.
     public let place: String
     public let message: String
 
@@ -128,7 +127,7 @@ extension ScreenRules {
     /// The version of the format of rule files.
     public static let formatVersion = 1
 
-    /// Parses a rule file: JSON of version 1, at most 256 KiB.
+    /// Parses a rule file, which is JSON of version 1 with at most 256 KiB.
     ///
     /// An unknown member is an error, because a misspelt limit would have no effect.
     /// - Throws: ``ScreenRulesError`` with the location of the first mistake.
@@ -152,7 +151,7 @@ extension ScreenRules {
         try self.init(screens: screens, fallback: try file.text("fallback"))
     }
 
-    /// Returns the reason why data is not valid JSON, with the position that Foundation reports.
+    /// Returns the reason why data is not accepted as JSON, with the position that Foundation reports.
     private static func explanation(of json: Data) -> String {
         let limits = "this is no JSON text of at most 256 KiB, nested at most 32 deep"
         guard json.count <= JSONValue.Bounds.text else { return limits }

@@ -17,7 +17,7 @@ public struct ScreenValues: Hashable, Sendable {
         return value
     }
 
-    /// Returns the value of a parameter; `nil` if the payload has none.
+    /// Returns the value of a parameter, or `nil` if the payload has none.
     /// - Throws: ``RouteError`` for a value that cannot be converted to `type`.
     public func optional<Value: ScreenValue>(_ name: String, as type: Value.Type = Value.self) throws(RouteError)
         -> Value?
@@ -33,8 +33,8 @@ public struct ScreenValues: Hashable, Sendable {
 /// A type to which a screen's value can be converted: `String`, `Int`, `Int64`, `Double`, `Bool`, `Date`, `UUID`, and
 /// enumerations with raw values of type `String` that declare the conformance.
 public protocol ScreenValue {
-    /// Converts a value that was checked against the type and the limits of its parameter; `nil` if it is of another
-    /// type.
+    /// Converts a value that was checked against the type and the limits of its parameter. Returns `nil` for a value
+    /// that cannot be converted to this type.
     init?(screenValue value: JSONValue)
 }
 
@@ -53,7 +53,7 @@ extension Int64: ScreenValue {
 }
 
 extension Int: ScreenValue {
-    /// Converts a whole number that fits into `Int`, which has 32 bits on some watches; `nil` for any other value.
+    /// Converts a whole number that fits into `Int`, which has 32 bits on some watches. Returns `nil` for other values.
     public init?(screenValue value: JSONValue) {
         guard let number = value.integer.flatMap({ Int(exactly: $0) }) else { return nil }
         self = number
@@ -85,7 +85,7 @@ extension UUID: ScreenValue {
 }
 
 extension Date: ScreenValue {
-    /// The range of accepted dates, the years 1 to 9999, in seconds since 1970.
+    /// The range of accepted dates in seconds since 1970, which contains the years 1 to 9999.
     private static let seconds = -62_135_596_800.0...253_402_300_799.0
 
     public init?(screenValue value: JSONValue) {
@@ -100,7 +100,7 @@ extension Date: ScreenValue {
         self = date
     }
 
-    /// Parses a string in the format of RFC 3339.
+    /// Parses a string in the format of RFC 3339. Returns `nil` for any other string.
     private static func parsed(_ text: String) -> Date? {
         let characters = text.utf8.allSatisfy { byte in
             switch byte {

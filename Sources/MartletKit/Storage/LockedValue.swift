@@ -1,8 +1,7 @@
 import Foundation
 
-/// A value that a lock guards. `Mutex` needs newer systems than the ones that apps support.
-///
-/// The conformance to `Sendable` is unchecked because the lock guards the value.
+/// A value that a lock guards. It is used because `Mutex` requires newer systems than apps support. The conformance to
+/// `Sendable` is unchecked because the lock guards the value.
 final class LockedValue<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value

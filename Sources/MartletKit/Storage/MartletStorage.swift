@@ -2,16 +2,18 @@ public import Foundation
 
 /// A persistent storage for named values.
 ///
-/// An app and its notification service extension share it, so each operation is atomic for both: a reader sees a value
-/// as it was before or after a change. Names have letters, digits, `-`, `.` and `_`, and at most 200 bytes.
+/// An app and its notification service extension share it, so each operation must be atomic for both: a reader finds a
+/// value as it was before or after a change. Names consist of letters, digits, `-`, `.` and `_`, and have at most 200
+/// bytes.
 public protocol MartletStorage: Sendable {
     /// Returns the names of all values, in any order.
     func names() throws -> [String]
-    /// Returns the value with a name; `nil` if there is none.
+    /// Returns the value with a name, or `nil` if there is none.
     func read(_ name: String) throws -> Data?
     /// Sets the value with a name, and replaces an existing one.
     func write(_ value: Data, for name: String) throws
-    /// Stores a value and returns `true`, or returns `false` if the name exists. Of two processes, only one succeeds.
+    /// Stores a value and returns `true`, or returns `false` if the name exists. If two processes insert the same name,
+    /// only one succeeds.
     func insert(_ value: Data, for name: String) throws -> Bool
     /// Removes the value with a name, if it exists.
     func remove(_ name: String) throws
@@ -20,8 +22,8 @@ public protocol MartletStorage: Sendable {
 /// A storage with one file per value in one folder. Each file is written atomically.
 ///
 /// The folder of an app group is shared with the app's extension. The system's rename and link are atomic between
-/// processes, so there is no lock that a terminated process could keep. On Apple's systems the folder is excluded from
-/// backups, because its contents belong to this device.
+/// processes, so that no lock is needed that a terminated process could keep. On Apple's systems, the folder is
+/// excluded from backups, because its contents belong to this device.
 public struct FolderStorage: MartletStorage {
     /// The maximum size of a value in bytes. A larger one is neither stored nor read.
     static let maximumValue = 1024 * 1024
@@ -30,8 +32,7 @@ public struct FolderStorage: MartletStorage {
 
     private let folder: URL
 
-    /// Creates the folder if it is missing, and removes files that a terminated process left unfinished over an hour
-    /// ago.
+    /// Creates the folder if it is missing, and removes files that were left unfinished over an hour ago.
     /// - Throws: An error of the file system.
     public init(folder: URL) throws {
         // The folder contains the secret of the installation.
@@ -109,7 +110,8 @@ public struct FolderStorage: MartletStorage {
         guard value.count <= Self.maximumValue else { throw StorageError.valueTooLarge }
     }
 
-    /// Returns the URL of the file for a name. Throws if the name could lead out of the folder.
+    /// Returns the URL of the file for a name.
+    /// - Throws: ``StorageError/invalidName`` if the name is not valid and could lead out of the folder.
     private func file(_ name: String) throws -> URL {
         guard Self.isName(name) else { throw StorageError.invalidName }
         return self.folder.appending(path: name)
@@ -124,7 +126,7 @@ public struct FolderStorage: MartletStorage {
 public enum StorageError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The error for a name that is not valid in a storage.
     case invalidName
-    /// The error for a value that is larger than 1 MiB, and is not stored.
+    /// The error for a value that is larger than 1 MiB and was not stored.
     case valueTooLarge
 
     public var description: String {

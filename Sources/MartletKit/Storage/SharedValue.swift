@@ -1,30 +1,30 @@
 import Foundation
 
-/// A value that the app and its extension both change, without losing a change of either.
-///
-/// Each change is stored under the next number, which only one process can use; the other then repeats its change.
+/// A value that the app and its extension both change, without losing a change of either. Each change is stored under
+/// the next number, which only one process can use. The other then repeats its change.
 struct SharedValue: Sendable {
-    /// The error of a call that was abandoned, because other processes changed the value during every attempt.
+    /// The error of a call that was abandoned because other processes changed the value during every attempt.
     struct ContentionError: Error, Hashable, CustomStringConvertible {
         var description: String { "the shared value did not settle: try again later" }
     }
 
     private static let attempts = 100
     /// The number of earlier values whose names are kept, so that a delayed process finds the next number in use. Their
-    /// contents are emptied, because a replaced secret must not remain.
+    /// contents are removed, because a replaced secret must not remain.
     private static let kept: Int64 = 16
 
     let storage: any MartletStorage
     /// The prefix of the value's names in the storage. The number of the change follows it.
     let prefix: String
 
-    /// Returns the value; `nil` if nothing was ever stored.
+    /// Returns the value, or `nil` if nothing was ever stored.
     func read() throws -> Data? { try self.latest().value }
 
-    /// Replaces the value by the one that `change` returns, and returns the result of `change`. If the new value is
+    /// Replaces the value with the one that `change` returns, and returns the result of `change`. If the new value is
     /// `nil`, the old one stays.
     ///
     /// The closure may be called several times, and must have no side effects.
+    /// - Throws: ``ContentionError``, an error of the storage, or the error of `change`.
     func update<Result>(_ change: (Data?) throws -> (value: Data?, result: Result)) throws -> Result {
         for _ in 0..<Self.attempts {
             let (number, old) = try self.latest()

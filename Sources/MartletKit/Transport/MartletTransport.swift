@@ -2,7 +2,7 @@ public import Foundation
 
 /// A transport that sends requests to the provider.
 public protocol MartletTransport: Sendable {
-    /// Sends a request and returns its response, whatever its status.
+    /// Sends a request and returns its response, regardless of its status.
     /// - Throws: An error of the network, or an error if the response exceeds a limit of the request.
     func send(_ request: TransportRequest) async throws -> TransportResponse
 }
@@ -16,7 +16,7 @@ public struct TransportRequest: Hashable, Sendable {
     public var body: Data
     /// The maximum duration of the exchange, from the request to the end of the response.
     public var deadline: Duration
-    /// The maximum size of a response's body in bytes. A longer one is an error.
+    /// The maximum size of a response's body in bytes. A longer one fails the request.
     public var maximumResponse: Int
 
     public init(
@@ -64,12 +64,12 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// A transport that also supports downloads, whose bodies are too large for memory.
 public protocol DownloadTransport: MartletTransport {
-    /// Sends a request, and passes the parts of its response to `part` as they arrive, in order and one at a time.
+    /// Sends a request, and passes the parts of its response to `part` one at a time, in the order of arrival.
     ///
     /// Nothing more is read while a part is processed. ``TransportRequest/deadline`` is the maximum time in which no
     /// byte arrives, and ``TransportRequest/maximumResponse`` does not apply.
-    /// - Parameter part: Processes a part. An error that it throws terminates the exchange.
-    /// - Throws: The error of `part`, and errors of the network.
+    /// - Parameter part: A closure that processes a part. An error that it throws terminates the exchange.
+    /// - Throws: The error of `part`, or an error of the network.
     func receive(_ request: TransportRequest, _ part: @escaping @Sendable (ResponsePart) throws -> Void) async throws
 }
 
@@ -82,7 +82,7 @@ public enum ResponsePart: Hashable, Sendable {
 
 extension Duration {
     /// Runs `body` and returns its result. If it takes longer than this duration, `body` is cancelled.
-    /// - Throws: ``TransportError/deadlineExceeded``, and the errors of `body`.
+    /// - Throws: ``TransportError/deadlineExceeded``, or the error of `body`.
     package func limiting<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
         try await withThrowingTaskGroup(of: Value.self) { group in
             group.addTask { try await body() }

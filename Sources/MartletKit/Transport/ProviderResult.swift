@@ -4,13 +4,13 @@ import Foundation
 enum ProviderResult: Equatable {
     /// The request was performed. The value contains the members of the response.
     case done([String: JSONValue])
-    /// The request may succeed later: the network, the provider or one of its limits prevented it. `after` is the delay
-    /// that the provider asked for; `nil` if it named none.
+    /// The request may succeed later, because the network, the provider or one of its limits prevented it. `after` is
+    /// the delay that the provider requested, or `nil` if it requested none.
     case later(after: Duration?, reason: String)
     /// The request was refused, and would be refused again.
     case refused(ProviderRefusal)
 
-    /// The maximum delay that a response can request, in seconds. A longer one is clamped to it.
+    /// The maximum delay that a response can request, in seconds. A longer one is reduced to it.
     static let maximumWait: Int64 = 24 * 3600
 
     init(_ result: Result<TransportResponse, any Error>) {
@@ -20,7 +20,8 @@ enum ProviderResult: Equatable {
         }
     }
 
-    /// Returns the text of an error for the log: for a network error its localized description, without `userInfo`.
+    /// Returns the text of an error for the log. For a network error, it is the localized description, without
+    /// `userInfo`.
     static func text(of error: any Error) -> String {
         guard let error = error as? URLError else { return "\(error)" }
         return error.userInfo[NSLocalizedDescriptionKey] as? String ?? "error \(error.errorCode) of the network"
@@ -54,18 +55,18 @@ enum ProviderResult: Equatable {
     }
 }
 
-/// The reason for which the provider does not perform a request.
+/// The reason why the provider refuses a request.
 struct ProviderRefusal: Equatable {
     let code: String
     let message: String
-    /// The member of the request that caused the refusal, such as `tags[3]`; `nil` if the response names none.
+    /// The member of the request that caused the refusal, such as `tags[3]`, or `nil` if the response names none.
     let field: String?
 
     init(code: String, message: String, field: String? = nil) {
         (self.code, self.message, self.field) = (code, message, field)
     }
 
-    /// Parses the error of a response; returns `nil` if it has none.
+    /// Parses the error of a response. Returns `nil` if it has none.
     init?(_ response: TransportResponse) {
         guard let error = JSONValue(json: response.body)?.object?["error"]?.object, let code = error["code"]?.string
         else { return nil }
@@ -73,6 +74,7 @@ struct ProviderRefusal: Equatable {
     }
 
     static let notOwnInstallation = "not_own_installation"
-    /// The code of the refusal of a request that is too large (status 413), whatever code the response has.
+    /// The code that stands for the refusal of a request that is too large (status 413), in place of the response's
+    /// code.
     static let tooLarge = "too_large"
 }

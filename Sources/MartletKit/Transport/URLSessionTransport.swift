@@ -4,9 +4,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Sends requests with one `URLSession`.
-///
-/// It follows no redirects, so that neither key nor secret reaches another host, and it keeps no cookies and no cache.
+/// A transport that sends requests with one `URLSession`. It follows no redirects, so that neither the app's key nor a
+/// secret reaches another host, and it keeps no cookies and no cache.
 public struct URLSessionTransport: DownloadTransport {
     private let exchanges = ExchangeSession()
 
@@ -49,7 +48,9 @@ public struct URLSessionTransport: DownloadTransport {
         return http
     }
 
-    /// Assembles the response from the parts of an exchange.
+    /// Returns the response that the parts of an exchange form.
+    /// - Parameter maximum: The maximum length of the body in bytes.
+    /// - Throws: ``TransportError`` for a longer body or a missing head, or the error of the exchange.
     private static func collect(
         _ parts: AsyncThrowingStream<ResponsePart, any Error>,
         maximum: Int
@@ -69,7 +70,7 @@ public struct URLSessionTransport: DownloadTransport {
     }
 }
 
-/// The `URLSession` of a transport. It is invalidated when the transport is deallocated.
+/// The `URLSession` of a transport. The session is invalidated when the transport is deallocated.
 private final class ExchangeSession: Sendable {
     private let delegate = ExchangeDelegate()
     private let session: URLSession
@@ -88,8 +89,8 @@ private final class ExchangeSession: Sendable {
 
     /// Sends a request, and returns its task.
     /// - Parameters:
-    ///   - part: Processes each part of the response. An error that it throws terminates the exchange.
-    ///   - end: Called once when the exchange has finished, with its error; `nil` after success.
+    ///   - part: A closure that processes each part of the response. An error that it throws terminates the exchange.
+    ///   - end: A closure that is called once when the exchange has finished, with its error, or `nil` after success.
     func begin(
         _ request: URLRequest,
         part: @escaping @Sendable (ResponsePart) throws -> Void,
@@ -108,11 +109,11 @@ private final class ExchangeSession: Sendable {
     }
 }
 
-/// A request in flight.
+/// A request in flight, with the closures that process its response.
 private final class Exchange: Sendable {
     private struct Closed: Error {}
 
-    /// The closure that processes the parts; `nil` once the exchange is closed.
+    /// The closure that processes the parts, or `nil` once the exchange is closed.
     private let part: LockedValue<(@Sendable (ResponsePart) throws -> Void)?>
     let end: @Sendable ((any Error)?) -> Void
 
@@ -132,9 +133,8 @@ private final class Exchange: Sendable {
     func close() { self.part.withLock { $0 = nil } }
 }
 
-/// Forwards the callbacks of a session to the exchanges of its tasks.
+/// A delegate that forwards the callbacks of a session to the exchanges of its tasks.
 private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    /// The exchanges in flight, by the identifiers of their tasks.
     private let exchanges = LockedValue<[Int: Exchange]>([:])
 
     func add(_ exchange: Exchange, for task: URLSessionTask) {
@@ -145,7 +145,7 @@ private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable
         self.exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.close()
     }
 
-    /// Passes a part to the exchange of a task. Returns `true` if the exchange continues.
+    /// Passes a part to the exchange of a task. Returns whether the exchange continues.
     private func hand(_ part: ResponsePart, to task: URLSessionTask) -> Bool {
         guard let exchange = self.exchanges.withLock({ $0[task.taskIdentifier] }) else { return false }
         do {

@@ -4,13 +4,13 @@ public import Foundation
 public struct PushResource: Hashable, Sendable {
     public let id: UUID
     /// The URL to which the sender sends messages in POST requests. It is a secret, which only
-    /// ``Martlet/makePushResource(name:sender:)`` returns; `nil` for a resource that ``Martlet/pushResources()``
+    /// ``Martlet/makePushResource(name:sender:)`` returns. It is `nil` in a resource that ``Martlet/pushResources()``
     /// returns.
     public let endpoint: URL?
-    /// The app's own name for the resource, which its messages contain (``PushedMessage/resource``); `nil` for none.
+    /// The app's name for the resource, which its messages contain (``PushedMessage/resource``), or `nil` for none.
     public let name: String?
 
-    /// Parses an entry of a response; returns `nil` if the entry is not valid.
+    /// Parses an entry of a response. Returns `nil` if the entry is not valid.
     init?(_ members: [String: JSONValue]) {
         guard let id = members["id"]?.string.flatMap({ UUID(uuidString: $0) }) else { return nil }
         self.id = id
@@ -19,9 +19,8 @@ public struct PushResource: Hashable, Sendable {
     }
 }
 
-/// A message that a sender has sent to a push resource.
-///
-/// It is encrypted for the app: with the trait `Encryption`, `SubscriptionKeys` decrypts it.
+/// A message that a sender has sent to a push resource. Its body is encrypted for the app. With the trait `Encryption`,
+/// `SubscriptionKeys` decrypts it.
 public struct PushedMessage: Hashable, Sendable {
     /// The content encoding of an encrypted body.
     enum Coding: Hashable, Sendable {
@@ -34,9 +33,9 @@ public struct PushedMessage: Hashable, Sendable {
     /// The maximum size of a body in bytes. A message with a longer one is not accepted.
     static let maximumBody = 4096
 
-    /// The app's own name of the push resource; `nil` if it has none.
+    /// The app's name for the push resource, or `nil` if it has none.
     public let resource: String?
-    /// The body as the sender has sent it; empty for a message that only wakes the app.
+    /// The body as the sender has sent it, which is empty for a message that only wakes the app.
     public let body: Data
     let coding: Coding
 
@@ -58,14 +57,14 @@ public struct PushedMessage: Hashable, Sendable {
         }
     }
 
-    /// Parses the message in a notification; returns `nil` if there is none.
+    /// Parses the message in a notification. Returns `nil` if there is none.
     init?(in notification: ReceivedNotification) {
         guard let body = notification.data["wp"]?.string.flatMap(URLSafeBase64.decode), body.count <= Self.maximumBody
         else { return nil }
         self.init(notification.data, body: body)
     }
 
-    /// Parses the reference to a message in a notification; returns `nil` if there is none.
+    /// Parses the reference to a message in a notification. Returns `nil` if there is none.
     static func reference(in notification: ReceivedNotification) -> Reference? {
         guard let id = notification.data["wpref"]?.string.flatMap({ UUID(uuidString: $0) }),
             let token = notification.data["wptoken"]?.string, (1...100).contains(token.utf8.count),
@@ -79,12 +78,12 @@ extension Martlet {
     /// Creates an address at which a sender reaches this installation by Web Push.
     ///
     /// Pass ``PushResource/endpoint`` to the sender, with the public key of a `SubscriptionKeys`. An installation has
-    /// at most 50; a further one is refused. They are removed with the installation: at a launch, compare
-    /// ``pushResources()`` with the addresses that senders have.
+    /// at most 50 addresses, and a further one is refused. They are removed with the installation, so at a launch,
+    /// compare ``pushResources()`` with the addresses that senders have.
     /// - Parameters:
-    ///   - name: The app's own name for the resource, which each message contains; 64 bytes at most. `nil` for none.
-    ///   - sender: The VAPID public key of the only accepted sender, 65 bytes; `nil` for any sender.
-    /// - Throws: ``InstallationError``
+    ///   - name: The app's name for the resource, which each message contains, of at most 64 bytes, or `nil` for none.
+    ///   - sender: The VAPID public key, of 65 bytes, of the only accepted sender, or `nil` for any sender.
+    /// - Throws: ``InstallationError`` if the request fails.
     public func makePushResource(name: String? = nil, sender: Data? = nil) async throws(InstallationError)
         -> PushResource
     {
@@ -99,14 +98,14 @@ extension Martlet {
     }
 
     /// Returns the push resources of this installation, without their addresses.
-    /// - Throws: ``InstallationError``
+    /// - Throws: ``InstallationError`` if the request fails.
     public func pushResources() async throws(InstallationError) -> [PushResource] {
         let members = try await self.members("GET", "push-resources")
         return (members["pushResources"]?.array ?? []).compactMap { $0.object.flatMap { PushResource($0) } }
     }
 
-    /// Removes a push resource. Its sender learns this with the next message. Removing it again has no effect.
-    /// - Throws: ``InstallationError``
+    /// Removes a push resource. The sender is told of this at its next message. Removing it again has no effect.
+    /// - Throws: ``InstallationError`` if the request fails.
     public func removePushResource(_ id: UUID) async throws(InstallationError) {
         do {
             _ = try await self.members("DELETE", "push-resources/\(id.uuidString)")
@@ -115,11 +114,11 @@ extension Martlet {
         }
     }
 
-    /// Returns the message in a notification that was sent to a push resource; `nil` for any other notification.
+    /// Returns the message in a notification that was sent to a push resource, or `nil` for any other notification.
     ///
-    /// A message that was too large for the notification is loaded from the provider. Call it in the notification
-    /// service extension, since the notification has no content until then.
-    /// - Throws: ``InstallationError``
+    /// A message that was too large for the notification is loaded from the provider. Call this method in the
+    /// notification service extension, since the notification has no content before.
+    /// - Throws: ``InstallationError`` if the message cannot be loaded.
     public func message(of notification: ReceivedNotification) async throws(InstallationError) -> PushedMessage? {
         guard let reference = PushedMessage.reference(in: notification) else {
             return PushedMessage(in: notification)
@@ -142,7 +141,7 @@ enum URLSafeBase64 {
         data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
-    /// Decodes a string; returns `nil` if it is not base64url.
+    /// Decodes a string. Returns `nil` if it is not base64url.
     static func decode(_ text: String) -> Data? {
         let standard = text.replacing("-", with: "+").replacing("_", with: "/").replacing("=", with: "")
         return Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4))

@@ -4,13 +4,13 @@ public import Foundation
 
 /// The keys of a Web Push subscription, to which the sender encrypts messages (RFC 8291).
 ///
-/// Create one for each push resource, pass ``publicKey`` and ``secret`` to the sender, and keep ``representation``
+/// Create keys for each push resource, pass ``publicKey`` and ``secret`` to the sender, and keep ``representation``
 /// where only the app and its extension can read it, such as the keychain.
 public struct SubscriptionKeys: Sendable {
     private static let (privateLength, secretLength, publicLength, tagLength) = (32, 16, 65, 16)
 
     private let key: P256.KeyAgreement.PrivateKey
-    /// The authentication secret (`auth`), 16 bytes.
+    /// The authentication secret (`auth`), which has 16 bytes.
     public let secret: Data
 
     /// Generates new keys.
@@ -19,7 +19,7 @@ public struct SubscriptionKeys: Sendable {
         self.secret = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }
     }
 
-    /// Restores the keys from a ``representation``; returns `nil` for any other bytes.
+    /// Restores the keys from a ``representation``. Returns `nil` for any other bytes.
     public init?(representation: Data) {
         guard representation.count == Self.privateLength + Self.secretLength,
             let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: representation.prefix(Self.privateLength))
@@ -31,10 +31,10 @@ public struct SubscriptionKeys: Sendable {
     /// The bytes to store: the private key and the secret.
     public var representation: Data { self.key.rawRepresentation + self.secret }
 
-    /// The public key (`p256dh`), 65 bytes.
+    /// The public key (`p256dh`), which has 65 bytes.
     public var publicKey: Data { self.key.publicKey.x963Representation }
 
-    /// Decrypts the body of a message; returns `nil` if it was changed, or encrypted for other keys.
+    /// Decrypts the body of a message. Returns `nil` if it was changed or was encrypted for other keys.
     public func open(_ message: PushedMessage) -> Data? {
         switch message.coding {
         case .aes128gcm: self.open(Array(message.body))
@@ -42,7 +42,8 @@ public struct SubscriptionKeys: Sendable {
         }
     }
 
-    /// Decrypts a body of one record: salt (16 bytes), record size (4), key length (1), key (65), record.
+    /// Decrypts a body with one record. It consists of the salt (16 bytes), the record size (4), the key length (1),
+    /// the key (65) and the record. Returns `nil` for a body that cannot be decrypted.
     private func open(_ body: [UInt8]) -> Data? {
         let header = 21 + Self.publicLength
         guard body.count > header + Self.tagLength, Int(body[20]) == Self.publicLength else { return nil }
@@ -61,7 +62,7 @@ public struct SubscriptionKeys: Sendable {
     }
 
     /// Decrypts a body in the format of the drafts, whose plaintext is the padding length (2 bytes), the padding and
-    /// the content.
+    /// the content. Returns `nil` for a body that cannot be decrypted.
     private func openLegacy(_ body: [UInt8], _ salt: [UInt8], _ sender: [UInt8]) -> Data? {
         guard sender.count == Self.publicLength, salt.count == 16, body.count >= Self.tagLength + 2,
             let key = self.keyingMaterial(sender, info: Array("Content-Encoding: auth\0".utf8))

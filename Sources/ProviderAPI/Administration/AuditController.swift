@@ -4,10 +4,10 @@ package import PushHTTP
 import PushStore
 import PushSupport
 
-/// The operation `/v1/audit`, which lists the changes that API keys and people have made.
+/// The operation `/v1/audit`, which lists the changes that were made with API keys and by people.
 struct AuditController: Controller {
     let store: any AuditStore
-    /// The writer of the audit trail. Its counts that are still in memory must be written before entries are listed.
+    /// The writer of the audit trail. It must write the counts that are still in memory before entries are listed.
     let trail: AuditTrail
 
     /// The maximum length of a search string, in bytes. A longer one is rejected.
@@ -53,7 +53,7 @@ struct AuditController: Controller {
     }
 }
 
-/// The response object for an audit entry: who made which request, with which status and how often.
+/// The response object for an audit entry, with the caller, the request, the status and the number of repetitions.
 extension AuditRecord: ResponseObject {
     package static let schemaName: String? = "AuditEntry"
     package static let members: [ResponseMember<Self>] = [

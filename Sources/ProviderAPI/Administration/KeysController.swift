@@ -54,7 +54,7 @@ struct KeysController: Controller {
         try .page("keys", try await self.store.keys().map(self.response))
     }
 
-    /// Returns the API key of the request itself, so that a caller can learn its own scopes.
+    /// Returns the response with the API key of the request, so that a caller can learn the key's scopes.
     private func own(_ request: OperationRequest) async throws -> Response {
         guard let caller = request.caller, !caller.isPerson else {
             throw RequestError.conflict("no_key", "this request was made by a person, without an API key")
@@ -67,9 +67,9 @@ struct KeysController: Controller {
         return try .json(self.response(record))
     }
 
-    /// Changes the settings of a key that are in the body; they apply from the next request with the key on. `null`
-    /// removes the limit to certain apps, the expiry or the rate limit. Responds with 409 if no admin key without
-    /// expiry would remain.
+    /// Changes the settings of a key that are in the body. They apply to later requests with the key. `null` removes
+    /// the limit to certain apps, the expiry or the rate limit. Responds with 409 if no admin key without expiry would
+    /// remain.
     private func change(_ request: OperationRequest) async throws -> Response {
         let settings = try APIKeyRequest(try await request.fields(APIKeyRequest.change), now: self.time.now)
         return try await request.object("key") { id in
@@ -105,8 +105,8 @@ struct KeysController: Controller {
         at: "key"
     )
 
-    /// Rejects a change that would make a public key secret, or a secret key public. A public key is contained in every
-    /// copy of its app.
+    /// Rejects a change that would make a public key secret, or a secret key public. Every copy of an app contains its
+    /// public key.
     private static func check(_ settings: APIKeyRequest, of key: APIKeyRecord) throws {
         if let scopes = settings.scopes, scopes.contains(.registerSelf) != key.isPublic {
             let message = "a public key stays public, and another one secret: issue a new key"
@@ -117,8 +117,7 @@ struct KeysController: Controller {
         }
     }
 
-    /// Returns the response for a key, with the time of its last request, which may be in memory and not yet in the
-    /// store.
+    /// Returns the response for a key, with the time of its last request, which the store may not contain yet.
     private func response(_ key: APIKeyRecord) -> KeyResponse {
         var key = key
         key.lastUsedAt = [key.lastUsedAt, self.keys.uses.latest(key.id)].compactMap { $0 }.max()
@@ -129,7 +128,7 @@ struct KeysController: Controller {
 /// The response object for an API key. The text of the key is only in the response to its creation.
 package struct KeyResponse: ResponseObject {
     package let record: APIKeyRecord
-    /// The key itself, with which clients authenticate; `nil` except in the response to its creation.
+    /// The text of the key, with which clients authenticate, in the response to its creation. It is `nil` in others.
     package var text: String?
 
     package var scopes: [APIScope] { self.record.scopes.sorted { $0.rawValue < $1.rawValue } }
@@ -150,8 +149,8 @@ package struct KeyResponse: ResponseObject {
 }
 
 extension JSONFields {
-    /// Calls `body`, and converts its `StoreError` about an app that does not exist into a ``RequestError`` that names
-    /// the member `apps`. All other errors are rethrown.
+    /// Calls `body` and returns its result. A `StoreError` about an app that does not exist is converted into a
+    /// ``RequestError`` that names the member `apps`, and all other errors are rethrown.
     func checkingApps<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()

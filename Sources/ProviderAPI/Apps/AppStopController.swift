@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The operations `POST /v1/apps/{app}:pause` and `:resume`, which stop all pushes of an app and end the stop.
+/// The operations `POST /v1/apps/{app}:pause` and `:resume`, which stop all pushes of an app and resume them.
 struct AppStopController: Controller {
     let store: any AppStore
     let wakes: LaneWakeSignals
@@ -49,12 +49,12 @@ struct AppStopController: Controller {
     }
 }
 
-/// The response object for the state of an app: whether it is stopped, since when, why and by whom.
+/// The response object for the state of an app. It states whether the app is stopped, since when, why and by whom.
 package struct AppStopResponse: ResponseObject {
-    /// The record of the stop; `nil` for an app that is not stopped.
+    /// The record of the stop, or `nil` for an app that is not stopped.
     let stop: AppStop?
-    /// The number of pushes that were already in flight when the app was stopped, and may still reach devices; `nil`
-    /// except in the response to the stop.
+    /// The number of pushes that were already in flight when the app was stopped, and may still reach devices. It is
+    /// `nil` except in the response to the stop.
     var underWay: Int?
 
     package var isStopped: Bool { self.stop != nil }

@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The operations at `/v1/apps`, which manage the apps that notifications are sent to.
+/// The operations at `/v1/apps`, which manage the apps to which notifications are sent.
 struct AppsController: Controller {
     let store: any AppStore
     let faults: ConfigurationFaultTracker

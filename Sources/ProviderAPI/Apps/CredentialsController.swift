@@ -8,8 +8,8 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// The operations at `/v1/apps/{app}/credentials`, which manage the credentials of apps at the push service. No
-/// response contains a secret.
+/// The operations at `/v1/apps/{app}/credentials`, which manage the credentials with which apps authenticate at the
+/// push service. No response contains a secret.
 struct CredentialsController: Controller {
     let store: any AppStore & EnvironmentStore
     let directory: SenderDirectory
@@ -19,7 +19,7 @@ struct CredentialsController: Controller {
     /// The queue of pushes in memory. The removal of a credential removes the pushes that need it.
     let direct: DirectDispatch
     let tester: CredentialTester
-    /// The budget of operations that open or test a credential: one at a time for each app, and a few per minute.
+    /// The budget of operations that open or test a credential. It allows each app one at a time, and a few per minute.
     let tests: Budget
     let time: any TimeSource
     let logger: Logger
@@ -67,7 +67,6 @@ struct CredentialsController: Controller {
         return try .json(CredentialResponse(record, over: transport, environment: environment))
     }
 
-    /// Removes the credential of one environment, and discards what depends on it, such as its senders.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)
@@ -104,8 +103,8 @@ struct CredentialsController: Controller {
         }
     }
 
-    /// Rejects a credential that cannot be used now: one that has expired, or is for another environment or app.
-    /// Otherwise every push with it would fail.
+    /// Rejects a credential that cannot be used now, because it has expired or is for another environment or app. Every
+    /// push with it would fail.
     private static func check(
         _ record: CredentialRecord,
         app: AppRecord,
@@ -178,8 +177,8 @@ extension CredentialsController {
     }
 }
 
-/// The response object for a credential test: whether the push service accepts pushes with the credential, and if not,
-/// why.
+/// The response object for a credential test. It states whether the push service accepts pushes with the credential,
+/// and if not, why.
 package struct CredentialTestResponse: ResponseObject {
     package let test: CredentialTestResult
     let environment: PushEnvironment
@@ -224,14 +223,14 @@ package struct CredentialResponse: ResponseObject {
         if case .success(.certificate(let certificate)) = self.credential { certificate } else { nil }
     }
     private var fault: String? { if case .failure(let error) = self.credential { error.description } else { nil } }
-    /// The ids of the team and of the token key; `nil` for a certificate, which has neither.
+    /// The ids of the team and of the token key, or `nil` for a certificate, which has neither.
     private var key: (team: String, id: String)? {
         guard case .key(let team, let id, _) = self.record else { return nil }
         return (team, id)
     }
     package var kind: String { self.record.kind }
     package var topics: [String]? { self.certificate?.topics.map(\.topic.name) }
-    /// The expiration of a certificate; `nil` for a token key.
+    /// The expiration of a certificate, or `nil` for a token key.
     package var expires: Timestamp? { self.certificate?.expires }
 
     package static let schemaName: String? = "Credential"

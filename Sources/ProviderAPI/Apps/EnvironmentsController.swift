@@ -44,7 +44,7 @@ extension EnvironmentResponse {
         self.init(environment: environment, status: try await faults.status(of: target), app: app.bundleID)
     }
 
-    /// The warning for the response to a request that sends to this environment; `nil` while sending works.
+    /// The warning for a response to a request that sends to this environment, or `nil` if pushes can be sent.
     var warning: ContentWarning? {
         guard let status, let advice else { return nil }
         let since = status.since.rfc3339
@@ -57,8 +57,7 @@ extension EnvironmentResponse {
         )
     }
 
-    /// Returns the states of those of the given environments that are paused or failing; an empty list if all are
-    /// running.
+    /// Returns the states of the environments that are paused or failing, or an empty list if all are running.
     static func faulty(
         _ app: AppRecord,
         _ environments: [PushEnvironment],
@@ -73,12 +72,12 @@ extension EnvironmentResponse {
     }
 }
 
-/// The response object for an environment of an app: running, failing or paused, with the fault.
+/// The response object for an environment of an app, which is running, failing or paused, with the fault.
 package struct EnvironmentResponse: ResponseObject {
     package let environment: PushEnvironment
-    /// The fault, its time, and whether sending is paused because of it; `nil` while the environment is running.
+    /// The fault, its time, and whether sending is paused because of it, or `nil` while the environment is running.
     let status: EnvironmentStatus?
-    /// The bundle id of the app, which the advice and the warning name; `nil` for the words *this app*.
+    /// The bundle id of the app, which the advice and the warning name, or `nil` to use the words *this app*.
     let app: Topic?
 
     package var state: String {

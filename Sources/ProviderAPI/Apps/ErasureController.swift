@@ -12,19 +12,18 @@ struct ErasureController: Controller {
     let faults: ConfigurationFaultTracker
     /// The queue of pushes in memory. An erasure removes the pushes of the user or the app from it.
     let direct: DirectDispatch
-    /// The signal that wakes the service that completes erasures.
     let wake: WakeSignal
-    /// The maximum time for which a request waits for the erasure. After that, the request gets status 202, and a
+    /// The maximum time for which a request waits for the erasure. After that, the response has status 202, and a
     /// background service completes the erasure.
     let patience: Duration
     /// The closure that aborts the request in flight to the webhook with the given id.
     let interrupt: @Sendable (UUID) async -> Void
-    /// The closure that notifies the provider's extension, if there is one, of an erasure, see
-    /// ``ProviderExtension/erasureBegan()``.
+    /// The closure that notifies the provider's extension, if there is one, of an erasure, as
+    /// ``ProviderExtension/erasureBegan()`` describes.
     let noteErasure: @Sendable () -> Void
     let time: any TimeSource
 
-    /// The state of an erasure in a response: `erasing` while rows remain or pushes are in flight, `erased` afterwards.
+    /// The state of an erasure: `erasing` while rows remain or pushes are in flight, and `erased` afterwards.
     private enum State: String, CaseIterable, Sendable, JSONRepresentable {
         case erased, erasing
     }
@@ -81,8 +80,7 @@ struct ErasureController: Controller {
         return try await self.response(erasure)
     }
 
-    /// Erases rows for as long as the request may wait, and returns the response. The background service erases the
-    /// rest.
+    /// Erases rows for as long as the request may wait, and responds. The background service erases the rest.
     private func response(_ erasure: ErasureRecord) async throws -> Response {
         defer { self.wake.signal() }
         let end = ContinuousClock.now + self.patience
@@ -102,7 +100,7 @@ struct ErasureController: Controller {
     }
 
     /// Erases rows until none remain, or until the time `end`.
-    /// - Returns: `true` if none remain, `false` if the time has elapsed.
+    /// - Returns: `true` if none remain, and `false` if the time has elapsed.
     private func erase(_ erasure: ErasureRecord, until end: ContinuousClock.Instant) async throws -> Bool {
         while try await self.store.continueErasure(erasure, now: self.time.recorded) {
             guard ContinuousClock.now < end else { return false }

@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 
 /// The operations at `/v1/apps/{app}/user-secrets`, which manage the secrets with which an app's back end signs user
-/// proofs. A ``UserProof`` shows that an installation belongs to a user.
+/// proofs. A ``UserProof`` confirms the user of an installation.
 struct UserSecretsController: Controller {
     /// The maximum number of user secrets of an app: the old and the new one of a rotation. Adding more is rejected.
     private static let maximum = 2
@@ -16,7 +16,7 @@ struct UserSecretsController: Controller {
 
     private struct Secret: ResponseObject {
         let record: UserSecretRecord
-        /// The secret itself; `nil` except in the response to its creation.
+        /// The text of the secret in the response to its creation. It is `nil` in all others.
         var text: String?
 
         static let schemaName: String? = "UserSecret"

@@ -68,8 +68,8 @@ struct BroadcastsController: Controller {
         }
     }
 
-    /// Returns the response to an accepted broadcast, whose path is in the `location` field. If `isRepeated` is `true`,
-    /// an earlier request with the same idempotency key created the broadcast.
+    /// Returns the response to an accepted broadcast. The field `location` contains the path of the broadcast. If
+    /// `isRepeated` is `true`, an earlier request with the same idempotency key created it.
     private func accepted(
         _ notification: NotificationRecord,
         _ app: AppRecord,

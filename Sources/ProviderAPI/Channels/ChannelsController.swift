@@ -124,7 +124,7 @@ private struct ChannelResponse: ResponseObject {
     ]
 }
 
-/// The response body that lists an app's broadcast channels, with the environments that could not be compared.
+/// The response body that lists an app's broadcast channels, with the environments whose channels were not compared.
 private struct ChannelListResponse: ResponseObject {
     let listing: ChannelDirectory.Listing
 
@@ -141,7 +141,7 @@ private struct ChannelListResponse: ResponseObject {
     ]
 }
 
-/// An environment whose channels could not be compared with those at the push service, and the error.
+/// An environment whose channels could not be compared with those at the push service, with the error.
 private struct ChannelProblem: ResponseObject {
     let environment: PushEnvironment
     let error: RequestError

@@ -11,17 +11,16 @@ import PushSupport
 package import PushTypes
 
 /// The form endpoints of older systems under `/compat`: a publisher's registration and notify forms, and the
-/// registration form of a web application.
-///
-/// A form contains its own credentials instead of an API key in a header field, see ``CompatibilityConfiguration``.
+/// registration form of a web application. A form contains its own credentials instead of an API key in a header field.
+/// ``CompatibilityConfiguration`` determines which ones are accepted.
 struct CompatibilityRoutes: Sendable {
     let configuration: CompatibilityConfiguration
     let store: any AppStore & PublishingStore
     let devices: DeviceChanges
     let acceptor: NotificationAcceptor
     let notifier: IssueNotifier
-    /// The runner of operations, whose limits and metrics include forms. A form counts as a request of its API key or
-    /// app.
+    /// The runner of operations, whose limits and metrics apply to forms too. A form counts as a request of its API key
+    /// or app.
     let runner: OperationRunner
     let time: any TimeSource
 
@@ -37,7 +36,7 @@ struct CompatibilityRoutes: Sendable {
         group.post("compat/rails/:app/:key/admin/apns_devices.json", use: self.registerRails)
     }
 
-    /// Accepts the publisher's registration form, with the key in the path or an allowed account.
+    /// Registers the device in the publisher's registration form, if the key in the path or the account is allowed.
     @Sendable private func registerPublisher(_ request: Request, _ context: APIContext) async -> Response {
         await self.respond("compat.publisherRegister", in: .text, context) {
             let access = try self.access(context)
@@ -51,7 +50,7 @@ struct CompatibilityRoutes: Sendable {
         }
     }
 
-    /// Accepts the web application's registration form, with the key in the path.
+    /// Accepts the web application's registration form, if the key in the path is allowed, and registers the device.
     @Sendable private func registerRails(_ request: Request, _ context: APIContext) async -> Response {
         await self.respond("compat.railsRegister", in: .json, context) {
             guard try self.access(context).allows(key: context.parameters.get("key") ?? "") else { throw Self.closed }
@@ -62,7 +61,7 @@ struct CompatibilityRoutes: Sendable {
         }
     }
 
-    /// Responds with the page of the notify form. There is one for every valid bundle id, so that it does not reveal
+    /// Responds with the page of the notify form. There is one for every valid bundle id, so that pages do not reveal
     /// which apps exist.
     @Sendable private func notifyPage(_ request: Request, _ context: APIContext) async -> Response {
         await self.respond("compat.publisherNotifyPage", in: .text, context) {
@@ -101,7 +100,7 @@ struct CompatibilityRoutes: Sendable {
         }
     }
 
-    /// Notifies the devices of an issue that the provider publishes, as the operation *Notify* does.
+    /// Notifies the devices of a published issue, as the operation *Notify* does, and returns the notification.
     private func notify(
         of issue: IssueRecord,
         _ app: AppRecord,
@@ -122,10 +121,10 @@ struct CompatibilityRoutes: Sendable {
         }
     }
 
-    /// Checks that the form's password is an API key with the scope `send` for the app in the path, and that the form's
-    /// account is the name of the key.
+    /// Checks that the form's password is an API key with the scope `send` for the app in the path, and that the
+    /// account in the form is the name of the key.
     /// - Returns: The caller with the API key.
-    /// - Throws: ``RequestError`` with status 403 if one of them is wrong.
+    /// - Throws: ``RequestError`` with status 403 if the password or the account is wrong.
     private func authenticate(_ form: PublisherNotify, _ context: APIContext) async throws -> APICaller {
         guard let key = try await self.runner.key(form.password, from: context.channel),
             case let caller = APICaller(key),
@@ -140,7 +139,7 @@ struct CompatibilityRoutes: Sendable {
         return caller
     }
 
-    /// The response to a client without access, which does not reveal whether the app exists.
+    /// The error for a client without access, which does not reveal whether the app exists.
     private static let closed = RequestError(.forbidden, code: "forbidden", message: "registration is closed here")
 
     /// Returns the credentials with which forms for the app in the path are accepted.
@@ -196,8 +195,7 @@ extension CompatibilityRoutes {
         return Self.text(error.kind.status, "\(error.code): \(field)\(error.message)")
     }
 
-    /// Returns the response to an accepted notify form: one line with the id of the notification and the number of
-    /// devices.
+    /// Returns the response to an accepted notify form: a line with the notification's id and the number of devices.
     private static func accepted(_ notification: NotificationRecord) -> Response {
         Self.text(.ok, "OK \(notification.id.uuidString) \(notification.progress.recipients) devices")
     }
@@ -208,8 +206,8 @@ extension CompatibilityRoutes {
     }
 }
 
-/// The apps that accept the registration forms of older systems. Installed apps have no API key, so the forms for all
-/// other apps are rejected.
+/// The apps that accept the registration forms of older systems. Installed apps have no API key, so the forms for apps
+/// that are not listed are rejected.
 package struct CompatibilityConfiguration: Hashable, Sendable {
     package var apps: [Topic: FormAccess] = [:]
 
@@ -217,10 +215,10 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
 
     /// The credentials with which the registration forms of one app are accepted: a key, the ids of accounts, or both.
     package struct FormAccess: Hashable, Sendable {
-        /// The key that must be in the path of a form; `nil` if only ``accounts`` grant access.
+        /// The key that must be in the path of a form, or `nil` if only ``accounts`` grant access.
         package let key: String?
         /// The values of the field `accountId`, in lower case, with which the publisher's form is accepted without a
-        /// key; empty if only ``key`` grants access.
+        /// key. The set is empty if only ``key`` grants access.
         package let accounts: Set<String>
 
         /// The minimum length of a key, in bytes. A shorter one is rejected.
@@ -236,14 +234,14 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
             self.accounts = Set(accounts.map { $0.lowercased() })
         }
 
-        /// Returns `true` if `key` equals the configured one, and `false` if it does not or none is configured. Hashes
-        /// are compared, so that the time of the comparison does not depend on the key.
+        /// Returns whether `key` equals the configured one. The result is `false` if none is configured. Hashes are
+        /// compared, so that the time of the comparison does not depend on the key.
         func allows(key: String) -> Bool {
             guard let own = self.key else { return false }
             return SHA256.hash(data: Data(key.utf8)) == SHA256.hash(data: Data(own.utf8))
         }
 
-        /// Returns `true` if `account` is one of ``accounts``, regardless of case; `false` for `nil`.
+        /// Returns whether `account` is one of ``accounts``, regardless of case. The result is `false` for `nil`.
         func allows(account: String?) -> Bool { account.map { self.accounts.contains($0.lowercased()) } ?? false }
     }
 }

@@ -8,10 +8,9 @@ import PushProvider
 import PushSupport
 import PushTypes
 
-/// The publisher's notify form (reference 10.1). It wakes every device that supports Newsstand to download a new issue,
-/// in waves, so that devices do not all download at the same time.
-///
-/// The system of a device limits background downloads to one a day.
+/// The publisher's notify form (reference 10.1). The notification wakes every device that supports Newsstand, so that
+/// the device downloads a new issue. It is sent in waves, so that devices do not all download at the same time. The
+/// system of a device limits background downloads to one a day.
 struct PublisherNotify: Equatable {
     /// The number of devices per wave if the form names none.
     static let defaultWaveSize: Int64 = 10_000
@@ -25,17 +24,18 @@ struct PublisherNotify: Equatable {
     let productID: String
     let waveSize: Int64
     let waveInterval: Int64
-    /// A Boolean value that indicates whether the form contains the size or the interval of waves. If it contains
-    /// neither, an issue that the provider publishes is sent in the waves of its publication.
+    /// A Boolean value that indicates whether the form contains the size of waves or the interval between them. If it
+    /// contains neither, an issue that the provider publishes is sent in the waves of its publication.
     let namesWaves: Bool
-    /// The field `again`: `true` to notify devices of the issue again; `false` to notify no device if the issue already
-    /// has a notification.
+    /// The form field `again`, a Boolean value that indicates whether devices are notified of an issue that already has
+    /// a notification.
     let again: Bool
-    /// The field `Id`, from which the idempotency key is derived. A form that is sent again with the same id is treated
-    /// as the same request; `nil` makes each form a new request.
+    /// The form field `Id`, from which the idempotency key is derived, or `nil` without the field. A form with the same
+    /// id counts as the same request, and each form without one as a new request.
     let id: String?
 
-    /// Parses the form. Throws ``RequestError`` that names the field at fault.
+    /// Parses the form.
+    /// - Throws: ``RequestError`` that names the field at fault.
     init(_ form: FormData) throws(RequestError) {
         self.account = try form.requiredText("adobeID", maximum: 256)
         self.password = try form.requiredText("password", maximum: 256)
@@ -48,23 +48,23 @@ struct PublisherNotify: Equatable {
         self.id = try form.text("Id", maximum: 100)
     }
 
-    /// The environment in which the notification is sent: sandbox for product ids with the prefix `dev_test.`, else
+    /// The environment in which the notification is sent: sandbox for product ids with the prefix `dev_test.`, or else
     /// production.
     var environment: PushEnvironment { IssueNotifier.environment(of: self.productID) }
 
-    /// The size and the interval of the form's waves, which replace those of the issue's publication for this
-    /// notification; an object without changes if the form contains neither.
+    /// The size and the interval of the form's waves, which replace those of the publication for this notification. If
+    /// the form contains neither, there are no changes.
     var changes: PublicationChanges {
         var changes = PublicationChanges()
         if self.namesWaves { (changes.waveSize, changes.waveInterval) = (Int(self.waveSize), Int(self.waveInterval)) }
         return changes
     }
 
-    /// The message id in the push of an issue that the provider publishes: the field `Id`, if it is a positive number,
-    /// else `nil`.
+    /// The message id in the push of an issue that the provider publishes: the field `Id` if it is a positive number,
+    /// or otherwise `nil`.
     var messageID: Int64? { self.id.flatMap { Int64($0) }.flatMap { $0 > 0 ? $0 : nil } }
 
-    /// Returns the notification that the form requests: a background push to every device with Newsstand.
+    /// Returns the notification that the form requests: a background push to every device that supports Newsstand.
     func request(to topic: Topic) throws -> NotificationRequest {
         let payload: JSONValue = .object([
             "aps": .object(["content-available": .integer(1)]), "productId": .string(self.productID),
@@ -77,10 +77,8 @@ struct PublisherNotify: Equatable {
         )
     }
 
-    /// The idempotency key that is derived from the field `Id`, with a hash of the form as fingerprint; `nil` without
-    /// the field.
-    ///
-    /// The fingerprint distinguishes a repetition from a different form with the same id.
+    /// The idempotency key that is derived from the field `Id`, with a hash of the form as its fingerprint, or `nil` if
+    /// there is no such field. The fingerprint distinguishes a repetition from a different form with the same id.
     var idempotency: Idempotency? {
         let asked = "\(self.waveSize) \(self.waveInterval) \(self.productID)"
         // Idempotency keys of API callers contain no space, so none equals this one.
@@ -90,10 +88,10 @@ struct PublisherNotify: Equatable {
     }
 }
 
-/// The publisher's notify form as an HTML page, which submits the form to the page's own URL.
+/// The publisher's notify form as an HTML page, which submits the form to the URL of the page.
 enum NotifyFormPage {
-    /// Returns the page. It contains a password field, so its content security policy forbids loading anything, and
-    /// allows the form to be submitted to the page itself only.
+    /// Returns the page. Because it contains a password field, its content security policy forbids loading anything,
+    /// and allows the form to be submitted only to the page itself.
     static func response(app: String) -> Response {
         var headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
@@ -129,8 +127,8 @@ enum NotifyFormPage {
         """
     }
 
-    /// Escapes a string for HTML, scalar by scalar as browsers parse it. In a Swift character, `<` may be combined with
-    /// scalars beside it, and would not be found.
+    /// Escapes a string for HTML, scalar by scalar, because browsers parse it in this way. In a Swift character, `<`
+    /// may be combined with adjacent scalars, and would not be found.
     static func escaped(_ text: String) -> String {
         let entities: [UnicodeScalar: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;"]
         return text.unicodeScalars.map { entities[$0] ?? String($0) }.joined()

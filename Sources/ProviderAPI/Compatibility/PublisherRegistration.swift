@@ -3,11 +3,10 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// Converts the publisher's registration form (reference 10.1) to the registration of a device.
-///
-/// The field `devId` becomes the installation id, so that a changed token replaces the old one. `accountId`, the screen
-/// size and `newsstand` become attributes, by which audiences can select devices. They are merged with the device's
-/// attributes, whereas tags would replace all of its tags.
+/// Converts the publisher's registration form (reference 10.1) to the registration of a device. The field `devId`
+/// becomes the installation id, so that a changed token replaces the old one. `accountId`, the screen size and
+/// `newsstand` become attributes, by which audiences can select devices. Attributes are merged with those of the
+/// device, whereas tags would replace all of its tags.
 enum PublisherRegistration {
     private static let capabilities: [String: DeviceCapabilities] = [
         "alertEnabled": .alert, "badgeEnabled": .badge, "newsstandEnabled": .newsstand, "soundEnabled": .sound,
@@ -29,21 +28,20 @@ enum PublisherRegistration {
         return registration
     }
 
-    /// Returns the capabilities whose field in the form is not 0, as the publisher's sample writes them; `nil` if the
-    /// form has none of these fields.
+    /// Returns the capabilities whose field in the form is not 0, or `nil` if the form has no field for capabilities.
     private static func capabilities(_ form: FormData) -> DeviceCapabilities? {
         let given = Self.capabilities.filter { form[$0.key] != nil }
         guard !given.isEmpty else { return nil }
         return given.filter { form[$0.key] != "0" }.values.reduce([]) { $0.union($1) }
     }
 
-    /// Returns the screen size: the first value with the form of 1024x768 among the unknown fields, because the
-    /// reference does not name the field. Returns `nil` without one.
+    /// Returns the screen size, or `nil` if there is none. The reference does not name the field, so the size is the
+    /// first value in the form 1024x768 among the unknown fields.
     private static func screenSize(_ form: FormData) -> String? {
         form.fields.first { !Self.known.contains($0.name.lowercased()) && Self.isSize($0.value) }?.value.lowercased()
     }
 
-    /// Returns `true` if `text` consists of two numbers of 3 to 5 digits with an `x` between them.
+    /// Returns whether `text` consists of two numbers of 3 to 5 digits with an `x` between them.
     private static func isSize(_ text: String) -> Bool { text.wholeMatch(of: #/[0-9]{3,5}[xX][0-9]{3,5}/#) != nil }
 }
 
@@ -65,7 +63,7 @@ enum FormDevice {
         return registration
     }
 
-    /// Parses a device token in hexadecimal or base64; returns `nil` for other text. A plus sign that was not
+    /// Parses a device token in hexadecimal or base64. Returns `nil` for any other text. A plus sign that was not
     /// percent-encoded arrives as a space.
     private static func token(_ text: String) -> DeviceToken? {
         guard text.utf8.count <= DeviceToken.maximumLength * 4 else { return nil }
@@ -76,6 +74,7 @@ enum FormDevice {
 
     /// Parses the field `environment`: the name of an environment, or `distribution` or `developer` as in the
     /// publisher's dashboard. An absent field means production.
+    /// - Throws: ``RequestError`` for any other name.
     private static func environment(_ form: FormData) throws(RequestError) -> PushEnvironment {
         guard let text = form["environment"]?.lowercased(), !text.isEmpty else { return .production }
         let names = ["distribution": "production", "developer": "sandbox"]

@@ -5,8 +5,7 @@ import PushStore
 import PushSupport
 import ServiceLifecycle
 
-/// The feature for the callers of a provider: API keys, people and their sign-ins, and the audit trail of their
-/// changes.
+/// The feature for the callers of a provider: API keys, people with their sign-ins, and the audit trail.
 struct CallerFeature: ProviderFeature {
     let keys: APIKeys
     let people: PeopleService

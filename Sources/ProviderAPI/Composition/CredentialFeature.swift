@@ -4,8 +4,7 @@ import PushProvider
 import PushSupport
 import ServiceLifecycle
 
-/// The feature for apps with their credentials and environments, and for the monitors that detect faults of
-/// credentials.
+/// The feature for apps, credentials and environments, and for the monitors that detect faults of credentials.
 struct CredentialFeature: ProviderFeature {
     let expiry: CredentialExpiryMonitor
     let services: [any Service]

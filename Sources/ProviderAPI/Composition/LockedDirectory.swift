@@ -8,8 +8,8 @@ final class LockedDirectory: Sendable {
     private let lock: Mutex<DirectoryLock?>
 
     /// Creates the directory if it does not exist, and locks it until ``release()``.
-    /// - Throws: ``ProviderError/dataDirectoryInUse(_:)`` if another process has locked it, `StoreError` if it cannot
-    ///   be created or locked.
+    /// - Throws: ``ProviderError/dataDirectoryInUse(_:)`` if another process has locked it, or `StoreError` if it
+    ///   cannot be created or locked.
     init(_ directory: String) throws {
         do {
             try FileManager.default.createDirectory(

@@ -20,11 +20,12 @@ struct ProviderCore: Sendable {
     let resolver: any NameResolver
     let metrics: PrometheusRegistry
     let time: any TimeSource
-    /// The state machine that judges whether the wall clock can be trusted, in its state at the start.
+    /// The state machine that judges whether the wall clock can be trusted, in its initial state.
     let clock: ClockStateMachine
     let logger: Logger
 
-    /// The signals that wake the dispatcher's lanes, urgent and bulk, when notifications or retries become due.
+    /// The signals that wake the lanes of the dispatcher, which send urgent and bulk notifications separately, when
+    /// work becomes due.
     let wakes = LaneWakeSignals()
     let scheduleWake = WakeSignal()
     let webhookWake = WakeSignal()
@@ -32,13 +33,12 @@ struct ProviderCore: Sendable {
     let outcomes = OutcomeSignals()
     let waits = HeldWaveRegistry()
 
-    /// The number of connections that are accepted beyond the maximum, so that idle connections can be closed to make
-    /// room for them.
+    /// The number of connections accepted beyond the maximum, until idle connections have been closed for them.
     static let acceptedBeyond = 64
 
     /// Locks the data directory, opens the database and creates the shared components.
-    /// - Throws: ``StoreError`` if the database cannot be opened, ``ProviderError`` if another provider uses the data
-    ///   directory or a restoration was interrupted.
+    /// - Throws: ``StoreError`` if the database cannot be opened, or ``ProviderError`` if another provider uses the
+    ///   data directory or a restoration was interrupted.
     init(
         _ configuration: ProviderConfiguration,
         metrics: PrometheusRegistry,
@@ -69,7 +69,7 @@ struct ProviderCore: Sendable {
         configuration.warnOfExposure(logger: logger)
     }
 
-    /// Creates the limiter of all connections, and the budget of those that have not shown a valid key yet.
+    /// Creates the limiter of all connections, and the budget of those on which no valid key was sent yet.
     private static func connections(
         _ configuration: ProviderConfiguration,
         _ budgets: BudgetRegistry,
@@ -104,8 +104,7 @@ struct SendingComponents: Sendable {
     /// The policy that decides which device tokens are deactivated after rejections by the push service.
     let invalidation: TokenInvalidationPolicy
     let faults: ConfigurationFaultTracker
-    /// The queue of pushes in memory, which passes urgent notifications to the dispatcher without a read from the
-    /// store.
+    /// The queue of pushes in memory, from which urgent notifications are sent without reading the store.
     let direct: DirectDispatch
     let devices: DeviceChanges
     let acceptor: NotificationAcceptor

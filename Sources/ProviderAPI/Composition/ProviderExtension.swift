@@ -19,26 +19,25 @@ package protocol ProviderFeature: Sendable {
 package protocol ProviderExtension: ProviderFeature {
     /// Adds the routes that are not operations of the API. None of their paths begins with `/v1/apps`.
     func addRoutes(to router: Router<APIContext>)
-    /// Notifies the extension that the erasure of a user or an app has begun, or was requested again, so that it can
-    /// discard what it keeps in memory. By then, the first records have been erased.
+    /// Notifies the extension that the erasure of a user or an app has begun, or was requested again. It can then
+    /// discard what it keeps in memory. The first records have already been erased.
     func erasureBegan()
 }
 
 extension ProviderExtension {
-    /// Does nothing, for extensions that keep no records of users and apps in memory.
+    /// Does nothing, because most extensions keep no records of users and apps in memory.
     package func erasureBegan() {}
 }
 
 package struct ProviderComponents: Sendable {
     package let configuration: ProviderConfiguration
     package let store: any ProviderStore
-    /// The registrations and removals of devices.
     package let devices: DeviceChanges
     package let acceptor: NotificationAcceptor
-    /// The signals that wake requests which wait for the outcomes of pushes.
+    /// The signals that wake the requests that wait for the outcomes of pushes.
     package let outcomes: OutcomeSignals
-    /// The counter of the messages that bridges forward to other servers and that are not stored as notifications. The
-    /// response to the stop of an app includes those in flight.
+    /// The counter of the messages that bridges forward to other servers without storing notifications. The response to
+    /// the stop of an app includes those in flight.
     package let forwards: ForwardsInFlight
     /// The runner of operations, with the API keys, limits, metrics and audit trail.
     package let runner: OperationRunner

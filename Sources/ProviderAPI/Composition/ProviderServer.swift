@@ -12,9 +12,8 @@ import ServiceLifecycle
 
 /// A provider server: the REST API, the dispatcher and their background services.
 package final class ProviderServer: Service {
-    /// The text of the admin key that the first start issues; `nil` at later starts.
-    ///
-    /// The key is valid once ``port()`` has returned. The only copy is in ``ProviderConfiguration/adminKeyFile``.
+    /// The text of the admin key that the first start issues, or `nil` at later starts. The key is valid once
+    /// ``port()`` has returned. The only copy is in ``ProviderConfiguration/adminKeyFile``.
     package var firstAdminKey: String? { self.adminKey.text }
 
     private let adminKey: FirstAdminKey
@@ -23,15 +22,15 @@ package final class ProviderServer: Service {
     let core: ProviderCore
     private let services: [any Service]
     let api: RESTAPI
-    /// The extension that another module adds; `nil` if there is none.
+    /// The extension that another module adds, or `nil` if there is none.
     private let addition: (any ProviderExtension)?
-    /// The pages that are served in addition to the API; `nil` if there are none.
+    /// The pages that are served in addition to the API, or `nil` if there are none.
     private let pages: (any ProviderPages)?
     private let certificate: TLSCertificate?
     /// The port of the listener, which is resolved once requests are served.
     private let bound = OneShotValue<Int>()
-    /// The port of the listener, which is resolved as soon as the listener is bound. At that time, the first admin key
-    /// is not valid yet, unlike for ``bound``.
+    /// The port of the listener, which is resolved as soon as the listener is bound. Unlike for ``bound``, the first
+    /// admin key is not valid yet at that time.
     private let listening = OneShotValue<Int>()
 
     /// Creates a provider server and opens its database.
@@ -43,11 +42,11 @@ package final class ProviderServer: Service {
     ///     default.
     ///   - pages: The closure that creates the pages beside the API, or returns `nil` for none, which is the default.
     ///   - showAdminKey: The closure that is called once with the first admin key, after the listener is bound. With an
-    ///     admin key file, the key is valid by then; without one, it becomes valid immediately afterwards.
+    ///     admin key file, the key is already valid. Without one, it becomes valid immediately afterwards.
     ///   - showAdminLink: The closure that is called with the link that creates the first person, at every start at
     ///     which there is no person.
-    /// - Throws: ``StoreError`` if the database cannot be opened, ``ProviderError`` if the data directory is in use, a
-    ///   restoration was interrupted, or the admin key file cannot be written.
+    /// - Throws: ``StoreError`` if the database cannot be opened, or ``ProviderError`` if the data directory is in use,
+    ///   a restoration was interrupted, or the admin key file cannot be written.
     package init(
         configuration: ProviderConfiguration,
         senders: any SenderSource,
@@ -111,7 +110,7 @@ package final class ProviderServer: Service {
         self.pages = try pages(PageComponents(core, callers, api: self.api.responder))
     }
 
-    /// Waits until requests are served, and returns the port of the API; 0 for a provider without a listener.
+    /// Waits until requests are served, and returns the port of the API, or 0 for a provider without a listener.
     /// - Throws: The error with which ``run()`` ended before requests were served.
     package func port() async throws -> Int { try await self.bound.value }
 }
@@ -139,7 +138,6 @@ extension ProviderServer {
         }
     }
 
-    /// Reports that a provider without a listener has started. Such a provider needs no admin key.
     private func openWithoutListener() {
         self.core.logger.info("provider is open", metadata: ["api": "none"])
         self.bound.resolve(.success(0))
@@ -172,7 +170,6 @@ extension ProviderServer {
         self.bound.resolve(.success(port))
     }
 
-    /// Runs all services until one fails or all have finished.
     private func runServices() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for service in self.services { group.addTask { try await service.run() } }
@@ -194,7 +191,6 @@ extension ProviderServer {
     /// The maximum number of bridges of an app that a log line names. Further ones are omitted.
     private static let namedBridges = 5
 
-    /// Logs a warning for each app with bridges whose pushes are sent to another app.
     private func warnOfOverruledBridges() async {
         let log = RateLimitedLog(self.core.logger, self.core.budgets[.logLines])
         do {
@@ -259,10 +255,9 @@ extension ProviderServer {
         }
     }
 
-    /// The maximum number of connections that wait in the system's queue until they are accepted.
-    ///
-    /// The system may reduce it, as macOS does to 128 by default. A client that finds the queue full tries to connect
-    /// again after a second. Hummingbird's default of 256 is too small for a burst of a thousand clients.
+    /// The maximum number of connections that wait in the system's queue until they are accepted. The system may reduce
+    /// it, as macOS does to 128 by default. A client that finds the queue full tries to connect again after a second.
+    /// Hummingbird's default of 256 is too small for a burst of a thousand clients.
     private static let backlog = 1024
 
     /// The limits of a request's header fields, which suffice for a path, a cursor and an API key.
@@ -314,7 +309,7 @@ extension ProviderServer {
         .init("martlet_store_wal_folds_unfinished_total", "Checkpoints that a reader prevented."),
     ]
 
-    /// The histogram buckets of waiting times, in seconds. A push that is due may wait for others, or until the push
-    /// service responds again.
+    /// The histogram buckets of waiting times, in seconds. They are long, because a push that is due may wait for
+    /// others, or until the push service responds again.
     private static let queueBuckets: [Double] = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600]
 }

@@ -8,7 +8,7 @@ struct RetentionFeature: ProviderFeature {
     let services: [any Service]
     let controllers: [any Controller<APIScope>]
 
-    /// Creates the feature. `noteErasure` is called when an erasure of a user or an app has begun.
+    /// Creates the feature. `noteErasure` is the closure that is called when an erasure of a user or an app has begun.
     init(
         _ core: ProviderCore,
         _ sending: SendingComponents,

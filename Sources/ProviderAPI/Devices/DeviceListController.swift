@@ -58,7 +58,8 @@ struct DeviceListController: Controller {
         return try .countedPage("devices", page.entries.map(DeviceResponse.init), next: next, total: total)
     }
 
-    /// Returns the prefix of the tokens to search for, which may be a whole token; `nil` if the query names none.
+    /// Returns the bytes with which the tokens to search for begin, which may be a whole token. Returns `nil` if the
+    /// query names none.
     /// - Throws: ``RequestError`` for a prefix that is too short, or is not a token.
     private static func tokenPrefix(_ request: OperationRequest) throws -> [UInt8]? {
         try request.value(
@@ -80,7 +81,7 @@ struct DeviceListController: Controller {
 }
 
 extension DeviceSort {
-    /// The list for which cursors of this sort order are valid. A cursor of another order is rejected.
+    /// The list to which the cursors of this sort order belong. A cursor of another order is rejected.
     fileprivate var cursors: Cursor.List {
         switch self {
         case .oldest: .devices

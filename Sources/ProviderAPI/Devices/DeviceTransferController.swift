@@ -14,7 +14,7 @@ struct DeviceTransferController: Controller {
     let direct: DirectDispatch
     let time: any TimeSource
     let logger: Logger
-    /// The maximum length of a file to import, in bytes. The import of a longer file stops there with an error; the
+    /// The maximum length of a file to import, in bytes. The import of a longer file stops there with an error, but the
     /// devices up to there stay registered.
     let maximumFile: Int
 
@@ -50,8 +50,7 @@ struct DeviceTransferController: Controller {
         ]
     }
 
-    /// Imports a file of devices. Responds with 200 and an ``ImportResponse`` that lists the invalid lines, however
-    /// many there are.
+    /// Imports a file of devices. The response is 200 and lists invalid lines, even if no line is valid.
     private func importDevices(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let headers = request.http.headers
@@ -78,7 +77,7 @@ struct DeviceTransferController: Controller {
         }
     }
 
-    /// Responds with all devices while they are read from the store, so that a file of any length needs little memory.
+    /// Responds with the devices of an app while they are read from the store, so that little memory is needed.
     private func exportDevices(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let format = try request.choice("format", TransferFormat.self) ?? .ndjson
@@ -93,7 +92,7 @@ struct DeviceTransferController: Controller {
     }
 
     /// Returns the response to an interrupted import, after which the connection is closed. It names the last line that
-    /// was read, because the registrations up to it remain.
+    /// was read, because the registrations up to that line remain.
     private func response(to interruption: ImportInterruption, app: AppRecord) -> Response {
         var headers: HTTPFields = [.connection: "close"]
         var error: RequestError
@@ -119,8 +118,7 @@ struct DeviceTransferController: Controller {
     }
 }
 
-/// The response body for a completed import: the numbers of added, refreshed and refused devices, and the invalid
-/// lines.
+/// The response body for an import: the numbers of added, refreshed and refused devices, and the invalid lines.
 struct ImportResponse: ResponseObject {
     let report: ImportReport
 

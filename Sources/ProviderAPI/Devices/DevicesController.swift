@@ -119,8 +119,8 @@ struct BatchResponse: ResponseObject {
 
         init(_ error: RequestError) { (self.result, self.error) = ("refused", error) }
 
-        /// Creates the entry for the registration at the position `index` of the request, which the path of an error
-        /// contains. A `result` of `nil` counts as refreshed.
+        /// Creates the entry for the result of a registration. A `result` of `nil` counts as refreshed.
+        /// - Parameter index: The position of the registration in the request, which the path of an error contains.
         init(_ result: RegistrationResult?, index: Int) {
             switch result?.kind {
             case .rejected(let excess):
@@ -157,7 +157,7 @@ extension DeviceTokenKind: JSONRepresentable {}
 package struct DeviceResponse: ResponseObject {
     package let device: DeviceRecord
     /// The number of pushes that were already in flight when the registration changed the preferences or the user, and
-    /// that disregard the change; `nil` for a registration that changes neither.
+    /// that disregard the change. It is `nil` if the registration changes neither.
     var underWay: Int?
 
     private var capabilities: [String] {
@@ -168,7 +168,7 @@ package struct DeviceResponse: ResponseObject {
         let preferences = self.device.profile.preferences
         return preferences == Preferences() ? nil : preferences.json
     }
-    /// `active`, or `inactive` once the token is known to be invalid.
+    /// The state of the device: `active`, or `inactive` once its token is known to be invalid.
     package var state: String { self.device.isActive ? "active" : "inactive" }
 
     /// The description of ``underWay`` in the OpenAPI document, which other responses use as well.

@@ -5,7 +5,7 @@ import HummingbirdCore
 import PushHTTP
 import PushSupport
 
-/// The secret with which a caller proves that an installation of the app is its own (docs/decisions/0024).
+/// The secret with which a caller proves that it is a certain installation of the app (docs/decisions/0024).
 enum InstallationSecret {
     private static let field = HTTPField.Name("installation-secret")
 
@@ -19,7 +19,7 @@ enum InstallationSecret {
         }
     }
 
-    /// Compares secrets in constant time.
+    /// Returns whether a sent text equals the secret, in a time that does not depend on either.
     static func isEqual(_ text: String, _ secret: String) -> Bool {
         let key = SymmetricKey(size: .bits256)
         let code = HMAC<SHA256>.authenticationCode(for: Data(secret.utf8), using: key)

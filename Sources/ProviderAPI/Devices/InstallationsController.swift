@@ -7,9 +7,8 @@ package import PushStore
 import PushSupport
 
 /// The operations at `/v1/apps/{app}/installations`, which an app may call with a public key for its own installation.
-///
-/// A public key is contained in every copy of the app, and proves nothing. A caller proves that an installation is its
-/// own with the token that it has registered, or with the secret that each successful response contains
+/// Every copy of the app contains the public key, so the key proves nothing. A caller proves that it is the
+/// installation with the token that it has registered, or with the secret that each successful response contains
 /// (docs/decisions/0024).
 struct InstallationsController: Controller {
     let store: any AppStore & DeviceStore & UserSecretStore & WebPushStore
@@ -17,11 +16,11 @@ struct InstallationsController: Controller {
     var addresses = AddressPolicy()
     let time: any TimeSource
 
-    /// The response to a registration, with the secret by which the app later proves that the installation is its own.
+    /// The response to a registration, with the secret by which the app later proves that it is this installation.
     private struct Registered: ResponseObject {
         let secret: String
-        /// The number of pushes that were already in flight when the registration changed the preferences or the user;
-        /// `nil` if it changed neither.
+        /// The number of pushes that were already in flight when the registration changed the preferences or the user,
+        /// or `nil` if it changed neither.
         let underWay: Int?
 
         static let schemaName: String? = "Installation"
@@ -67,8 +66,8 @@ struct InstallationsController: Controller {
         return try .json(Registered(secret: secret, underWay: underWay))
     }
 
-    /// Returns the change of the installation's user: the user that the request proves, or none after `null`; `nil` for
-    /// no change.
+    /// Returns the change of the installation's user, which sets the user that the request proves, or removes the user
+    /// for `null`. Returns `nil` for no change.
     private func user(_ fields: JSONFields, _ app: AppRecord, _ installation: String) async throws -> Update<String>? {
         if fields.nulls.contains(InstallationRequest.userProof.name) { return .clear }
         guard let text = try fields.value(InstallationRequest.userProof) else { return nil }
@@ -100,7 +99,7 @@ extension OperationRequest {
 }
 
 extension ParameterDescription {
-    /// The header field with the secret with which a request proves that an installation is its own.
+    /// The header field with the secret with which a request proves that it is from an installation.
     package static let installationSecret = Self.header(
         "installation-secret",
         "The secret of the installation.",

@@ -25,7 +25,7 @@ struct AudiencesController: Controller {
         ]
     }
 
-    /// Counts the active devices that an audience selects, in one environment or in both.
+    /// Counts the active devices that an audience selects, in the environment that the body names, or in both.
     private func count(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(AudienceRequest.count)
@@ -53,8 +53,8 @@ struct AudiencesController: Controller {
         return try .json(AudiencePreviewResponse(count: count, devices: devices.map(DeviceResponse.init)))
     }
 
-    /// Returns the conditions in the body: the audience, the environment, which is `nil` for both, and the kind of
-    /// token, by default alert tokens.
+    /// Returns the conditions in the body: the audience, the environment (`nil` for both) and the kind of token, by
+    /// default alert tokens.
     private func conditions(
         _ fields: JSONFields,
         _ app: AppRecord
@@ -82,13 +82,12 @@ package struct AudiencePreviewResponse: ResponseObject {
     ]
 }
 
-/// The operations at `/v1/apps/{app}/audiences`, which manage named audiences that notifications and schedules refer
-/// to.
+/// The operations at `/v1/apps/{app}/audiences`, which manage named audiences for notifications and schedules.
 struct NamedAudiencesController: Controller {
     private let items: LibraryOperations
     private let time: any TimeSource
 
-    /// Creates the controller. `turns` is the budget for encoding long lists, which are encoded one after the other.
+    /// Creates the controller. `turns` is the budget that makes long lists be encoded one after the other.
     init(store: any AppStore & LibraryStore, turns: Budget, time: any TimeSource) {
         self.items = LibraryOperations(kind: .audience, store: store, turns: turns, time: time)
         self.time = time

@@ -9,7 +9,7 @@ import PushSupport
 struct LibraryOperations {
     let kind: LibraryItem.Kind
     let store: any AppStore & LibraryStore
-    /// The budget for encoding long lists, which are encoded one after the other.
+    /// The budget that makes long lists be encoded one after the other.
     let turns: Budget
     let time: any TimeSource
     var limits = LibraryLimits()
@@ -17,22 +17,20 @@ struct LibraryOperations {
     /// The plural name of the kind in paths and list responses, such as `audiences`.
     private var plural: String { "\(self.kind.rawValue)s" }
     private var title: String { self.kind.rawValue.capitalized }
-    /// The list to which the cursors of pages belong, both of items and of names. Cursors of other lists are rejected.
+    /// The list to which the cursors for pages of items and of names belong. Cursors of other lists are rejected.
     private var cursors: Cursor.List { self.kind == .audience ? .audiences : .templates }
     var path: String { "/v1/apps/{app}/\(self.plural)/{\(self.kind.rawValue)}" }
 
-    /// The maximum length of a page, in bytes: an entry of the maximum length may follow when the page is still shorter
-    /// than ``LibraryLimits/pageBytes``.
+    /// The maximum length of a page, in bytes. An entry of the maximum length may be added to a page that is still
+    /// shorter than ``LibraryLimits/pageBytes``.
     private var maximumPage: Int { self.limits.pageBytes + self.limits.bytes }
 
-    /// Returns the description of the path parameter that names an item; `what` is the name of the kind, such as
-    /// `audience`.
+    /// Returns the description of the path parameter for an item. `what` is the name of the kind, such as `audience`.
     static func parameter(_ what: String) -> OpenAPIDocument<APIScope>.PathParameter {
         ("The id of the \(what), or its name, percent-encoded.", .string(length: 1...LibraryText.maximumName))
     }
 
-    /// Returns the operations that are common to audiences and templates: list, show, delete, list versions, and
-    /// restore.
+    /// Returns the operations of both audiences and templates: list, show, delete, list versions, and restore.
     /// - Parameters:
     ///   - item: The response type for an item.
     ///   - response: The closure that creates the response for an item.
@@ -113,7 +111,7 @@ struct LibraryOperations {
     /// Encodes a list of `bytes` bytes with `body`. A long list waits for its turn, because many encodings at the same
     /// time would delay all other requests. A short one does not wait.
     ///
-    /// The list has been read before it waits. Nothing waits for other resources during its turn.
+    /// The list was already read from the store, and its turn includes no wait for other resources.
     /// - Throws: `BudgetRefusal`, `BudgetEnded`, and `CancellationError` if the client has disconnected.
     private func encode(
         _ bytes: Int,
@@ -159,11 +157,11 @@ struct LibraryOperations {
 
     /// Saves the item that a request body describes.
     /// - Parameters:
-    ///   - isNew: `true` to add an item, whose name is in the body and must not exist yet. `false` if the path names
-    ///     the item.
-    ///   - objects: The descriptions of the body that adds an item and of the one that saves an item.
+    ///   - isNew: `true` to add an item, whose name is in the body and must not exist yet, and `false` if the path
+    ///     names the item.
+    ///   - objects: The descriptions of the request bodies for adding and for saving an item.
     ///   - member: The name of the member with the item's content.
-    ///   - check: Validates and returns the content, which is required.
+    ///   - check: A closure that validates the content, which is required, and returns it.
     /// - Returns: The saved item, its app, and whether the request created the item.
     func save(
         _ request: OperationRequest,

@@ -3,7 +3,7 @@ package import PushHTTP
 import PushSupport
 import PushTypes
 
-/// The response object for a named audience or a template.
+/// A response object for an item of the library: a named audience or a template.
 package protocol LibraryResponse: ResponseObject {
     var record: LibraryItem { get }
 }
@@ -48,8 +48,7 @@ package struct NamedAudienceResponse: LibraryResponse {
 /// The response object for a template, with its content.
 package struct TemplateResponse: LibraryResponse {
     private let item: LibraryItemResponse
-    /// The warnings about the content; `nil` if there are none, and except in responses to requests that save a
-    /// template.
+    /// The warnings about the content, or `nil` if there are none or the request does not save the template.
     private let warnings: [ContentWarning]?
     package var record: LibraryItem { self.item.item }
     private var content: JSONValue { .object(self.record.body) }

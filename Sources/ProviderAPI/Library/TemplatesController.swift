@@ -12,7 +12,7 @@ struct TemplatesController: Controller {
     private let items: LibraryOperations
     private let time: any TimeSource
 
-    /// Creates the controller. `turns` is the budget for encoding long lists, which are encoded one after the other.
+    /// Creates the controller. `turns` is the budget that makes long lists be encoded one after the other.
     init(store: any AppStore & DeviceStore & LibraryStore & UserStore, turns: Budget, time: any TimeSource) {
         self.items = LibraryOperations(kind: .template, store: store, turns: turns, time: time)
         (self.store, self.time) = (store, time)
@@ -71,8 +71,7 @@ struct TemplatesController: Controller {
         return try .json(PreviewResponse(notification, bundleID: app.bundleID, for: subject))
     }
 
-    /// Reads the notification that previews a template: its content is the template's content in the body of the
-    /// preview.
+    /// Reads the notification that previews a template. Its content is that of the template in the body of the request.
     /// - Throws: ``RequestError`` whose path names a member of the body, without the prefix `template.`.
     private func read(_ fields: JSONFields, of app: AppRecord) async throws -> NotificationRequest {
         do {

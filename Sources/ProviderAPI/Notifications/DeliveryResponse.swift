@@ -12,7 +12,7 @@ package struct DeliveryResponse: ResponseObject {
         DeliveryID(notification: self.delivery.notification).text(recipient: self.delivery.recipient)
     }
 
-    /// The receipts that the device has submitted for the notification; `nil` if there are none.
+    /// The receipts that the device has submitted for the notification, or `nil` if there are none.
     private var receipts: [ReceiptResponse]? {
         self.delivery.receipts.isEmpty ? nil : self.delivery.receipts.map { ReceiptResponse(receipt: $0) }
     }
@@ -34,13 +34,13 @@ package struct DeliveryResponse: ResponseObject {
     ]
 }
 
-/// The response object for one recipient's outcome, when a request sends and waits.
+/// The response object for one recipient's outcome, in the response to a request that sends a notification and waits.
 package struct OutcomeResponse: ResponseObject {
-    /// The device token, if the request named tokens; `nil` for a device that an audience selected.
+    /// The device token, if the request named tokens, or `nil` for a device that an audience selected.
     let token: DeviceToken?
     let device: Int64?
     let environment: PushEnvironment?
-    /// The delivery with its final state; `nil` while the recipient is pending.
+    /// The delivery with its final state, or `nil` while the recipient is pending.
     let delivery: DeliveryRecord?
     package let apnsID: String
 
@@ -64,7 +64,6 @@ package struct OutcomeResponse: ResponseObject {
 /// The outcomes of all recipients of a small notification.
 struct OutcomeList {
     let outcomes: [OutcomeResponse]
-    /// The number of recipients that have no final state yet.
     let pending: Int
 
     /// Creates the list from a notification's deliveries and devices. A recipient whose delivery is missing or is still

@@ -3,7 +3,7 @@ import Hummingbird
 import PushHTTP
 import PushSupport
 
-/// The header `idempotency-key` of a sending request, by which a repetition of the request is recognized.
+/// The header `idempotency-key` of a sending request, by which repetitions of the request are recognized.
 enum IdempotencyKey {
     /// The maximum length of a key, in bytes. A longer one is rejected.
     private static let maximumLength = 200
@@ -23,7 +23,7 @@ enum IdempotencyKey {
 
     private static let field = HTTPField.Name("idempotency-key")
 
-    /// Returns the idempotency key in the header of a request; `nil` without one.
+    /// Returns the idempotency key in the header of a request, or `nil` if there is none.
     /// - Throws: ``RequestError`` for a key that is empty, too long, or contains characters other than visible ASCII.
     static func of(_ request: Request) throws -> String? {
         guard let name = Self.field, let key = request.headers[name] else { return nil }

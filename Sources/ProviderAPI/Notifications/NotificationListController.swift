@@ -91,7 +91,7 @@ struct NotificationListController: Controller {
 }
 
 extension NotificationSort {
-    /// The list for which cursors of this sort order are valid. A cursor of another order is rejected.
+    /// The list to which the cursors of this sort order belong. A cursor of another order is rejected.
     fileprivate var cursors: Cursor.List {
         switch self {
         case .newest: .notifications

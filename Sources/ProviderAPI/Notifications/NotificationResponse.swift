@@ -10,50 +10,51 @@ extension NotificationRecord.Guarantee: JSONRepresentable {}
 /// The response object for a notification, with its progress.
 package struct NotificationResponse: ResponseObject {
     package let notification: NotificationRecord
-    /// The bundle id of the app; `nil` if the app was removed.
+    /// The bundle id of the app, or `nil` if the app was removed.
     package let app: Topic?
     /// The current time by both clocks, from which the sending rate and the time of completion are estimated.
     let clocks: ClockReading
-    /// The time at which the notification starts in the first time zone, see
-    /// ``NotificationForecast/firstStart(of:in:)``; `nil` in lists.
+    /// The time at which the notification starts in the first time zone (``NotificationForecast/firstStart(of:in:)``),
+    /// or `nil` in lists.
     var firstStart: Timestamp?
-    /// The audience; `nil` in lists.
+    /// The audience, or `nil` in lists.
     var audience: Audience?
-    /// The content; `nil` in lists.
+    /// The content, or `nil` in lists.
     package var content: ContentResponse?
-    /// The scopes of the API key that sent the notification; `nil` except in the response to that request.
+    /// The scopes of the API key that sent the notification. They are `nil` except in the response to that request.
     var scopes: [String]?
-    /// The outcomes of the recipients; `nil` except in the response to a request that sends the notification and waits.
+    /// The outcomes of the recipients. They are `nil` except in the response to a request that sends the notification
+    /// and waits.
     package var outcomes: [OutcomeResponse]?
-    /// The number of recipients without a final state; `nil` without ``outcomes``.
+    /// The number of recipients without a final state, or `nil` if ``outcomes`` is `nil`.
     var pending: Int?
-    /// The warnings about the request; `nil` except in the response to the request that sends the notification.
+    /// The warnings about the request. They are `nil` except in the response to a request that sends a notification.
     var warnings: [ContentWarning]?
-    /// The environments that are paused or failing, for which pushes of the notification wait or fail; `nil` in lists.
+    /// The environments that are paused or failing, for which the notification's pushes wait or fail, or `nil` in
+    /// lists.
     var environments: [EnvironmentResponse]?
 
-    /// The stop of the app; `nil` in lists, and while the app is not stopped.
+    /// The stop of the app, or `nil` in lists and while the app is not stopped.
     var stop: AppStopResponse?
 
-    /// The numbers of skipped recipients, by reason; `nil` in lists.
+    /// The numbers of skipped recipients, by reason, or `nil` in lists.
     var skipped: [SkippedRecipients]?
 
-    /// The numbers of receipts, by event; `nil` in lists.
+    /// The numbers of receipts, by event, or `nil` in lists.
     package var receiptCounts: [ReceiptCountResponse]?
 
-    /// The number of pushes that were already in flight when the notification was paused or cancelled; `nil` in all
+    /// The number of pushes that were already in flight when the notification was paused or cancelled, or `nil` in all
     /// other responses.
     var underWay: Int?
 
-    /// The downloads that hold back the next wave; `nil` if it is not held back until devices have finished
-    /// downloading.
+    /// The downloads that hold back the next wave, or `nil` if none hold it back.
     package var steered: HeldWave?
 
     private var quietHours: String? { self.notification.consent.ignoresQuietHours ? "ignore" : nil }
     private var headers: NotificationContent { self.notification.content }
     private var key: SendingKey? { self.notification.key.map { SendingKey(key: $0, scopes: self.scopes) } }
     /// The expiration in the JSON form of requests: RFC 3339, or 0 for pushes that are not stored for devices that are
-    /// offline. `nil` leaves it to the push service.
+    /// offline. It is `nil` if the push service decides.
     package var expiration: JSONValue? {
         switch self.headers.expiration {
         case .servicePolicy: nil
@@ -72,7 +73,7 @@ package struct NotificationResponse: ResponseObject {
             steered: self.steered
         )
     }
-    /// The current wave; `nil` before the first one, and for a notification without waves.
+    /// The current wave, or `nil` before the first one and for a notification without waves.
     package var wave: WaveProgress? { self.progress.wave.startedAt == nil ? nil : self.progress.wave }
 
     package static let schemaName: String? = "Notification"
@@ -113,7 +114,7 @@ package struct NotificationResponse: ResponseObject {
             .optional("receiptCounts", \.receiptCounts, "The receipts by event, as apps and the gateway report them."),
         ]
 
-    /// The members that are in lists too: those that do not change while the notification is being sent, and the state.
+    /// The members that lists contain too: the state, and those that stay the same during sending.
     private static let options: [ResponseMember<Self>] = [
         .required("id", \.notification.id),
         .optional("app", \.app),
@@ -230,8 +231,7 @@ extension Audience {
         }
     }
 
-    /// The number of recipients that a request names itself: the number of its tokens, or 1 for a channel; `nil` for an
-    /// audience of devices, which the store must count.
+    /// The number of tokens, or 1 for a channel. It is `nil` for an audience of devices, which the store must count.
     var namedCount: Int? {
         switch self {
         case .tokens(let tokens): tokens.count
@@ -248,11 +248,11 @@ package struct ContentResponse: ResponseObject {
     /// localizations, the response may be longer.
     private static let maximumBytes = 128 * 1024
 
-    /// The payload, whose template variables are not replaced; `nil` if it is too long or damaged.
+    /// The payload, whose template variables are not replaced, or `nil` if it is too long or damaged.
     package let payload: JSONValue?
-    /// The payloads of the localizations, by locale; `nil` unless the content is a template that is not too long.
+    /// The payloads of the localizations, by locale, or `nil` if the content is not a template or is too long.
     package let localizations: [String: JSONValue]?
-    /// The number that is added to the user's badge count; `nil` if the content does not increment the count.
+    /// The number that is added to the user's badge count, or `nil` if the content does not increment the count.
     let badgeIncrement: Int?
     let isTemplate: Bool
     let bytes: Int

@@ -40,7 +40,6 @@ struct NotificationsController: Controller {
         ]
     }
 
-    /// Returns the operation that changes the state of a notification.
     private func change(_ name: String, _ summary: String, _ change: StateChange) -> ProviderOperation {
         .init(.post, "/v1/notifications/{notification}:\(name)", .audited, id: "\(name)Notification", summary) {
             try await self.set(change, name, $0)
@@ -88,9 +87,8 @@ struct NotificationsController: Controller {
         return try .json(response)
     }
 
-    /// Changes the state of a notification, and returns the changed record; `nil` if it does not exist.
-    /// - Throws: ``RequestError`` if the record of the notification is damaged. Its message names the effect of the
-    ///   change.
+    /// Changes the state of a notification, and returns the changed record, or `nil` if there is no such notification.
+    /// - Throws: ``RequestError`` if the record of the notification is damaged. The message names the change's effect.
     private func changed(_ id: UUID, _ change: StateChange) async throws -> NotificationRecord? {
         do {
             return try await self.store.setState(change, of: id, now: self.time.recorded)
@@ -101,7 +99,6 @@ struct NotificationsController: Controller {
         }
     }
 
-    /// Lists the deliveries of a notification: all, or those in one state.
     private func deliveries(_ request: OperationRequest) async throws -> Response {
         let notification = try await request.object("notification") { try await self.store.notification($0) }
         let page = try request.page(.deliveries)
@@ -137,8 +134,7 @@ struct NotificationsController: Controller {
 }
 
 extension StateChange {
-    /// Returns `true` if `notification` is in a state to which this change leads, so that the request counts as
-    /// successful.
+    /// Returns whether `notification` is in a state to which this change leads, so that the request succeeds.
     fileprivate func isDone(in notification: NotificationRecord) -> Bool {
         switch self {
         case .pause: notification.state == .paused

@@ -8,11 +8,11 @@ package import PushTypes
 /// The response body for a preview: the push that one device would receive.
 package struct PreviewResponse: ResponseObject {
     private let request: NotificationRequest
-    /// The current number of recipients; `nil` if it was not requested or counting takes too long.
+    /// The current number of recipients, or `nil` if it was not requested or counting takes too long.
     package let recipients: Int?
     private let result: Result<ContentPreview, RenderFailure>
-    /// The numbers of recipients that would be skipped, by reason; `nil` if they were not requested or counting takes
-    /// too long.
+    /// The numbers of recipients that would be skipped, by reason, or `nil` if they were not requested or counting
+    /// takes too long.
     private let forecast: ConsentForecast?
     /// A Boolean value that indicates whether the preview includes the number of recipients. It is `false` for a
     /// template, which has no recipients.
@@ -25,9 +25,9 @@ package struct PreviewResponse: ResponseObject {
     /// Creates the preview of a notification.
     /// - Parameters:
     ///   - subject: The device for which the notification is rendered.
-    ///   - countsRecipients: Whether the response includes the number of recipients.
-    ///   - recipients: The current number of recipients; `nil` if it is not known.
-    ///   - forecast: The numbers of recipients that would be skipped, by reason; `nil` if they are not known.
+    ///   - countsRecipients: Pass `true` to include the number of recipients.
+    ///   - recipients: The current number of recipients, or `nil` if it is not known.
+    ///   - forecast: The numbers of recipients that would be skipped, by reason, or `nil` if they are not known.
     init(
         _ request: NotificationRequest,
         bundleID: Topic,
@@ -70,7 +70,7 @@ package struct PreviewResponse: ResponseObject {
     }
     package var encryptedPayload: JSONValue? { self.preview?.encrypted.flatMap { try? JSONValue(parsing: Data($0)) } }
 
-    /// The rendered push; `nil` if nothing could be sent to this device, see ``problem``.
+    /// The rendered push, or `nil` if nothing could be sent to this device, as ``problem`` explains.
     private var preview: ContentPreview? { try? self.result.get() }
     private var problem: String? { if case .failure(let error) = self.result { error.description } else { nil } }
     package var topic: Topic { self.request.content.topic }

@@ -5,12 +5,12 @@ import PushSupport
 
 /// The device for which a preview is rendered.
 struct PreviewSubject {
-    /// The profile of the device; `nil` renders the default variant.
+    /// The profile of the device, or `nil` for one that receives the default variant.
     var profile: RecipientProfile?
-    /// The badge count that the device would show; `nil` if the push sets none or the request names none.
+    /// The badge count that the device would show, or `nil` if the push sets none or the count is not known.
     var badge: Int?
     var key: InstallationPublicKey?
-    /// A Boolean value that indicates whether the device is a registered one. Otherwise, the request describes it.
+    /// A Boolean value that indicates whether the device is registered. Otherwise, the request describes it.
     var isRegistered = false
 }
 
@@ -18,8 +18,8 @@ struct PreviewSubject {
 struct PreviewSubjectResolver {
     let store: any DeviceStore & UserStore
 
-    /// Returns the device that the member `device` or `user` names, or the one that the member `subject` describes;
-    /// without any of them, a device without a profile.
+    /// Returns the device that the member `device` or `user` names, or the one that the member `subject` describes. If
+    /// the request contains none of them, the device has no profile.
     /// - Throws: ``RequestError`` if the request contains several of them, or if no device of the app matches.
     func subject(_ fields: JSONFields, _ app: AppRecord, _ push: NotificationContent) async throws -> PreviewSubject {
         let given = PreviewRequest.subjects.map { $0.name }.filter { fields.members[$0] != nil }.sorted()
@@ -39,7 +39,8 @@ struct PreviewSubjectResolver {
         )
     }
 
-    /// Returns the registered device that the request names by its token or its user; `nil` if it names none.
+    /// Returns the registered device that the request names by its token or its user, or `nil` if it names none.
+    /// - Throws: ``RequestError`` if no such device is registered.
     private func registered(
         _ fields: JSONFields,
         _ app: AppRecord,

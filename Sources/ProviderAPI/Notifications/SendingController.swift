@@ -19,7 +19,7 @@ struct SendingController: Controller {
     let faults: ConfigurationFaultTracker
     let time: any TimeSource
 
-    /// The description of the response to an accepted notification, which is on disk by then.
+    /// The description of the response to a notification that was accepted and is on disk.
     static let accepted = ResponseDescription(
         status: 202,
         "Accepted.",
@@ -57,7 +57,7 @@ struct SendingController: Controller {
         ]
     }
 
-    /// Accepts a notification, which is on disk before the response with status 202.
+    /// Accepts a notification, and writes it to disk before the response with status 202.
     private func send(_ request: OperationRequest) async throws -> Response {
         let (receivedAt, begin) = (self.time.now, ContinuousClock.now)
         let app = try await request.app(self.store)
@@ -99,7 +99,7 @@ struct SendingController: Controller {
         }
     }
 
-    /// Returns a warning if the notification `wanted` was accepted without recipients, else an empty list.
+    /// Returns a warning if the notification `wanted` was accepted without recipients, or otherwise an empty list.
     private func warnings(
         about notification: NotificationRecord,
         _ wanted: NotificationRequest
@@ -118,8 +118,7 @@ struct SendingController: Controller {
         }
     }
 
-    /// Returns the notification that an earlier request with the same idempotency key has created; `nil` for a new
-    /// request.
+    /// Returns the notification of an earlier request with the same idempotency key, or `nil` for a new request.
     /// - Throws: A ``RequestError`` with status 409 if the earlier request had a different body.
     private func earlier(_ idempotency: Idempotency, _ app: AppRecord) async throws -> NotificationRecord? {
         switch try await self.store.accepted(idempotency, app: app.id) {
@@ -149,14 +148,13 @@ struct SendingController: Controller {
         return response
     }
 
-    /// Parses the body of a repeated request again, for its warnings; `nil` if it would be rejected now.
+    /// Parses the body of a repeated request again, because of its warnings. Returns `nil` if it would be rejected now.
     private func request(_ body: JSONValue, _ app: AppRecord, now: Timestamp) async -> NotificationRequest? {
         guard let fields = try? JSONFields(body, known: NotificationRequest.object.known) else { return nil }
         return try? await NotificationRequest.read(fields, of: app, now: now, in: self.store)
     }
 
-    /// Returns the warnings about the app's stop, and about each environment of the notification that is paused or
-    /// failing.
+    /// Returns the warnings about the app's stop, and about the notification's paused or failing environments.
     private func pauseWarnings(_ app: AppRecord, _ wanted: NotificationRequest) async throws -> [ContentWarning] {
         var needed = wanted.environment
         if needed == nil, case .tokens = wanted.audience { needed = .production }
@@ -168,8 +166,9 @@ struct SendingController: Controller {
             + (try await EnvironmentResponse.faulty(app, environments, self.faults).compactMap(\.warning))
     }
 
-    /// Returns the response to an accepted notification, whose path is in the `location` field. If `waiting` is not
-    /// `nil`, the response contains the outcomes, and is returned once they are known or the time has elapsed.
+    /// Returns the response to an accepted notification. The field `location` contains the notification's path. If
+    /// `waiting` is not `nil`, the response contains the outcomes, and is delayed until they are known or the time has
+    /// elapsed.
     private func accepted(
         _ new: NotificationRecord,
         _ app: AppRecord,
@@ -264,8 +263,7 @@ struct SendingController: Controller {
 }
 
 extension SendingController {
-    /// Renders the notification without sending it. The current recipients are counted unless the query contains
-    /// `count=false`.
+    /// Renders the notification without sending it. Recipients are counted, unless the query contains `count=false`.
     private func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(PreviewRequest.notification)
@@ -299,7 +297,7 @@ extension SendingController {
         ) ?? true
     }
 
-    /// Returns the current number of recipients; `nil` if counting them takes too long.
+    /// Returns the current number of recipients, or `nil` if counting them takes too long.
     private func recipients(_ wanted: NotificationRequest, _ app: AppRecord) async throws -> Int? {
         switch wanted.audience {
         case .tokens, .channel: return wanted.audience.namedCount
@@ -319,8 +317,8 @@ extension SendingController {
         }
     }
 
-    /// Returns the numbers of recipients that would be skipped, by the current preferences of devices and users; `nil`
-    /// if counting them takes too long.
+    /// Returns the numbers of recipients that would be skipped, by the current preferences of devices and users, or
+    /// `nil` if counting them takes too long.
     private func consentForecast(_ wanted: NotificationRequest, _ app: AppRecord) async throws -> ConsentForecast? {
         let groups: [ConsentGroup]?
         do {

@@ -7,8 +7,8 @@ import PushSupport
 
 /// The query item `wait` of a request that sends: the maximum time for which the response waits for outcomes.
 package struct WaitParameter {
-    /// The maximum number of recipients of a notification whose outcomes a request may wait for; for more, the request
-    /// is rejected.
+    /// The maximum number of recipients of a notification whose outcomes a request may await. With more, it is
+    /// rejected.
     static let maximumRecipients = 100
     /// The maximum time for which a request may wait, in seconds. A longer one is rejected.
     static let maximumSeconds: Int64 = 30
@@ -25,7 +25,8 @@ package struct WaitParameter {
 
     package init(limit: Duration) { self.limit = limit }
 
-    /// Parses the query item; returns `nil` if it is absent, in which case the request does not wait.
+    /// Parses the query item. Returns `nil` if it is absent, in which case the request does not wait.
+    /// - Throws: ``RequestError`` for any other value than `true` or a permitted number of seconds.
     init?(_ request: OperationRequest) throws {
         let text = "use true, or 1 to \(Self.maximumSeconds) seconds"
         let read: (String) -> Int64? = { value in
@@ -37,8 +38,7 @@ package struct WaitParameter {
     }
 
     /// Checks, before a notification is accepted, that a request may wait for its outcomes.
-    /// - Throws: ``RequestError`` for a notification that is scheduled, or that has more than ``maximumRecipients``
-    ///   tokens.
+    /// - Throws: ``RequestError`` for a notification that is scheduled, or has more than ``maximumRecipients`` tokens.
     func check(_ request: NotificationRequest) throws(RequestError) {
         guard request.delivery == nil else {
             throw Self.error(
@@ -51,7 +51,7 @@ package struct WaitParameter {
     }
 
     /// Returns the error for an audience that is too large.
-    /// - Parameter count: The number of recipients; `nil` if counting them takes too long.
+    /// - Parameter count: The number of recipients, or `nil` if counting them takes too long.
     static func tooMany(_ count: Int?) -> RequestError {
         let found = count.map { "these are \($0)" } ?? "these take long to count"
         let message = "wait is for at most \(Self.maximumRecipients) recipients, \(found): leave it out"
@@ -62,7 +62,8 @@ package struct WaitParameter {
         RequestError(.invalid, code: code, message: message, path: "wait")
     }
 
-    /// Waits until all recipients have a final state, or the time has elapsed. Commits of the dispatcher wake it.
+    /// Waits until all recipients have a final state, or the time has elapsed. The state is checked first, and again
+    /// after each commit of the dispatcher.
     /// - Returns: The notification in its state at that time.
     /// - Throws: `CancellationError` if the client has disconnected.
     package func end(

@@ -19,14 +19,13 @@ extension ParameterDescription {
         .choice(["true", "false"])
     )
 
-    /// Returns the description of the query parameter `sort`, with the sort orders of a list.
     static func sort<Sort: RawRepresentable<String> & CaseIterable>(_ type: Sort.Type) -> ParameterDescription {
         .query("sort", "The order; default \(type.allCases.first?.rawValue ?? "").", .choice(of: type))
     }
 }
 
 extension OperationRequest {
-    /// Parses a query parameter that is a time: RFC 3339, or seconds since 1970; returns `nil` if it is absent.
+    /// Parses a query parameter that is a time, in RFC 3339 or in seconds since 1970. Returns `nil` if it is absent.
     func time(_ name: String) throws -> Timestamp? {
         try self.value(
             name,
@@ -41,7 +40,7 @@ extension OperationRequest {
         )
     }
 
-    /// Returns the time range in the query parameters `from` and `to`; `nil` for an end that is absent.
+    /// Returns the time range in the query parameters `from` and `to`, with `nil` for one that is absent.
     /// - Throws: ``RequestError`` unless the end is after the start.
     func timeRange() throws -> (from: Timestamp?, to: Timestamp?) {
         let (from, to) = (try self.time("from"), try self.time("to"))
@@ -51,12 +50,12 @@ extension OperationRequest {
         return (from, to)
     }
 
-    /// Parses a query parameter that is a UUID; returns `nil` if it is absent.
+    /// Parses a query parameter that is a UUID. Returns `nil` if it is absent.
     func queryUUID(_ name: String) throws -> UUID? {
         try self.value(name, UUID.init(uuidString:), orThrow: .invalid(name, "use a UUID"))
     }
 
-    /// Returns a query parameter of 1 to `maximum` bytes; `nil` if it is absent. The default maximum is that of most
+    /// Returns a query parameter of 1 to `maximum` bytes, or `nil` if it is absent. The default is that of most
     /// members.
     package func text(_ name: String, maximum: Int? = nil) throws -> String? {
         let maximum = maximum ?? Member.maximumText
@@ -67,7 +66,7 @@ extension OperationRequest {
         )
     }
 
-    /// Returns `true` if the query requests the number of all entries and has no cursor. Only the first page of a list
+    /// Returns whether the query requests the number of all entries and has no cursor. Only the first page of a list
     /// includes the number.
     func wantsTotal() throws -> Bool {
         let wanted = try self.value(
@@ -78,8 +77,8 @@ extension OperationRequest {
         return wanted == true && self.query["cursor"] == nil
     }
 
-    /// Returns the position in a sorted list at which the previous page ended, from the cursor in the query; `nil` for
-    /// the first page.
+    /// Returns the position in a sorted list at which the previous page ended, from the cursor in the query, or `nil`
+    /// for the first page.
     func position(_ list: Cursor.List) throws -> ListPosition? {
         try self.cursor(list).map { cursor in
             cursor.second.map { ListPosition(key: cursor.position, number: $0) }
@@ -114,8 +113,8 @@ extension Schema {
 }
 
 extension Response {
-    /// Returns a page of the list `name`. A `total` of `nil` omits the number of all entries, a `next` of `nil` marks
-    /// the last page.
+    /// Returns a page of the list `name`. A `total` of `nil` omits the number of all entries, and a `next` of `nil`
+    /// marks the last page.
     static func countedPage(
         _ name: String,
         _ entries: [some JSONRepresentable],

@@ -8,12 +8,12 @@ package import PushTypes
 // MARK: Query
 
 extension OperationRequest {
-    /// Returns the environment in the query parameter `environment`; `nil` without the parameter.
+    /// Returns the environment in the query parameter `environment`, or `nil` if it is absent.
     package func environment() throws -> PushEnvironment? {
         try self.value("environment", PushEnvironment.init(named:), orThrow: .invalidEnvironment())
     }
 
-    /// Returns the device token in the query parameter `token`; `nil` without the parameter.
+    /// Returns the device token in the query parameter `token`, or `nil` if it is absent.
     package func queryToken() throws -> DeviceToken? {
         try self.value("token", DeviceToken.init(hex:), orThrow: .invalidToken)
     }
@@ -43,7 +43,7 @@ extension OperationRequest {
     /// Returns the object whose id is in the path.
     /// - Parameters:
     ///   - name: The name of the path parameter, which is also that of the object.
-    ///   - find: The closure that returns the object with an id; `nil` if there is none.
+    ///   - find: The closure that returns the object with an id, or `nil` if there is none.
     /// - Throws: ``RequestError`` with the code `no_such_NAME`, such as `no_such_webhook`, for an unknown or invalid
     ///   id.
     package func object<Object>(_ name: String, _ find: (UUID) async throws -> Object?) async throws -> Object {
@@ -61,14 +61,14 @@ extension OperationRequest {
     }
 
     /// Returns the device token in the path.
-    /// - Throws: ``RequestError`` if it is not hexadecimal, or too long.
+    /// - Throws: ``RequestError`` if the text is not hexadecimal or is too long.
     package func pathToken() throws -> DeviceToken {
         guard let token = DeviceToken(hex: self.path("token")) else { throw RequestError.invalidToken }
         return token
     }
 
     /// Returns the id of the user in the path.
-    /// - Throws: ``RequestError`` for an empty id, or one of more than ``Member/maximumText`` bytes.
+    /// - Throws: ``RequestError`` for an empty id, or for one of more than ``Member/maximumText`` bytes.
     package func user() throws -> String {
         let user = self.path("user")
         guard (1...Member.maximumText).contains(user.utf8.count) else {
@@ -79,10 +79,10 @@ extension OperationRequest {
 }
 
 extension APIContext {
-    /// The bundle id in the path; `nil` if it is not valid.
+    /// The bundle id in the path, or `nil` if it is not valid.
     package var bundleID: Topic? { Topic(self.path("app")) }
 
-    /// Returns the app whose bundle id is in the path; `nil` if the bundle id is not valid or the app does not exist.
+    /// Returns the app in the path, or `nil` if the bundle id is not valid or the app does not exist.
     package func app(_ store: any AppStore) async throws -> AppRecord? {
         guard let bundleID else { return nil }
         return try await store.app(bundleID: bundleID)
@@ -100,7 +100,7 @@ extension RequestError {
     /// - Parameters:
     ///   - environment: The name of the environment that has no credential.
     ///   - hint: Text that is appended to the message.
-    ///   - path: The member of the request at fault; `nil` for none.
+    ///   - path: The member of the request at fault, or `nil` for none.
     package static func missingCredential(_ environment: String, hint: String = "", at path: String? = nil)
         -> RequestError
     {

@@ -21,7 +21,6 @@ extension OperationTag {
     static let people = OperationTag("People")
     static let operation = OperationTag("Operation")
 
-    /// The sections of the OpenAPI document, in their order.
     static let all: [OperationTag] = [
         .apps, .devices, .audiences, .templates, .notifications, .channels, .schedules, .publishing, .tokens, .webhooks,
         .bridges, .administration, .people, .operation,
@@ -53,12 +52,12 @@ extension ParameterDescription {
         "With tokens of this kind.",
         .choice(of: DeviceTokenKind.self)
     )
-    /// The query parameter `app`, which is a bundle id.
+    /// The query parameter `app`, the bundle id of the app to which a list is limited.
     static var ofApp: ParameterDescription { .query("app", "Of this app only, by its bundle id.", .bundleID) }
 }
 
 extension Schema {
-    /// The schema for a device token, 1 to 512 bytes in hexadecimal.
+    /// The schema for a device token of 1 to 512 bytes, in hexadecimal.
     static let deviceToken = Schema.string(length: 2...1024, pattern: "^([0-9A-Fa-f]{2})+$")
 
     /// The schema for a string with the maximum length of most members.

@@ -20,8 +20,8 @@ struct HealthChecker: Sendable {
     /// The free disk space below which a problem is reported, in bytes.
     private static let leastSpace = 1024 * 1024 * 1024
 
-    /// Returns the problems of the given apps, the most severe kinds first; an empty list if there are none.
-    /// - Parameter includesServer: Whether problems of the server, such as little disk space, are included.
+    /// Returns the problems of the given apps, the most severe kinds first, or an empty list if there are none.
+    /// - Parameter includesServer: Pass `true` to include problems of the server, such as little disk space.
     func all(_ apps: [AppRecord], includesServer: Bool) async throws -> [HealthProblem] {
         let names = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.bundleID) })
         var all = try await self.stops(names) + self.pauses(names) + self.breakers(Set(names.values))

@@ -10,11 +10,10 @@ package struct HealthProblem: ResponseObject {
     }
 
     package let code: Code
-    /// The bundle id of the app; `nil` for a problem of the server.
+    /// The bundle id of the app, or `nil` for a problem of the server.
     package var app: Topic?
     package var environment: PushEnvironment?
-    /// The id of the webhook or schedule, or the name of the bridge, that has the problem; `nil` for other kinds of
-    /// problems.
+    /// The id of the webhook or schedule, or the name of the bridge, that has the problem, or `nil` for other problems.
     package var object: String?
     package let message: String
     package let remedy: String

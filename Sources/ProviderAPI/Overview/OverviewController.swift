@@ -6,14 +6,15 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// The operations `GET /v1/overview`, which returns campaigns in progress, faults and their remedies, and `GET
-/// /v1/campaigns`, which returns only the campaigns.
+/// The operations `GET /v1/overview`, which returns campaigns (bulk notifications) in progress, faults and their
+/// remedies, and `GET /v1/campaigns`, which returns only the campaigns.
 struct OverviewController: Controller {
     let store: any AppStore & NotificationStore & StatisticsStore
     let trouble: HealthChecker
     let time: any TimeSource
 
-    /// The maximum number of campaigns in each state that a response contains. Older ones are omitted.
+    /// The maximum number of campaigns, which are bulk notifications, that a response contains for each state. Older
+    /// ones are omitted.
     private static let maximum = 20
 
     var operations: [ProviderOperation] {
@@ -59,7 +60,7 @@ struct OverviewController: Controller {
         return try .json(CampaignsResponse(campaigns: campaigns))
     }
 
-    /// Returns the campaigns that are being sent, are queued, paused or scheduled, the newest of each state first.
+    /// Returns the campaigns that are being sent, queued, paused or scheduled, the newest of each state first.
     private func campaigns(_ apps: [AppRecord]) async throws -> [NotificationResponse] {
         var campaigns: [NotificationRecord] = []
         for state in [NotificationRecord.State.sending, .accepted, .paused, .scheduled] {
@@ -86,7 +87,7 @@ struct OverviewController: Controller {
     }
 }
 
-/// The response body that lists the campaigns in progress: at most 20 in each state.
+/// The response body that lists the campaigns (bulk notifications) in progress, at most 20 in each state.
 package struct CampaignsResponse: ResponseObject {
     package let campaigns: [NotificationResponse]
 

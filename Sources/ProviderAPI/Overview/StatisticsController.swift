@@ -50,8 +50,8 @@ struct StatisticsController: Controller {
         return try .json(StatisticsResponse(step: kept, from: start, to: to, points: points, reasons: reasons))
     }
 
-    /// Returns the default interval of the counts for a time range: minutes up to a day, hours up to 60 days, and days
-    /// beyond.
+    /// Returns the default interval of the counts for a time range: a minute for up to a day, an hour for up to 60
+    /// days, and otherwise a day.
     private static func step(from: Timestamp, to: Timestamp) -> StatisticStep {
         switch to.seconds - from.seconds {
         case ..<86_400: .minute

@@ -125,7 +125,7 @@ package struct SessionResponse: ResponseObject {
 
     /// Creates the response for the session `record`.
     /// - Parameters:
-    ///   - current: The id of the session with which the request was made; `nil` for a request without one.
+    ///   - current: The id of the session with which the request was made, or `nil` for a request without one.
     ///   - now: The current time by both clocks, which converts the times of a session from the steady clock to the
     ///     wall clock.
     init(_ record: SessionRecord, current: UUID?, now: ClockReading) {

@@ -128,8 +128,8 @@ extension PersonRole: JSONRepresentable {}
 /// The response object for a person, which never contains the password.
 package struct PersonResponse: ResponseObject {
     package let record: PersonRecord
-    /// The link with which the person chooses a password; `nil` except in the response to the request that creates the
-    /// link.
+    /// The link with which the person chooses a password. It is `nil` except in the response to the request that
+    /// creates the link.
     var link: PeopleService.NewLink?
 
     package var apps: [Topic]? { self.record.apps?.sorted { $0.name < $1.name } }

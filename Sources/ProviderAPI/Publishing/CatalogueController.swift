@@ -61,7 +61,7 @@ struct CatalogueController: Controller {
         return (operations.map { $0.scope(.registerSelf) } + [preview]).map { $0.tag(.publishing) }
     }
 
-    /// Responds with a page of the catalogue, or with 304. A response with 304 needs a single query of the store.
+    /// Responds with a page of the catalogue, or with 304. A response with 304 requires a single query of the store.
     private func catalogue(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let (after, limit) = (try request.issueCursor(), try request.limit())
@@ -155,8 +155,8 @@ struct CatalogueController: Controller {
         )
     }
 
-    /// Returns those of the issues that the reader's account may see: issues of publications without an account, and of
-    /// the account's own publications.
+    /// Returns those of the issues that the reader's account may see. These are the issues of publications without an
+    /// account and of the account's publications.
     private func visible(
         _ issues: [IssueRecord],
         _ app: AppRecord,
@@ -182,8 +182,8 @@ struct CatalogueController: Controller {
         }
     }
 
-    /// Returns the error for an issue that is not published. For a draft, it is the same as for an issue that does not
-    /// exist.
+    /// Returns the error for an issue that is not published. For a draft, the error is the same as for an issue that
+    /// does not exist.
     private static func missing(_ issue: IssueRecord?) -> RequestError {
         guard issue?.state == .withdrawn else { return .noSuch("issue", by: "product id", at: "productId") }
         let message = "the publisher has withdrawn this issue"
@@ -192,14 +192,14 @@ struct CatalogueController: Controller {
 }
 
 extension RequestError {
-    /// The same refusal as an entitlement decision, with the code and the message of this error.
+    /// This error as an entitlement decision: a refusal with the same code and message.
     fileprivate var decision: EntitlementDecision { .refused(reason: self.code, message: self.message) }
 }
 
 /// The entity tags of conditional requests (RFC 9110 section 13.1).
 enum EntityTag {
-    /// Returns `true` if a field value such as that of `if-none-match` contains the tag, by weak comparison, or is `*`;
-    /// `false` for `nil`.
+    /// Returns whether a field value such as that of `if-none-match` is `*` or contains the tag, by weak comparison.
+    /// The result is `false` for `nil`.
     static func matches(_ field: String?, _ tag: String) -> Bool {
         guard let field else { return false }
         return field.split(separator: ",").contains { entry in

@@ -3,11 +3,11 @@ package import PushHTTP
 import PushProvider
 import PushSupport
 
-/// An issue in the catalogue, as apps see it.
+/// An issue in the catalogue, as apps receive it.
 package struct CatalogueEntry: ResponseObject {
     package let issue: IssueRecord
     let publicationName: String
-    /// The signed URL of the cover; `nil` without a cover.
+    /// The signed URL of the cover, or `nil` without a cover.
     package var coverAddress: String?
 
     private var cover: Cover? {
@@ -56,7 +56,7 @@ extension EntitlementGrounds: JSONRepresentable {}
 
 /// The response object for the decision whether a reader is entitled to one product.
 struct EntitlementResponse: ResponseObject {
-    /// The error code in place of a decision that cannot be made at present; another request later may obtain it.
+    /// The error code in place of a decision that cannot be made at present. A later request may obtain it.
     static let unavailable = "entitlement_unavailable"
 
     let productID: String

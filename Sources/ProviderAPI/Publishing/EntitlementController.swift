@@ -67,7 +67,7 @@ struct EntitlementController: Controller {
         return .noContent
     }
 
-    /// Sends a test query to the publisher's server. Responds with 200 and the result, whatever that server responds.
+    /// Sends a test query to the publisher's server. Responds with 200 and the result, whatever the server responds.
     private func test(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(EntitlementTestRequest.object)
@@ -117,7 +117,7 @@ extension EntitlementChecker.Grounds: ResponseObject {
 /// The response object for the publisher's server that decides who is entitled.
 package struct EntitlementServerResponse: ResponseObject {
     let server: EntitlementServerRecord
-    /// The secret that signs the queries to the server; `nil` except in the response to the request that created it.
+    /// The secret that signs the queries to the server. It is `nil` except in the response to its creation.
     package var secret: String?
 
     package var url: String { self.server.url }

@@ -107,8 +107,7 @@ struct FilesController: Controller {
         ]
     }
 
-    /// Returns the body that sends a part of a file in chunks. Each chunk is read once the connection has accepted the
-    /// previous one.
+    /// Returns the body that sends a part of a file in chunks. A chunk is read once the previous one was accepted.
     private func body(
         _ download: UsedFile,
         _ part: Range<Int>,
@@ -159,9 +158,8 @@ struct FilesController: Controller {
 }
 
 extension BudgetCaller.Identity {
-    /// Creates the identity of a reader without a credential, to whom downloads are charged: the reader's network.
-    ///
-    /// Returns `nil` behind a proxy on the same machine, where all readers have the address of the proxy.
+    /// Creates the identity of a reader without a credential, to whom downloads are charged. It is the reader's
+    /// network. Returns `nil` behind a proxy on the same machine, where all readers have the address of the proxy.
     init?(ofReaderOn channel: any Channel) {
         // For an HTTP/2 stream, the address is that of its connection.
         guard let address = channel.remoteAddress ?? channel.parent?.remoteAddress,

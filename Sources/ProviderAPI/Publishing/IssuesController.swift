@@ -72,7 +72,6 @@ struct IssuesController: Controller {
         return try .page("issues", issues.map { IssueResponse(issue: $0) }, next: next)
     }
 
-    /// Adds a draft issue, which has no files yet.
     private func add(_ request: OperationRequest) async throws -> Response {
         let publication = try await request.object("publication") { try await self.store.publication($0) }
         let fields = try await request.fields(IssueRequest.addition)
@@ -123,9 +122,8 @@ struct IssuesController: Controller {
         }
     }
 
-    /// Removes the pushes for a withdrawn issue's notification from memory. The store has already cancelled the
-    /// notification.
-    /// - Returns: The number of pushes in flight; `nil` if the issue was not withdrawn, or has no notification.
+    /// Removes the pushes for a withdrawn issue's notification from memory. The store has already cancelled it.
+    /// - Returns: The number of pushes in flight, or `nil` if the issue was not withdrawn or has no notification.
     private func takeBack(_ result: IssueChangeResult) -> Int? {
         guard case .done(let issue) = result, let notification = issue.notification else { return nil }
         let underWay = self.direct.apply(.notification(notification)).count
@@ -192,8 +190,8 @@ struct IssuesController: Controller {
 extension IssuesController {
     /// Returns the response with the changed issue, or throws the reason why it was not changed.
     /// - Parameters:
-    ///   - underWay: The number of pushes in flight that a withdrawal could not stop; `nil` for any other change.
-    ///   - warnings: Returns the warnings about the changed issue; by default `nil` for none.
+    ///   - underWay: The number of pushes in flight that a withdrawal could not stop, or `nil` for any other change.
+    ///   - warnings: A closure that returns the warnings about the changed issue, or `nil` for none, the default.
     private static func response(
         _ result: IssueChangeResult,
         status: HTTPResponse.Status = .ok,
@@ -229,7 +227,7 @@ extension IssuesController {
 }
 
 extension ContentWarning {
-    /// Returns a warning if an issue has no file that a device could download; otherwise `nil`.
+    /// Returns a warning if an issue has no file that a device could download, or `nil` if it has one.
     fileprivate static func lacksFile(_ issue: IssueRecord) -> [ContentWarning]? {
         guard issue.renditions.isEmpty else { return nil }
         let message = "the issue has no file: readers see it in the catalogue and cannot download it, so upload one"
@@ -242,7 +240,7 @@ extension Cursor {
 }
 
 extension OperationRequest {
-    /// Returns the position at which the previous page ended; `nil` for the first page.
+    /// Returns the position at which the previous page ended, or `nil` for the first page.
     func issueCursor() throws -> IssueCursor? {
         try self.cursor(.issues).map { IssueCursor(day: $0.position, position: $0.second ?? 0) }
     }
@@ -251,9 +249,9 @@ extension OperationRequest {
 /// The response object for an issue, with its state and its files.
 package struct IssueResponse: ResponseObject {
     package let issue: IssueRecord
-    /// The warnings; `nil` except in the response to the request that publishes the issue.
+    /// The warnings about the issue. They are `nil` except in the response to the request that publishes it.
     var warnings: [ContentWarning]?
-    /// The number of pushes that were already in flight when the issue was withdrawn; `nil` in all other responses.
+    /// The number of pushes in flight when the issue was withdrawn, or `nil` in responses to other requests.
     var underWay: Int?
 
     package var cover: FileResponse? { self.issue.cover.map(FileResponse.init) }

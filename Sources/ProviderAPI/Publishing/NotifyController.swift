@@ -5,8 +5,7 @@ package import PushProvider
 import PushStore
 import PushSupport
 
-/// The operations `:notify` and `:preview` of `/v1/issues/{issue}`, which send and preview a published issue's
-/// notification.
+/// The operations `:notify` and `:preview` of `/v1/issues/{issue}`, which send and preview an issue's notification.
 struct NotifyController: Controller {
     let store: any AppStore & PublishingStore
     let notifier: IssueNotifier
@@ -91,7 +90,7 @@ struct NotifyController: Controller {
 package struct NotifyPreview: ResponseObject {
     package let plan: IssueNotifier.Plan
 
-    /// The reason why *Notify* would be refused, as an error code and message.
+    /// The reason why *Notify* would be refused, as an error code and a message.
     struct Refusal: ResponseObject {
         let error: RequestError
 
@@ -116,8 +115,7 @@ package struct NotifyPreview: ResponseObject {
 
 /// The response body with the number and the rate of an app's open downloads.
 package struct OpenDownloadsResponse: ResponseObject {
-    /// The number of open downloads and their rate; `nil` in the first ten seconds after a start, while they are not
-    /// known.
+    /// The number of open downloads and their rate, or `nil` in the first ten seconds after a start.
     package let figures: DownloadFigures?
 
     package static let schemaName: String? = "Downloads"

@@ -8,9 +8,8 @@ import PushStore
 import PushSupport
 
 /// The operations at `/v1/apps/{app}/uploads`, `/v1/uploads` and `/v1/apps/{app}/files`, which receive files in one
-/// request or in several.
-///
-/// Header fields and methods follow the draft "Resumable Uploads for HTTP". docs/publishing.md describes them.
+/// request or in several. Header fields and methods follow the draft "Resumable Uploads for HTTP". docs/publishing.md
+/// describes them.
 struct UploadsController: Controller {
     /// The content types of a body with a part of a file: that of the draft, and plain bytes.
     private static let partTypes = ["application/partial-upload", "application/octet-stream"]
@@ -115,7 +114,7 @@ struct UploadsController: Controller {
         return Response(status: .noContent, headers: headers)
     }
 
-    /// Appends the bytes of the body to an upload. The last byte of the file completes the upload; until then, the
+    /// Appends the bytes of the body to an upload. The last byte of the file completes the upload. Until then, the
     /// response contains the number of bytes received.
     private func receive(_ request: OperationRequest) async throws -> Response {
         let upload = try await request.object("upload") { try await self.store.upload($0) }
@@ -183,7 +182,7 @@ struct UploadsController: Controller {
     }
 
     /// Runs `body`, and converts its failure to store an upload into a response.
-    /// - Parameter consequence: What a full disk means for the file, as text for the error message.
+    /// - Parameter consequence: The text of the error message about the consequence of a full disk for the file.
     private static func named(
         ifFull consequence: String,
         _ body: () async throws -> Response
@@ -198,7 +197,7 @@ struct UploadsController: Controller {
 
 extension UploadFailure {
     /// Returns the response to the request that failed with this error.
-    /// - Parameter consequence: What a full disk means for the file, as text for the error message.
+    /// - Parameter consequence: The text of the error message about the consequence of a full disk for the file.
     fileprivate func response(ifFull consequence: String) -> Response {
         switch self {
         case .missing: return .error(.noSuch("upload"))
@@ -247,8 +246,7 @@ private struct UploadResponse: ResponseObject {
     ]
 }
 
-/// The header fields of requests and responses about uploads: the offset, the length, and whether the upload is
-/// complete.
+/// The header fields of requests and responses about uploads: offset, length and completeness.
 private enum UploadField {
     // The names are those of the draft. The fallback is never used, because they are valid.
     static let offset = HTTPField.Name("upload-offset") ?? .range

@@ -2,7 +2,7 @@ import ProviderModel
 import PushHTTP
 import PushSupport
 
-/// The JSON of the results of a request that submits receipts.
+/// The response body with the results for submitted receipts.
 struct ReceiptSubmissionResponse: ResponseObject {
     /// A refused receipt. If it is submitted again, it is refused again.
     struct Refused: ResponseObject {

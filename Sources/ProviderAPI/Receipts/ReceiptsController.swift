@@ -110,10 +110,10 @@ struct ReceiptsController: Controller {
     }
 }
 
-/// The response object for a receipt: what happened to a notification on a device, and when.
+/// The response object for a receipt, which states the event of a notification on a device, and its time.
 struct ReceiptResponse: ResponseObject {
     let receipt: ReceiptRecord
-    /// The id of the device that submitted the receipt; `nil` where all receipts are from one device.
+    /// The id of the device that submitted the receipt, or `nil` where all receipts are from one device.
     var device: Int64?
 
     static let schemaName: String? = "Receipt"
@@ -152,7 +152,6 @@ package struct ReceiptCountResponse: ResponseObject {
         .optional("actions", \.actions, "Of action and converted, by name."),
     ]
 
-    /// Returns the numbers of a notification's receipts, with one entry for each event.
     static func list(_ counts: [ReceiptCount]) -> [ReceiptCountResponse] {
         counts.filter { $0.action == nil }.map { count in
             let actions = counts.compactMap { one in

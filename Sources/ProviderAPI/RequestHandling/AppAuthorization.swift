@@ -7,9 +7,9 @@ import PushSupport
 
 /// The app on which a request acts, which its operation and path determine.
 enum AppSubject: Hashable, Sendable {
-    /// The app whose bundle id is in the path; the caller must be allowed to use it.
+    /// The app whose bundle id is in the path. The caller must be allowed to use it.
     case app
-    /// The app that owns the record whose id is in the path; the caller must be allowed to use it.
+    /// The app that owns the record whose id is in the path. The caller must be allowed to use it.
     case record(Kind)
     /// All apps that the caller may use. The operation's handler itself omits records of other apps.
     case filtered
@@ -36,16 +36,15 @@ extension ProviderOperation {
     }
 }
 
-/// Checks that a caller that is limited to certain apps acts only on these apps.
-///
-/// This is the only check of its kind, and runs before the operation's handler. The response does not reveal whether
-/// another app, or a record of another app, exists.
+/// Checks that a caller that is limited to certain apps acts only on these apps. This is the only check of its kind,
+/// and runs before the operation's handler. The response does not reveal whether another app, or a record of another
+/// app, exists.
 struct AppAuthorization: Sendable {
     let store: any AppStore
 
     /// Checks that a caller may act on the app of the request, which `operation` and the path determine.
-    /// - Throws: ``RequestError`` if it may not; for a record of another app, the error of a record that does not
-    ///   exist.
+    /// - Throws: ``RequestError`` if it may not. For a record of another app, it is the same error as for a record that
+    ///   does not exist.
     func check(_ caller: APICaller, _ operation: ProviderOperation, _ context: APIContext) async throws {
         guard caller.apps != nil else { return }
         switch operation.subject {
@@ -77,7 +76,7 @@ struct AppAuthorization: Sendable {
         }
     }
 
-    /// Returns the error that the handler would throw for a record that does not exist.
+    /// Returns the error that the handler would throw for a record of the given kind that does not exist.
     private static func missing(_ kind: AppSubject.Kind) -> RequestError {
         switch kind {
         case .notification, .schedule, .webhook, .publication, .issue, .upload: .noSuch(kind.rawValue)

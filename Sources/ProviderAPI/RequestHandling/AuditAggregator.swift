@@ -1,9 +1,8 @@
 import Foundation
 
-/// Aggregates failed requests, or frequent changes, for the audit trail.
-///
-/// For each caller, action and status there is one entry per minute, with a count. The number of a caller's entries per
-/// minute is limited. This is a state machine without I/O that receives the time as an argument.
+/// A state machine without I/O that aggregates failed requests, or frequent changes, for the audit trail. For each
+/// caller, action and status, there is one entry per minute, with a count. The number of a caller's entries per minute
+/// is limited.
 struct AuditAggregator {
     /// The kind of requests that share an entry.
     struct Kind: Hashable {
@@ -15,7 +14,7 @@ struct AuditAggregator {
     enum Step: Equatable {
         /// Write an entry, and call ``written(_:as:of:)`` with its id.
         case write(Kind)
-        /// Write the count, which is the first value, of an existing entry.
+        /// Write the first value as the count of an existing entry.
         case count(Int, entry: Int64)
         /// Write nothing now, because the count is written later.
         case none
@@ -47,8 +46,7 @@ struct AuditAggregator {
     }
 
     private var minutes: [UUID: Minute] = [:]
-    /// The counts of entries whose minute has ended, by the id of the entry. ``takePending(now:)`` returns them to be
-    /// written.
+    /// The counts of entries whose minute has ended, by the id of the entry. ``takePending(now:)`` returns them.
     private var pending: [Int64: Int] = [:]
 
     /// Counts a request, and returns the write to the store that it requires.
@@ -76,8 +74,7 @@ struct AuditAggregator {
     /// Stores the id of the entry that the caller has written to the store, so that its later counts can be written.
     mutating func written(_ kind: Kind, as id: Int64, of key: UUID) { self.minutes[key]?.entries[kind]?.id = id }
 
-    /// Records that an entry could not be written, and drops its count. The next equal request leads to another
-    /// attempt.
+    /// Records that an entry could not be written, and drops its count. The next equal request is another attempt.
     mutating func writeFailed(_ kind: Kind, of key: UUID) { self.minutes[key]?.entries[kind] = nil }
 
     /// Removes and returns the counts that have not been written to the store, by the id of the entry.
@@ -94,8 +91,7 @@ struct AuditAggregator {
         return self.pending
     }
 
-    /// Moves the counts of minutes that have ended to ``pending``. If there are ``maximumKeys`` callers, all counts are
-    /// moved.
+    /// Moves the counts of minutes that have ended to ``pending``. With ``maximumKeys`` callers, all are moved.
     private mutating func forget(_ now: ContinuousClock.Instant) {
         let isFull = self.minutes.count >= Self.maximumKeys
         for (key, minute) in self.minutes where isFull || now >= minute.began + Self.window {

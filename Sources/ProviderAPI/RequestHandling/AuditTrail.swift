@@ -6,7 +6,7 @@ import PushSupport
 import Synchronization
 
 /// Writes audit entries for the changes of API keys and people. Each change has its own entry, except for frequent
-/// changes. These and failed requests are aggregated, so that no caller can fill the store with entries.
+/// changes. Frequent changes and failed requests are aggregated, so that no caller can fill the store with entries.
 final class AuditTrail: Sendable {
     private let store: any AuditStore
     private let time: any TimeSource
@@ -28,8 +28,8 @@ final class AuditTrail: Sendable {
     /// already been made.
     /// - Parameters:
     ///   - action: The HTTP method and the path.
-    ///   - resource: The id of the object that the request created; `nil` if it created none.
-    ///   - isFrequent: Whether equal changes of the caller within a minute share an entry.
+    ///   - resource: The id of the object that the request created, or `nil` if it created none.
+    ///   - isFrequent: Pass `true` to let equal changes of the caller within a minute share an entry.
     func record(
         _ action: String,
         resource: String? = nil,
@@ -48,7 +48,6 @@ final class AuditTrail: Sendable {
         }
     }
 
-    /// Returns a method and path without the components that must not be logged.
     private static func logged(_ action: String) -> String {
         guard let space = action.firstIndex(of: " ") else { return action }
         return "\(action[...space])\(RedactedPath.of(String(action[action.index(after: space)...])))"
@@ -102,8 +101,8 @@ final class AuditTrail: Sendable {
 }
 
 extension AuditTrail {
-    /// Returns `true` for an operation whose changes share audit entries, `false` for one whose changes have an entry
-    /// each, and `nil` for one that changes nothing.
+    /// Returns whether the changes of an operation share audit entries instead of having an entry each, or `nil` for an
+    /// operation that changes nothing.
     static func isFrequent(_ effect: OperationEffect) -> Bool? {
         switch effect {
         case .readOnly: nil
@@ -115,10 +114,8 @@ extension AuditTrail {
     /// The names of the path parameters whose values identify a person.
     private static let hidden: Set<String> = ["user", "token", "installation"]
 
-    /// Returns the path for the audit trail without users, tokens and installations, which must not remain there after
-    /// their erasure.
-    ///
-    /// Consecutive slashes are treated as one, as by the router.
+    /// Returns the path for the audit trail without users, tokens and installations, because those must not remain
+    /// there after an erasure. Consecutive slashes are treated as one, as by the router.
     static func path(_ path: String, of operation: ProviderOperation) -> String {
         guard operation.pathParameters.contains(where: Self.hidden.contains) else { return path }
         let hidden = Set(Self.hidden.map { "{\($0)}"[...] })

@@ -30,8 +30,8 @@ package struct FailureReporter: Sendable {
     /// Counts and logs a failure of the store or a refusal of a budget. Before it returns an error with status 429, it
     /// waits for a moment, which slows down clients that ignore `retry-after`.
     /// - Parameter place: The metadata of the log line, such as the path.
-    /// - Returns: The error for the caller, with the header fields of its response; `nil` for an error of another kind,
-    ///   which is neither counted nor logged.
+    /// - Returns: The error for the caller, with the header fields of its response, or `nil` for an error of another
+    ///   kind, which is neither counted nor logged.
     package func report(_ error: any Error, _ place: Logger.Metadata) async -> (RequestError, HTTPFields)? {
         guard let (known, headers) = self.known(error, place) else { return nil }
         await TooManyRequestsDelay.wait(before: known)
@@ -77,8 +77,7 @@ package struct FailureReporter: Sendable {
 }
 
 extension RetryLaterError {
-    /// Wraps an error of the store or of a budget that may not occur again at another attempt; returns `nil` for any
-    /// other error.
+    /// Wraps an error of the store or of a budget that another attempt may avoid. Returns `nil` for any other error.
     init?(_ error: any Error) {
         let (kind, code, message, delay): (RequestError.Kind, String, String, Duration)
         switch error {

@@ -8,13 +8,12 @@ import PushStore
 package import PushSupport
 import Synchronization
 
-/// Performs the steps that are common to all operations: authentication, scope, app, rate, budget, errors, audit and
-/// metrics.
+/// Performs the common steps of all operations: authentication, scope, app, rate, budget, errors, audit and metrics.
 package struct OperationRunner: Sendable {
     package let keys: APIKeys
     let apps: AppAuthorization
     package let budgets: BudgetRegistry
-    /// The limiter of the listener's connections, which are charged to the accounts of their callers.
+    /// The limiter of the listener's connections, which charges them to the accounts of their callers.
     package let connections: ConnectionLimiter
     /// The maximum time that one query of the store may take before it is aborted.
     let queryBudget: Duration
@@ -23,8 +22,7 @@ package struct OperationRunner: Sendable {
     let refusals: RefusedKeyLog
     package let failures: FailureReporter
 
-    /// Responds to a request for an operation. Errors are converted into responses, which are counted and audited like
-    /// others.
+    /// Responds to a request for an operation. Errors become responses, which are counted and audited like others.
     func run(_ operation: ProviderOperation, _ request: Request, _ context: APIContext) async -> Response {
         let start = ContinuousClock.now
         var known: APICaller?
@@ -95,9 +93,9 @@ package struct OperationRunner: Sendable {
 
     /// Returns a response that keeps the permit for the bytes of a long body until the reader has received them.
     ///
-    /// A change that was made can no longer be refused. If the budget is exhausted, its response keeps the permit of
-    /// the request's body.
-    /// - Parameter expected: The permit for the expected length; `nil` if nothing was reserved.
+    /// A change that was made can no longer be refused. If the budget is exhausted, the response to the change keeps
+    /// the permit of the request's body.
+    /// - Parameter expected: The permit for the expected length, or `nil` if nothing was reserved.
     /// - Throws: `BudgetRefusal` for the response of an operation that changes nothing.
     private func holding(
         _ response: Response,
@@ -123,8 +121,8 @@ package struct OperationRunner: Sendable {
         }
     }
 
-    /// Returns the caller of a request: the one in its context, if a page made the request, or that of its API key;
-    /// `nil` for an operation that needs no caller.
+    /// Returns the caller of a request. It is the caller in the context if a page made the request, or else that of the
+    /// API key. Returns `nil` for an operation that requires no caller.
     /// - Throws: ``RequestError`` for a request without a valid key.
     private func caller(
         for operation: ProviderOperation,
@@ -143,8 +141,8 @@ package struct OperationRunner: Sendable {
         return APICaller(key)
     }
 
-    /// Returns the record of the API key that a client has sent; `nil` if the key is unknown.
-    /// - Throws: ``RequestError`` for an expired key, `BudgetRefusal` for a client that has sent too many wrong keys.
+    /// Returns the record of the API key that a client has sent, or `nil` if the key is unknown.
+    /// - Throws: ``RequestError`` for an expired key, or `BudgetRefusal` for a client that sent too many wrong keys.
     package func key(_ text: String, from channel: any Channel) async throws -> APIKeyRecord? {
         try await self.keys.check(
             text,
@@ -176,7 +174,7 @@ private final class RequestEffects: Sendable {
 
     func hold(_ permit: BudgetPermit?) { self.state.withLock { $0.held = permit } }
 
-    /// Returns the permit for the request's body, which the caller must then release; `nil` if there is none.
+    /// Returns the permit for the request's body, which the caller must then release, or `nil` if there is none.
     func handOver() -> BudgetPermit? { self.state.withLock { $0.held.take() } }
 
     /// Releases the permit of the request's body, unless it was handed over.

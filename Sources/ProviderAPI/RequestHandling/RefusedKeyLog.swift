@@ -3,10 +3,9 @@ import PushSupport
 import ServiceLifecycle
 import Synchronization
 
-/// Logs requests whose API key was refused. It logs one summary per minute, so that an attack or a forgotten key causes
-/// only a few lines.
+/// A service that logs requests whose API key was refused, in one summary per minute, so that an attack or a forgotten
+/// key causes only a few lines.
 final class RefusedKeyLog: Service {
-    /// The time between two summaries.
     private static let interval: Duration = .seconds(60)
     /// The maximum number of lines in a summary, each with the count of one kind of requests. One further line has the
     /// count of all others.
@@ -15,7 +14,7 @@ final class RefusedKeyLog: Service {
     /// The requests that are counted together: those with the same status and key.
     private struct Kind: Hashable {
         var status: Int
-        /// The name of a key that does not allow the request; `nil` for a request without a valid key.
+        /// The name of a key that does not allow the request, or `nil` for a request without a valid key.
         var key: String?
     }
 
@@ -24,8 +23,8 @@ final class RefusedKeyLog: Service {
 
     init(logger: Logger) { self.logger = logger }
 
-    /// Counts a request if its status means that its key was refused; otherwise does nothing.
-    /// - Parameter key: The name of the key; `nil` for a request without a valid key.
+    /// Counts a request if its status means that its key was refused. Otherwise, does nothing.
+    /// - Parameter key: The name of the key, or `nil` for a request without a valid key.
     func note(status: Int, key: String?) {
         guard status == 401 || status == 403 else { return }
         self.tally.withLock { $0.add(Kind(status: status, key: key)) }

@@ -1,10 +1,9 @@
 import Metrics
 import Synchronization
 
-/// The metrics of requests.
-///
-/// They are `martlet_api_requests_total` by operation and status, `martlet_api_request_seconds` by operation,
-/// `martlet_api_throttled_total` by code, and `martlet_store_write_failures_total`.
+/// The metrics of requests. They are `martlet_api_requests_total` by operation and status,
+/// `martlet_api_request_seconds` by operation, `martlet_api_throttled_total` by code, and
+/// `martlet_store_write_failures_total`.
 package final class RequestMetrics: Sendable {
     /// The requests that are counted together.
     private struct Key: Hashable {
@@ -12,8 +11,8 @@ package final class RequestMetrics: Sendable {
         let status: Int
     }
 
-    /// The metrics of requests to one operation with one status. They are cached, because a lookup by their labels
-    /// would cost as much as a small request.
+    /// The metrics of requests to one operation with one status. They are cached, because looking them up by their
+    /// labels would cost as much as a small request.
     private struct Handles {
         let count: Counter
         let time: Metrics.Timer
@@ -31,11 +30,9 @@ package final class RequestMetrics: Sendable {
         }
     }
 
-    /// The error codes whose counters exist from the start with the value 0, so that the first occurrence is an
-    /// increase.
+    /// The error codes whose counters start with the value 0, so that the first occurrence is an increase.
     private static let usualCodes = ["query_too_expensive", "too_many_bytes", "too_many_queries", "too_many_requests"]
 
-    /// Counts a request by the id of its operation, with its status and duration.
     package func count(_ operation: String, status: Int, duration: Duration) {
         let handles = self.handles(Key(operation: operation, status: status))
         handles.count.increment()

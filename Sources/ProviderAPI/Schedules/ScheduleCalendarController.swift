@@ -5,8 +5,7 @@ import PushStore
 import PushSupport
 package import PushTypes
 
-/// The operation `GET /v1/apps/{app}/schedules:calendar`, which returns the runs of all schedules of an app in a time
-/// range.
+/// The operation `GET /v1/apps/{app}/schedules:calendar`, which returns the runs of an app's schedules in a time range.
 struct ScheduleCalendarController: Controller {
     let store: any AppStore & ScheduleStore
     let time: any TimeSource
@@ -46,7 +45,6 @@ struct ScheduleCalendarController: Controller {
         return schedules
     }
 
-    /// Returns the earliest runs of all schedules, merged in order of time.
     private static func calendar(of schedules: [ScheduleRecord], from: Timestamp, to: Timestamp) -> CalendarResponse {
         typealias Run = CalendarResponse.Run
         let beforeFirst = from.advanced(by: .milliseconds(-1))

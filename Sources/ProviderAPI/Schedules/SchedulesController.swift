@@ -10,13 +10,12 @@ package import PushTypes
 /// The operations at `/v1/schedules`, which manage recurring notifications.
 struct SchedulesController: Controller {
     let store: any AppStore & DeviceStore & LibraryStore & ScheduleStore
-    /// The signal that wakes the schedule runner after a change of a schedule.
     let wake: WakeSignal
     let time: any TimeSource
     var limits = ScheduleLimits()
 
     /// The maximum number of attempts to pause or resume a schedule that other requests change at the same time. After
-    /// that, it responds with 409.
+    /// that, the response has status 409.
     private static let maximumAttempts = 16
 
     private static let count = ParameterDescription.query("count", "The number of runs; default 10.", .integer(1...100))
@@ -57,8 +56,8 @@ struct SchedulesController: Controller {
         .scope(.send).responses(.ok(ScheduleResponse.schema)).errors(.conflict)
     }
 
-    /// Parses and validates the body of a request to add or replace a schedule. Returns the new schedule with its
-    /// warnings.
+    /// Parses and validates the body of a request that adds or replaces a schedule, and returns the new schedule with
+    /// its warnings.
     private func parse(
         _ request: OperationRequest,
         app: AppRecord
@@ -95,7 +94,7 @@ struct SchedulesController: Controller {
         return (schedule, times + content)
     }
 
-    /// Adds a schedule. Its first run is at the next time that its rule determines.
+    /// Adds a schedule. The first run is at the next time that the rule determines.
     private func add(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let (new, warnings) = try await self.parse(request, app: app)
@@ -104,7 +103,7 @@ struct SchedulesController: Controller {
         return try self.response(result, app, warnings: warnings, status: .created)
     }
 
-    /// Lists schedules. Long notifications are omitted, see ``ScheduleResponse/Entry``.
+    /// Lists schedules. Long notifications are omitted (``ScheduleResponse/Entry``).
     private func list(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let wanted = try request.page(.schedules)
@@ -127,7 +126,7 @@ struct SchedulesController: Controller {
         return try .json(ScheduleResponse(schedule: schedule, app: app.bundleID))
     }
 
-    /// Replaces the name, the rule and the notification, even of a schedule with a damaged record. A paused schedule
+    /// Replaces the name, the rule and the notification of a schedule, even if its record is damaged. A paused schedule
     /// stays paused.
     private func change(_ request: OperationRequest) async throws -> Response {
         let (id, app) = try await request.object("schedule") { id in
@@ -209,7 +208,6 @@ struct SchedulesController: Controller {
         return try self.runs(of: schedule.isPaused ? nil : schedule.rule, request)
     }
 
-    /// Lists the runs of a hypothetical schedule with the rule in the body.
     private func preview(_ request: OperationRequest) async throws -> Response {
         _ = try await request.app(self.store)
         return try self.runs(of: try self.rule(in: try await request.fields(ScheduleRequest.preview)), request)
@@ -248,7 +246,7 @@ extension RecurringSchedule {
 package struct ScheduleResponse: ResponseObject {
     package let schedule: ScheduleRecord
     package let app: Topic
-    /// The warnings; `nil` except in responses to requests that add or replace a schedule.
+    /// The warnings about the schedule. They are `nil` except in responses to requests that add or replace it.
     var warnings: [ContentWarning]?
 
     /// The notification, as the body of a request that sends it.

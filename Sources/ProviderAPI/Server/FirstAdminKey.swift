@@ -16,7 +16,7 @@ struct FirstAdminKey: Sendable {
     /// The maximum size of a file that may contain a key, in bytes. A larger file is not read.
     private static let maximumFileSize = 1024
 
-    /// The text of the key to issue; `nil` if the store already contains a key, so that none is issued.
+    /// The text of the key to issue, or `nil` if the store already contains a key, so that none is issued.
     let text: String?
     private let keys: APIKeys
     private let file: String?
@@ -24,11 +24,11 @@ struct FirstAdminKey: Sendable {
 
     /// Recovers from a crash of an earlier start, and checks that the file can be written.
     /// - Parameters:
-    ///   - file: The path of the file for the key; `nil` for none.
-    ///   - show: The closure that is called once with the key. With a file, the key is valid by then; without one, it
+    ///   - file: The path of the file for the key, or `nil` for none.
+    ///   - show: The closure that is called once with the key. With a file, the key is already valid. Without one, it
     ///     becomes valid immediately afterwards.
-    /// - Throws: ``ProviderError/cannotWriteAdminKey(path:why:)`` for a file that contains anything but a key, or
-    ///   cannot be created.
+    /// - Throws: ``ProviderError/cannotWriteAdminKey(path:why:)`` for a file that contains anything but a key or cannot
+    ///   be created.
     init(_ keys: APIKeys, file: String?, show: @escaping @Sendable (String) -> Void) async throws {
         (self.keys, self.file, self.show) = (keys, file, show)
         let isFirst = try await keys.isEmpty
@@ -47,7 +47,7 @@ struct FirstAdminKey: Sendable {
         }
     }
 
-    /// Writes the key to its file, and then stores it. Does nothing if ``text`` is `nil`. It is called when the
+    /// Writes the key to its file, and then stores it. Does nothing if ``text`` is `nil`. The server calls it when the
     /// listener is bound.
     func issue() async throws {
         guard let text else { return }
@@ -73,7 +73,7 @@ struct FirstAdminKey: Sendable {
         _ = try await self.keys.issue(name: "first admin key", scopes: [.admin], text: text)
     }
 
-    /// Renames or deletes the pending file of an interrupted start.
+    /// Renames the pending file of an interrupted start if its key is valid, and otherwise deletes it.
     private static func recover(_ file: String, _ keys: APIKeys) async throws {
         let pending = Self.pending(file)
         guard FileManager.default.fileExists(atPath: pending), let text = Self.key(in: pending) else { return }
@@ -86,14 +86,13 @@ struct FirstAdminKey: Sendable {
 
     private static func pending(_ file: String) -> String { "\(file).new" }
 
-    /// Renames the pending file to its final path, once the key is stored.
     private static func name(_ pending: String, _ file: String) throws {
         guard DurableFile.rename(pending, to: file) else {
             throw ProviderError.cannotWriteAdminKey(path: file, why: DurableFile.lastError)
         }
     }
 
-    /// Returns the key in a file that contains nothing else; `nil` for any other file.
+    /// Returns the key in a file that contains nothing else, or `nil` for any other file.
     private static func key(in path: String) -> String? {
         let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? .max
         guard size <= Self.maximumFileSize, let text = try? String(contentsOfFile: path, encoding: .utf8) else {

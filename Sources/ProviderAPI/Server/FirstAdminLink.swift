@@ -3,10 +3,8 @@ import Logging
 import PushProvider
 import PushSupport
 
-/// The link with which the first person, an admin, is created.
-///
-/// As long as there is no person, every start creates a new link, so that a lost link does no harm. The link becomes
-/// invalid once there is a person.
+/// The link with which the first person, an admin, is created. As long as there is no person, every start creates a new
+/// link, so that a lost link does no harm. The link becomes invalid once there is a person.
 struct FirstAdminLink: Sendable {
     private let people: PeopleService
     private let configuration: ProviderConfiguration
@@ -24,9 +22,8 @@ struct FirstAdminLink: Sendable {
         (self.people, self.configuration, self.logger, self.show) = (people, configuration, logger, show)
     }
 
-    /// Creates the link if there is no person, and writes it to its file. It is called when the listener is bound.
-    ///
-    /// A failure is only logged, because an administrator can also add people with an API key.
+    /// Creates the link if there is no person, and writes it to its file. The server calls it when the listener is
+    /// bound. A failure is only logged, because an administrator can also add people with an API key.
     func issue(port: Int) async {
         do {
             guard let link = try await self.people.makeLink(for: nil) else { return self.removeFile() }
@@ -41,7 +38,6 @@ struct FirstAdminLink: Sendable {
         }
     }
 
-    /// Removes the file with a link that has been redeemed.
     private func removeFile() {
         guard let file = self.configuration.adminLinkFile else { return }
         try? FileManager.default.removeItem(atPath: file)
@@ -57,8 +53,8 @@ struct FirstAdminLink: Sendable {
 }
 
 extension ProviderConfiguration {
-    /// The path of the file for the link that creates the first person: that of the admin key file, with the extension
-    /// `link`; `nil` without an admin key file.
+    /// The path of the file for the link that creates the first person. It is that of the admin key file with the
+    /// extension `link`, or `nil` if there is no admin key file.
     package var adminLinkFile: String? {
         self.adminKeyFile.map { URL(filePath: $0).deletingPathExtension().appendingPathExtension("link").path }
     }

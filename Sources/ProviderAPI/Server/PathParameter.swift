@@ -2,7 +2,8 @@ import ProviderModel
 import PushHTTP
 import PushSupport
 
-/// The path parameters of the API, as the OpenAPI document describes them. Those of bridges are in their controllers.
+/// The path parameters of the API, as the OpenAPI document describes them. Those of bridges are described in their
+/// controllers.
 enum PathParameter {
     static let all: [String: OpenAPIDocument<APIScope>.PathParameter] = [
         "app": ("The app's bundle id.", .bundleID),
@@ -29,7 +30,7 @@ enum PathParameter {
         "apnsId": ("The apns-id of a push.", .uuid),
     ]
 
-    /// The operations whose responses contain values for path parameters.
+    /// The path parameters, each with an operation whose response contains values for it, and their place there.
     static let sources: [OpenAPIDocument<APIScope>.Source] = [
         ("app", "addApp", "$response.body#/bundleId"),
         ("app", "listApps", "$response.body#/apps/0/bundleId"),

@@ -11,14 +11,15 @@ package struct ProviderConfiguration: Sendable {
     /// The path of the file with the master key: 32 bytes that encrypt the private keys in the database. The first
     /// start creates it. Default `master.key` in the data directory.
     package var masterKeyPath: String
-    /// The path of the file to which the first admin key is written, readable by its owner only. Default `nil`: no
-    /// file.
+    /// The path of the file to which the first admin key is written, readable by its owner only. The default, `nil`,
+    /// means no file.
     package var adminKeyFile: String?
     /// The address to listen on. Default 127.0.0.1.
     package var host = "127.0.0.1"
     /// The port to listen on. 0 selects any free port. Default 8080.
     package var port = 8080
-    /// The certificate of the listener, which then speaks HTTP/2 and HTTP/1.1. Default `nil`: HTTP/1.1 without TLS.
+    /// The certificate of the listener, which then speaks HTTP/2 and HTTP/1.1. The default, `nil`, means HTTP/1.1
+    /// without TLS.
     package var tls: TLSFiles?
     package var dispatch = DispatchLimits()
     /// The limits of the circuit breaker for device tokens. If a push service rejects more tokens than they allow, no
@@ -32,30 +33,28 @@ package struct ProviderConfiguration: Sendable {
     package var confirmsClock = false
     /// The policy for the addresses of webhooks and publishers' servers. By default, it allows public addresses.
     package var webhookAddresses = AddressPolicy()
-    /// The origin under which clients reach the provider, such as `https://push.example.org`. Default `nil`: the host
-    /// of each request.
+    /// The origin under which clients reach the provider, such as `https://push.example.org`. The default, `nil`, means
+    /// the host of each request.
     package var publicOrigin: String?
-    /// The settings for checking whether readers are entitled to retail issues.
     package var entitlement = EntitlementSettings()
-    /// The client that reads events, such as deliveries, from the gateway to which the provider sends. Default `nil`:
-    /// none.
+    /// The client that reads events, such as deliveries, from the gateway to which the provider sends. The default,
+    /// `nil`, means none.
     package var gatewayEvents: GatewayEventClient?
     /// The endpoints of push services' feedback services. Default none, because Apple has shut down its own.
     package var feedback: [PushEnvironment: PushServiceEndpoint] = [:]
     package var erasure = ErasureSettings()
     /// The cost parameters for hashing passwords.
     package var passwords = StoredPassword.Parameters.standard
-    /// The lifetimes of sessions and links.
     package var sessions = SessionSettings()
     package var publishing = PublishingSettings()
     package var webhooks = WebhookLimits()
     package var webPush = WebPushLimits()
     package var receipts = ReceiptWriter.Limits()
     package var limits = Limits()
-    /// The maximum number of open files and sockets of the process. Chat sessions may use half of it. Default `nil`:
-    /// the number is not known.
+    /// The maximum number of open files and sockets of the process. Chat sessions may use half of it. The default,
+    /// `nil`, means that the number is not known.
     package var openFiles: Int?
-    /// The limits that replace those which budgets have by default or because of other settings. Default none.
+    /// The limits of budgets that replace the defaults and those that result from other settings. Default none.
     package var budgetLimits: [BudgetedResource: BudgetLimits] = [:]
     /// A Boolean value that indicates whether there is a listener for the API and the pages. Default `true`.
     package var hasListener = true
@@ -78,7 +77,6 @@ package struct ProviderConfiguration: Sendable {
 
     package var databasePath: String { "\(self.dataDirectory)/provider.sqlite" }
 
-    /// The path of the folder for uploaded files.
     package var filesPath: String { "\(self.dataDirectory)/files" }
 
     /// The path of a file that exists while a backup replaces the database, and prevents the provider from starting.
@@ -93,12 +91,12 @@ package struct ProviderConfiguration: Sendable {
         /// The maximum time that a query may run, not counting the time that it waits. Default 10 s.
         package var query: Duration = .seconds(10)
         package var queries = QueryLimits()
-        /// The deadline for resolving and connecting to a server whose address a caller has named, and again for its
-        /// response. Examples are webhook receivers, browsers' push services, push servers and chat servers. Default 10
-        /// s.
+        /// The deadline for resolving the name of a server that a caller has named and connecting to it, and again for
+        /// its response. Examples are webhook receivers, browsers' push services, push servers and chat servers.
+        /// Default 10 s.
         package var peer: Duration = .seconds(10)
-        /// The maximum number of requests per second of one API key without a rate of its own. Bursts of twice as many
-        /// are allowed. 0 sets no limit. Default 1,000.
+        /// The maximum number of requests per second of an API key for which no other rate is set. Bursts of twice as
+        /// many are allowed. 0 sets no limit. Default 1,000.
         package var keyRate = 1000
         /// The maximum number of requests per second with public keys from one network site, such as an IPv4 address.
         /// Bursts of twice as many are allowed. 0 sets no limit. Default 20.
@@ -113,15 +111,15 @@ package struct ProviderConfiguration: Sendable {
         /// The maximum number of connections. Further connections wait until one is closed. Connections without a key
         /// have a separate, lower limit. Default 1,000.
         package var connections = 1000
-        /// The maximum number of new connections per second. It applies to all networks together from which a key of an
-        /// app has been shown, of which each may use half, and separately to all other networks together, of which each
-        /// may use a tenth. Bursts of twice as many are allowed. 0 sets no limit. Default 500.
+        /// The maximum number of new connections per second. All networks from which a key of an app was sent share one
+        /// such limit, of which each may use half. All other networks share another one, of which each may use a tenth.
+        /// Bursts of twice as many are allowed. 0 sets no limit. Default 500.
         package var connectionRate = 500
 
         package init() {}
 
         /// The maximum time for which a request waits for the work that it has begun, such as an erasure. It must be
-        /// less than ``request``, so that the request is answered.
+        /// less than ``request``, so that the response is in time.
         package var outcome: Duration = .seconds(10)
     }
 }
@@ -164,7 +162,7 @@ extension ProviderConfiguration {
 }
 
 extension BudgetBound {
-    /// Returns a rate limit with bursts of twice as many; for 0, returns `nil`, which sets no limit.
+    /// Returns a rate limit with bursts of twice as many. For 0, returns `nil`, which sets no limit.
     fileprivate static func rate(_ perSecond: Int) -> BudgetBound? {
         perSecond > 0 ? .rate(perSecond: Double(perSecond), burst: 2 * Double(perSecond)) : nil
     }
@@ -175,7 +173,7 @@ package enum ProviderError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotListen(address: String, why: String)
     case dataDirectoryInUse(String)
     case cannotWriteAdminKey(path: String, why: String)
-    /// The replacement of this database by a backup was interrupted. The string is the path of the database.
+    /// The replacement of the database by a backup was interrupted. The string is the path of the database.
     case restoreInterrupted(String)
     /// The server terminated before it accepted requests.
     case ended

@@ -143,7 +143,6 @@ struct ProviderMetrics: Sendable {
         self.gauges.add(name, help) { try await statistics.latest()[keyPath: value] }
     }
 
-    /// Returns all metrics in the text format of Prometheus.
     func text() async throws -> String { try await self.gauges.text() + self.registry.text }
 }
 
@@ -157,7 +156,6 @@ private final class StatisticsCache: Sendable {
 
     init(store: any MaintenanceStore, time: any TimeSource) { (self.store, self.time) = (store, time) }
 
-    /// Returns statistics whose age is at most ``lifetime``.
     func latest() async throws -> StoreBacklog {
         let now = self.time.steady
         if let last = self.last.withLock({ $0 }), now >= last.at, now.since(last.at) < Self.lifetime {

@@ -1,7 +1,6 @@
 import PushStore
 
-/// Checks that the store can be read and written. The check runs at most once a second, regardless of the number of
-/// requests.
+/// Checks that the store can be read and written. The check runs at most once a second, however many requests arrive.
 actor ReadyProbe {
     /// The time for which the result of a check is reused.
     static let lifetime: Duration = .seconds(1)
@@ -29,8 +28,8 @@ actor ReadyProbe {
         }
     }
 
-    /// Checks the store, or reuses the result of the last check if it is at most a second old. Throws
-    /// ``StoreError/cannotWrite(why:)`` if the store is not ready.
+    /// Checks the store, or reuses the result of the last check if it is at most a second old.
+    /// - Throws: ``StoreError/cannotWrite(why:)`` if the store is not ready.
     func check() async throws {
         if let last, self.clock() < last.at + Self.lifetime { return try last.result.get() }
         if let running { return try await running.value }

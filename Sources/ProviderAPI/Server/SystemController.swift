@@ -99,11 +99,11 @@ package struct SystemResponse: ResponseObject {
     package let store: Store
     let lanes: [Lane]
     let queue: StoreBacklog
-    /// The time since the oldest due retry became due, in seconds; `nil` if no retry is due.
+    /// The time since the oldest due retry became due, in seconds, or `nil` if no retry is due.
     let retryLag: Double?
     let nodes: [Node]
 
-    /// The numbers of notifications that are not complete, by state.
+    /// The numbers of notifications that are not complete, by the name of their state.
     package var notifications: [String: Int] {
         let states = NotificationRecord.State.allCases.filter { $0 != .done && $0 != .cancelled }
         return Dictionary(states.map { ($0.rawValue, self.queue.notifications[$0] ?? 0) }) { $1 }

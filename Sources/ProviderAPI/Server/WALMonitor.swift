@@ -3,16 +3,15 @@ import Metrics
 import PushStore
 import ServiceLifecycle
 
-/// Bounds the length of the write-ahead log of an idle store by checkpoints. It counts the checkpoints, and logs a
-/// warning if a snapshot of another process prevents them. A store that is being written bounds the log itself.
+/// A service that bounds the length of the write-ahead log of an idle store by checkpoints. It counts the checkpoints,
+/// and logs a warning if a snapshot of another process prevents them. A store that is being written bounds the log
+/// itself.
 struct WALMonitor: Service {
     /// The length of the log above which a checkpoint runs, in bytes.
     private static let foldLength = 64 * 1024 * 1024
     /// The length of the log above which a warning is logged after a checkpoint, in bytes.
     private static let warningLength = 256 * 1024 * 1024
-    /// The time between two checks of the log's length.
     private static let pause: Duration = .seconds(1)
-    /// The minimum time between two warnings.
     private static let warningInterval: Duration = .seconds(60)
 
     private let store: SQLiteStore

@@ -8,10 +8,10 @@ import PushTypes
 
 /// The operations for the history of a token or a user, for finding a delivery by its `apns-id`, and for badge counts.
 struct HistoryController: Controller {
-    /// The maximum number of devices of one user whose histories are merged. Histories of further devices are omitted.
+    /// The maximum number of devices of a user whose histories are merged. Histories of further devices are omitted.
     private static let maximumDevices = 50
-    /// The maximum number of times that a response looks up a device in a campaign. It limits how far back a response
-    /// reaches; the next page continues there.
+    /// The maximum number of times that a response looks up a device in a campaign (a bulk notification). It limits how
+    /// far back a response reaches, and the next page continues there.
     private static let maximumLookups = 5000
 
     typealias Store = AppStore & DeviceStore & TimelineStore & TokenStateStore & UserStore
@@ -44,7 +44,7 @@ struct HistoryController: Controller {
             .responses(.ok(HistoryResponse.schema)).reservingPage(ofEntries: 640)
     }
 
-    /// Responds with the history of a token. The token need not be registered, because there are deliveries to tokens
+    /// Responds with the history of a token, which need not be registered, because there are deliveries to tokens
     /// without a device.
     private func ofToken(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
@@ -67,12 +67,12 @@ struct HistoryController: Controller {
 
     /// Returns a page of the merged histories of devices and tokens.
     ///
-    /// Every list is read from the end of the previous page back to the horizon, which is the oldest campaign that is
-    /// searched for this response. The horizon bounds the number of lookups.
+    /// Every list is read from the end of the previous page back to the horizon: the oldest campaign (bulk
+    /// notification) that is searched for this response. The horizon bounds the number of lookups.
     /// - Parameters:
     ///   - devices: The devices that the response describes.
     ///   - periods: The devices with the times during which their deliveries are included.
-    ///   - tokens: The tokens, each with the time after which its deliveries are included; `nil` includes all of them.
+    ///   - tokens: The tokens, each with the time after which its deliveries are included, or `nil` to include all.
     private func response(
         _ request: OperationRequest,
         app: Int64,
@@ -111,14 +111,13 @@ struct HistoryController: Controller {
         return try .json(HistoryResponse(devices: devices.map(DeviceResponse.init), page: page))
     }
 
-    /// Returns the badge count of a user, which is 0 if none is stored.
+    /// Responds with the badge count of a user, which is 0 if none is stored.
     private func showBadge(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let count = try await self.store.badge(app: app.id, holder: BadgeHolder.user(try request.user()))
         return try .json(["count": count])
     }
 
-    /// Sets the badge count of a user without sending a push.
     private func setBadge(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let user = try request.user()

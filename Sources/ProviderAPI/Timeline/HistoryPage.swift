@@ -4,14 +4,13 @@ package import PushHTTP
 
 /// A page of the merged history of several devices: deliveries and token events, each newest first.
 struct HistoryPage {
-    /// The number of entries after which each of the two lists ends. All deliveries of one notification stay together,
-    /// so a list may be slightly longer.
+    /// The number of entries after which each of the two lists, deliveries and token events, ends. All deliveries of
+    /// one notification stay together, so a list may be slightly longer.
     let limit: Int
     let deliveriesBefore: NotificationCursor?
     let eventsBefore: Int64?
-    /// The oldest notification that was searched, from which the next page continues; `nil` if all were searched.
+    /// The oldest notification that was searched, from which the next page continues, or `nil` if all were searched.
     let horizon: NotificationCursor?
-    /// The deliveries that were added, without duplicates.
     private var allDeliveries: [DeliveryKey: DeliveryRecord] = [:]
     private var allEvents: [TokenEventRecord] = []
     /// A Boolean value that indicates whether the store may have more deliveries than were added.
@@ -25,9 +24,9 @@ struct HistoryPage {
 
     /// Creates an empty page.
     /// - Parameters:
-    ///   - cursor: The cursor at which the previous page ended; `nil` for the first page.
+    ///   - cursor: The cursor at which the previous page ended, or `nil` for the first page.
     ///   - limit: The maximum number of entries of each list.
-    ///   - horizon: The oldest notification that is searched; `nil` to search all.
+    ///   - horizon: The oldest notification that is searched, or `nil` to search all.
     init(after cursor: Cursor?, limit: Int, horizon: NotificationCursor? = nil) {
         self.horizon = horizon
         self.limit = max(1, limit)
@@ -61,7 +60,7 @@ struct HistoryPage {
 
     var events: [TokenEventRecord] { Array(self.allEvents.sorted { $0.id > $1.id }.prefix(self.limit)) }
 
-    /// The cursor for the next page; `nil` if this page is the last one.
+    /// The cursor for the next page, or `nil` if this page is the last one.
     var next: Cursor? {
         let (deliveries, events) = (self.deliveries, self.events)
         let isFull = self.hasMoreDeliveries || deliveries.count < self.allDeliveries.count

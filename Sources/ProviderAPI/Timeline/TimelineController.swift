@@ -13,7 +13,8 @@ struct TimelineController: Controller {
     private static let limits = (standard: 5, most: 20)
     /// The maximum number of devices of one user whose deliveries are searched. Those of further devices are omitted.
     private static let maximumDevices = 50
-    /// The maximum number of times that a response looks up a device in a campaign; the next page reaches further back.
+    /// The maximum number of times that a response looks up a device in a campaign (a bulk notification). The next page
+    /// reaches further back.
     private static let maximumLookups = 5000
 
     typealias Store = AppStore & DeviceStore & NotificationStore & ReceiptStore & TimelineStore
@@ -128,7 +129,7 @@ struct TimelineController: Controller {
         return app
     }
 
-    /// Returns the notification if the caller may use its app; otherwise, and for `nil`, returns `nil`.
+    /// Returns the notification if the caller may use its app. Otherwise, and for `nil`, returns `nil`.
     private func visible(
         _ notification: NotificationRecord?,
         _ request: OperationRequest
@@ -157,7 +158,7 @@ struct TimelineController: Controller {
     /// an attempt come first, followed by deliveries with a state.
     /// - Parameters:
     ///   - periods: The devices with the times during which their deliveries are included.
-    ///   - tokens: The tokens, each with the time after which its deliveries are included; `nil` includes all of them.
+    ///   - tokens: The tokens, each with the time after which its deliveries are included, or `nil` to include all.
     private func deliveries(
         of devices: [DeviceRecord],
         _ periods: [UserPeriod],
@@ -209,8 +210,8 @@ struct TimelineController: Controller {
         return Array(waiting.filter { seen.insert($0).inserted }.prefix(limit))
     }
 
-    /// Returns the newest deliveries that have a state, as a page of a history, see `deliveries(of:_:tokens:_:_:)`. A
-    /// `before` of `nil` returns the first page.
+    /// Returns the newest deliveries that have a state, as a page of a history. The parameters are those of
+    /// `deliveries(of:_:tokens:_:_:)`. A `before` of `nil` returns the first page.
     private func page(
         of periods: [UserPeriod],
         _ tokens: [DeviceToken: Timestamp?],
@@ -284,7 +285,7 @@ package struct TimelineResponse: ResponseObject {
 /// The response object for a step of a timeline.
 package struct TimelineStepResponse: ResponseObject {
     package let step: TimelineStep
-    /// The time since the previous step, in milliseconds; `nil` for the first step.
+    /// The time since the previous step, in milliseconds, or `nil` for the first step.
     package let since: Int64?
 
     package static let schemaName: String? = "TimelineStep"

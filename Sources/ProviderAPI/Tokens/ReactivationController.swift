@@ -8,8 +8,8 @@ import PushTypes
 
 /// The operation `POST /v1/apps/{app}/devices:reactivate`, which undoes deactivations of device tokens.
 struct ReactivationController: Controller {
-    /// The number of reactivated devices after which a request ends as incomplete, and is to be repeated. The last
-    /// batch may exceed it.
+    /// The number of reactivated devices after which a request ends as incomplete, so that the caller repeats it. The
+    /// last batch may exceed the number.
     private static let maximumDevices = 100_000
 
     let store: any AppStore & TokenStateStore
@@ -25,8 +25,7 @@ struct ReactivationController: Controller {
         ]
     }
 
-    /// Undoes deactivations. A device that has received another token since, or was deactivated again later, is not
-    /// changed.
+    /// Undoes deactivations. A device that has received another token since, or was deactivated again, is not changed.
     private func reactivate(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(ReactivationRequest.object)

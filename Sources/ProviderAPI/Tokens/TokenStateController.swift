@@ -37,7 +37,8 @@ struct TokenStateController: Controller {
     }
 
     /// Returns the operation that settles the deactivations that the open circuit breaker has withheld in one
-    /// environment: `deactivates` applies them, otherwise they are discarded. The breaker is closed.
+    /// environment. It closes the breaker.
+    /// - Parameter deactivates: Pass `true` to deactivate the tokens, and `false` to keep them active.
     private func settle(_ name: String, _ summary: String, deactivates: Bool) -> ProviderOperation {
         .init(.post, "/v1/apps/{app}/hygiene/{environment}:\(name)", .audited, id: "\(name)Withheld", summary) {
             request in
@@ -92,7 +93,7 @@ struct TokenStateController: Controller {
 }
 
 /// The response object for the circuit breaker of device tokens in one environment. While it is open, `withheld` is the
-/// number of tokens whose deactivation waits for a decision; otherwise it is `nil`.
+/// number of tokens whose deactivation waits for a decision. Otherwise, it is `nil`.
 package struct BreakerResponse: ResponseObject {
     let environment: PushEnvironment
     let health: EnvironmentHealth

@@ -10,7 +10,8 @@ struct SubscriptionValidator: Sendable {
     let addresses: AddressPolicy
 
     /// Checks the Web Push subscription of a registration. A registration without one passes.
-    /// - Parameter path: The path of the registration in the request, ending with a dot; empty for the body itself.
+    /// - Parameter path: The path of the registration in the request, ending with a dot, or an empty string for the
+    ///   body itself.
     /// - Throws: ``RequestError`` for a URL that the policy rejects, and if the app lacks the VAPID key for which the
     ///   subscription was created.
     func check(_ registration: DeviceRegistration, app: Int64, at path: String = "") async throws {

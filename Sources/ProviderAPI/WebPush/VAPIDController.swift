@@ -89,7 +89,7 @@ struct VAPIDController: Controller {
     }
 }
 
-/// The response object for an app's VAPID keys, without the private keys.
+/// The response object for an app's VAPID keys for Web Push, without the private keys.
 private struct VAPIDResponse: ResponseObject {
     let newest: VAPIDKeyRecord
     /// The earlier public keys, which existing subscriptions may still use.

@@ -11,7 +11,6 @@ package import PushTypes
 struct WebhooksController: Controller {
     let store: any AppStore & WebhookStore
     let addresses: AddressPolicy
-    /// The signal that wakes the service that delivers webhook events.
     let wake: WakeSignal
     /// The closure that aborts the request in flight to the webhook with the given id, before a change of the webhook
     /// is confirmed.
@@ -55,9 +54,8 @@ struct WebhooksController: Controller {
     /// The maximum number of webhooks of an app. Adding more is rejected.
     private static let maximum = 50
 
-    /// Adds a webhook with a new secret, which only this response shows.
-    ///
-    /// The address is checked now and again before each delivery, because names may resolve to other addresses later.
+    /// Adds a webhook with a new secret, which only this response shows. The address is checked both now and before
+    /// each delivery, because names may resolve to other addresses later.
     private func add(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(WebhookRequest.addition)
@@ -90,7 +88,6 @@ struct WebhooksController: Controller {
         try await self.response(try await self.webhook(request))
     }
 
-    /// Changes the members that are in the body, and leaves the others.
     private func change(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(WebhookRequest.change)
         let url = try fields.value(Member.url).map { try WebhookAddress($0, policy: self.addresses).url }
@@ -131,7 +128,7 @@ struct WebhooksController: Controller {
         return try await self.response(moved, warnings: warnings)
     }
 
-    /// Sends a test event to the webhook. Responds with 200, whatever the receiver responds.
+    /// Sends a test event to the webhook. Responds with 200, regardless of the receiver's response.
     private func test(_ request: OperationRequest) async throws -> Response {
         let webhook = try await self.webhook(request)
         guard let app = try await self.store.app(id: webhook.app) else { throw RequestError.noSuch("webhook") }
@@ -140,7 +137,7 @@ struct WebhooksController: Controller {
 
     /// Changes a webhook by calling `set` in one transaction, so that neither a delivery nor another request reverts
     /// the change.
-    /// - Parameter newSecret: A new secret, which the response shows; `nil` to show none.
+    /// - Parameter newSecret: A new secret, which the response shows, or `nil` to show none.
     private func update(
         _ request: OperationRequest,
         newSecret: String? = nil,
@@ -159,7 +156,7 @@ struct WebhooksController: Controller {
     }
 
     /// Returns the response for a webhook.
-    /// - Parameter secret: A new secret, which the response shows; `nil` to show none.
+    /// - Parameter secret: A new secret, which the response shows, or `nil` to show none.
     private func response(
         _ webhook: WebhookRecord,
         secret: String? = nil,
@@ -175,11 +172,11 @@ struct WebhooksController: Controller {
 /// The response object for a webhook, with the state of its deliveries.
 package struct WebhookResponse: ResponseObject {
     let webhook: WebhookRecord
-    /// The bundle id of the app; `nil` if the app was removed.
+    /// The bundle id of the app, or `nil` if the app was removed.
     package let app: Topic?
-    /// The secret; `nil` except in the response to its creation or rotation.
+    /// The secret in the response to its creation or rotation. It is `nil` in all others.
     package var secret: String?
-    /// The warnings about the request; `nil` if there are none.
+    /// The warnings about the request, or `nil` if there are none.
     var warnings: [ContentWarning]?
 
     package var id: UUID { self.webhook.id }

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOTLS
 
-/// Forwards the events of one connection to its ``BinarySender``.
+/// A handler that forwards the events of one connection to its ``BinarySender``.
 final class BinaryConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -6,23 +6,23 @@ public import PushTypes
 import PushWire
 public import ServiceLifecycle
 
-/// Sends pushes over the binary protocol, for gateways that still offer it (reference 5).
+/// A sender of pushes over the binary protocol, for gateways that still offer it (reference 5).
 ///
 /// The protocol confirms nothing: a push counts as accepted if no error packet arrives for a quiet period. After an
-/// error packet, the pushes that the server discarded are sent again on a new connection, if they are still kept. There
-/// is one connection at a time, which is opened when there is something to send. The client certificate determines the
-/// topic. A push's topic, push type, collapse id and additional headers are not transmitted.
+/// error packet, the pushes that the server discarded are sent again on a new connection, if the sender still has them.
+/// There is one connection at a time, which is opened when there is something to send. The client certificate
+/// determines the topic. A push's topic, push type, collapse id and additional headers are not transmitted.
 ///
-/// A `BinarySender` is a `Service`. Without a `ServiceGroup`, call ``close()`` in the end.
+/// A `BinarySender` is a `Service`. Without a `ServiceGroup`, call ``close()`` when the sender is no longer needed.
 public actor BinarySender: NotificationSender, Service {
     /// The port of the binary protocol.
     public static let defaultPort = 2195
-    /// The size at which no further notification is added to a write, in bytes.
+    /// The size of a write, in bytes, from which no further notification is added to it.
     private static let writeLength = 32 * 1024
 
     private enum Connection {
         case none, connecting
-        /// The next attempt to connect follows after a delay.
+        /// A state in which the next attempt to connect follows after a delay.
         case delayed(Scheduled<Void>)
         case open(any Channel)
     }
@@ -33,7 +33,7 @@ public actor BinarySender: NotificationSender, Service {
         var missing: Int
         var isCancelled = false
         var waiter: CheckedContinuation<Void, Never>?
-        /// The call through which the pushes can be taken back; `nil` if they cannot be.
+        /// The call through which the pushes can be taken back, or `nil` if they cannot be taken back.
         let call: SteppedCall?
 
         init(count: Int, call: SteppedCall?) {
@@ -59,10 +59,10 @@ public actor BinarySender: NotificationSender, Service {
     private let logger: Logger
     private var stateMachine: BinaryClientStateMachine
     private var connection = Connection.none
-    /// The number of the current connection. Events with another number are those of an earlier one and are ignored.
+    /// The number of the current connection. Events with another number belong to an earlier one and are ignored.
     private var connectionNumber = 0
     private var lastFailure: String?
-    /// The reason why the last connection could not be opened; `nil` if it was opened.
+    /// The reason why the last connection could not be opened, or `nil` if it could.
     private var lastFault: ConnectionFault?
     private var timer: (at: Timestamp, task: Scheduled<Void>)?
     private var tickets: [UInt32: Ticket] = [:]
@@ -79,11 +79,11 @@ public actor BinarySender: NotificationSender, Service {
 
     /// Creates a sender, which connects once there is something to send.
     /// - Parameters:
-    ///   - endpoint: The address of the binary protocol; its port is usually ``defaultPort``.
-    ///   - certificate: The provider's certificate, which determines topic and environment.
+    ///   - endpoint: The address of the binary protocol, whose port is usually ``defaultPort``.
+    ///   - certificate: The provider's certificate, which determines the topic and the environment.
     ///   - configuration: The format, limits and deadlines.
     ///   - logger: The logger for connections that are opened or closed.
-    /// - Throws: ``CredentialError`` for a certificate that has expired or belongs to the other environment, and an
+    /// - Throws: ``CredentialError`` for a certificate that has expired or belongs to the other environment, or an
     ///   error of the TLS library if the endpoint's additional trust roots are not PEM certificates.
     public init(
         to endpoint: PushServiceEndpoint,
@@ -105,15 +105,15 @@ public actor BinarySender: NotificationSender, Service {
         self.stateMachine = BinaryClientStateMachine(command: configuration.command, limits: configuration.limits)
     }
 
-    /// Sends one push and returns its outcome. An accepted push returns after the quiet period.
+    /// Sends one push and returns its outcome. For an accepted push, the call returns after the quiet period.
     public func send(_ push: Push) async -> Outcome { await self.send([push]).first ?? Self.lost }
 
-    /// Sends pushes in this order and returns their outcomes in the same order.
-    ///
-    /// If the calling task is cancelled, pushes that were not written yet end as not sent.
+    /// Sends pushes in this order and returns their outcomes in the same order. If the calling task is cancelled,
+    /// pushes that were not written yet end as not sent.
     public func send(_ pushes: [Push]) async -> [Outcome] { await self.send(pushes, nil) }
 
-    /// Sends pushes, each of which can be taken back until it is written, even if it has to be written again.
+    /// Sends pushes, each of which can be taken back before it is written, and also before it is written again.
+    /// - Parameter began: A closure that receives the call, which can take pushes back, as soon as it has begun.
     package nonisolated func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
         let call = SteppedCall(count: pushes.count) { [weak self] in Task { await self?.withdrawRecalled() } }
         began(call)
@@ -136,13 +136,13 @@ public actor BinarySender: NotificationSender, Service {
         return batch.outcomes.map { $0 ?? Self.lost }
     }
 
-    /// Runs until graceful shutdown or cancellation, then closes the sender. Sending also works without it.
+    /// Runs until graceful shutdown or cancellation, then closes the sender. Pushes can also be sent without this call.
     public func run() async throws {
         try? await gracefulShutdown()
         await self.close()
     }
 
-    /// Accepts no more pushes, waits until each has its outcome, and then closes the connection.
+    /// Stops accepting pushes, waits until each has its outcome, and then closes the connection.
     public func close() async {
         self.isClosing = true
         self.proceed()
@@ -169,7 +169,6 @@ extension BinarySender {
         self.isProceeding = false
     }
 
-    /// Performs the actions of the state machine, except writes, which ``write()`` combines.
     private func perform(_ actions: [BinaryClientStateMachine.Action]) {
         for action in actions {
             switch action {
@@ -229,7 +228,8 @@ extension BinarySender {
         }
     }
 
-    /// Returns when a notification can be submitted and it is the caller's turn, or when it will not be submitted.
+    /// Waits until the push at `index` can be submitted and it is the caller's turn, or until it is certain that it
+    /// will not be submitted.
     private func awaitCapacity(for index: Int, of batch: Batch) async {
         var hasWaited = false
         while !self.isClosing, !batch.isCancelled, !batch.isRecalled(index) {
@@ -240,7 +240,6 @@ extension BinarySender {
         }
     }
 
-    /// Withdraws recalled pushes from the front of the queue of pushes to write.
     private func withdrawRecalledBeforeWriting() {
         while let identifier = self.stateMachine.nextToWrite, let ticket = self.tickets[identifier],
             ticket.batch.call?.begins(ticket.index) == false
@@ -309,7 +308,6 @@ extension BinarySender {
         self.proceed()
     }
 
-    /// Handles the closing of a connection, or the failure of an attempt to connect.
     func connectionClosed(_ error: (any Error)?, number: Int) {
         guard number == self.connectionNumber else { return }
         self.connectionNumber &+= 1
@@ -331,7 +329,7 @@ extension BinarySender {
         self.proceed()
     }
 
-    /// Closes the connection, or abandons the attempt to open one. Its later events are ignored.
+    /// Closes the connection, or abandons the attempt to open one. Later events of that connection are ignored.
     private func disconnect() {
         self.connectionNumber &+= 1
         switch self.connection {
@@ -414,7 +412,7 @@ extension BinarySender {
         }
     }
 
-    /// Returns the reason why there is no connection; `nil` if an open connection was closed.
+    /// Returns the reason why no connection could be opened, or `nil` if an open connection was closed.
     private func fault(of error: (any Error)?, wasOpen: Bool) -> ConnectionFault? {
         let cause: ConnectionFault.Cause
         if Self.isCertificateRejected(error) {
@@ -427,10 +425,9 @@ extension BinarySender {
         return ConnectionFault(cause, host: self.connector.endpoint.host, port: self.connector.endpoint.port)
     }
 
-    /// Returns `true` if the server closed the connection because it rejects the client certificate.
-    ///
-    /// In TLS 1.3 the alert for that follows the handshake. Notifications may have been written by then, but the server
-    /// has read none of them.
+    /// Returns whether the server closed the connection because it rejects the client certificate. In TLS 1.3, the
+    /// alert for this follows the handshake. Notifications may have been written by then, but the server has read none
+    /// of them.
     private static func isCertificateRejected(_ error: (any Error)?) -> Bool {
         guard let error else { return false }
         let text = "\(error)"
@@ -445,8 +442,8 @@ extension BinarySender {
 public struct BinaryConfiguration: Sendable {
     /// The format of the notifications. Default `framed`.
     public var command = BinaryCommand.framed
-    /// The maximum number of written notifications that are kept for resending after an error packet. When it is
-    /// exceeded, the oldest one counts as accepted. Default 8192.
+    /// The maximum number of written notifications that are kept for resending after an error packet. If it is
+    /// exceeded, the oldest notification counts as accepted. Default 8192.
     public var maximumWritten = 8192
     /// The maximum number of notifications that wait to be written. At the limit, callers of `send` wait. Default 1024.
     public var maximumWaiting = 1024
@@ -460,8 +457,8 @@ public struct BinaryConfiguration: Sendable {
     /// The maximum delay between two attempts to connect. Default 1 min.
     public var reconnectMaximum: Duration = .seconds(60)
 
-    /// `true` to fail the waiting notifications as soon as a connection cannot be opened; `false` to try again. Default
-    /// `false`.
+    /// A Boolean value that indicates whether the waiting notifications fail as soon as a connection cannot be opened.
+    /// Default `false`, which means that another attempt is made.
     package var failsFast = false
 
     /// Creates a configuration with the default values.

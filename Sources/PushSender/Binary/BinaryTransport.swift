@@ -1,13 +1,12 @@
 import Logging
 import PushTypes
 
-/// The sender of a credential whose transport is ``PushTransport/binary``.
-///
-/// It rejects notifications that the binary protocol cannot carry, with the reasons of the push service. After its
-/// deinitialization, the connection is closed once every push has its outcome.
+/// The sender of a credential whose transport is ``PushTransport/binary``. It rejects notifications that the binary
+/// protocol cannot carry, with the reasons of the push service. When it is deallocated, the connection is closed once
+/// every push has its outcome.
 final class BinaryTransport: NotificationSender {
     private let sender: BinarySender
-    /// The topic that the certificate determines; `nil` if the certificate names none.
+    /// The topic that the certificate determines, or `nil` if the certificate names none.
     private let topic: Topic?
 
     init(
@@ -42,10 +41,9 @@ final class BinaryTransport: NotificationSender {
         )
     }
 
-    /// Accepts no more pushes, and returns once each has its outcome.
     func close() async { await self.sender.close() }
 
-    /// Returns the rejection of a notification that the binary protocol cannot carry; `nil` if it can.
+    /// Returns the rejection of a notification that the binary protocol cannot carry, or `nil` if it can.
     private func rejection(of notification: PushNotification) -> Rejection? {
         if let type = notification.pushType, !type.isCarriedByBinaryProtocol {
             return Rejection(status: 400, reasonText: "InvalidPushType: \(type.rawValue) needs HTTP/2")
@@ -60,8 +58,8 @@ private final class PartialCall: PushCall {
     private let call: any PushCall
     private let positions: [Int]
 
-    /// Creates a call from the binary sender's `call`. At the index of each push in `call`, `positions` contains the
-    /// position of that push in the new call.
+    /// Creates a call from the binary sender's `call`. For the index of each push in `call`, `positions` contains the
+    /// position of the push in the new call.
     init(_ call: any PushCall, at positions: [Int]) { (self.call, self.positions) = (call, positions) }
 
     func takeBack(where isRecalled: (Int) -> Bool) -> Int { self.call.takeBack { isRecalled(self.positions[$0]) } }

@@ -4,24 +4,24 @@ import NIOSSL
 public import PushTypes
 import PushWire
 
-/// Reads the list of inactive tokens from a legacy feedback service (reference 6).
-///
-/// The service clears the list once it has been read. Process each tuple as it arrives, even if an error follows.
+/// A client that reads the list of inactive tokens from a legacy feedback service (reference 6). The service clears the
+/// list once it has been read, so process each tuple as it arrives, even if an error follows.
 public struct FeedbackClient: Sendable {
     /// The port of the feedback service.
     public static let defaultPort = 2196
 
-    /// The maximum time without a byte from the service, TLS handshake included; then the stream fails. Default 30 s.
+    /// The maximum time without a byte from the service, including the TLS handshake. After that, the stream fails.
+    /// Default 30 s.
     public var idleTimeout: Duration = .seconds(30)
-    /// The maximum number of tuples that are read on one connection; a longer list fails the stream. Default 100,000.
+    /// The maximum number of tuples that are read on one connection. A longer list fails the stream. Default 100,000.
     public var maximumTuples = 100_000
     private let connector: LegacyConnector
 
     /// Creates a client, which connects when ``tuples()`` is called.
     /// - Parameters:
-    ///   - endpoint: The address of the feedback service; its port is usually ``defaultPort``.
-    ///   - certificate: The provider's certificate, which determines topics and environment.
-    /// - Throws: ``CredentialError`` for a certificate that has expired or belongs to the other environment, and an
+    ///   - endpoint: The address of the feedback service, whose port is usually ``defaultPort``.
+    ///   - certificate: The provider's certificate, which determines the topics and the environment.
+    /// - Throws: ``CredentialError`` for a certificate that has expired or belongs to the other environment, or an
     ///   error of the TLS library if the endpoint's additional trust roots are not PEM certificates.
     public init(to endpoint: PushServiceEndpoint, certificate: ClientCertificate) throws {
         self.init(connector: try LegacyConnector(to: endpoint, certificate: certificate))
@@ -29,9 +29,8 @@ public struct FeedbackClient: Sendable {
 
     package init(connector: LegacyConnector) { self.connector = connector }
 
-    /// Connects and returns the tuples as they arrive. The stream finishes when the service has sent the whole list.
-    ///
-    /// The stream fails with `FeedbackError`, or with an error of NIO if there is no connection.
+    /// Connects to the service, and returns the tuples as they arrive. The stream finishes when the service has sent
+    /// the whole list. The stream fails with `FeedbackError`, or with an error of NIO if no connection can be opened.
     public func tuples() -> AsyncThrowingStream<FeedbackTuple, any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(
             of: FeedbackTuple.self,
@@ -50,7 +49,7 @@ public struct FeedbackClient: Sendable {
     }
 }
 
-/// Passes bytes to ``FeedbackClientStateMachine``, and the resulting tuples to a stream.
+/// A handler that passes received bytes to ``FeedbackClientStateMachine``, and the resulting tuples to a stream.
 private final class FeedbackClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -10,7 +10,7 @@ package struct LegacyConnector: Sendable {
     private let tls: NIOSSLContext
 
     /// Creates a connector that authenticates with a client certificate.
-    /// - Throws: ``CredentialError`` for a certificate that cannot be used with the endpoint now, and an error of the
+    /// - Throws: ``CredentialError`` for a certificate that cannot be used with the endpoint now, or an error of the
     ///   TLS library if the endpoint's additional trust roots are not PEM certificates.
     init(to endpoint: PushServiceEndpoint, certificate: ClientCertificate) throws {
         if let environment = endpoint.environment {
@@ -23,7 +23,7 @@ package struct LegacyConnector: Sendable {
         try self.init(to: endpoint, tls: tls)
     }
 
-    /// Creates a connector that uses `tls` unchanged; for tests.
+    /// Creates a connector that uses `tls` unchanged, for tests.
     package init(to endpoint: PushServiceEndpoint, tls: TLSConfiguration) throws {
         self.endpoint = endpoint
         self.tls = try NIOSSLContext(configuration: tls)
@@ -51,11 +51,11 @@ package struct LegacyConnector: Sendable {
     }
 }
 
-/// The addresses of one environment's legacy services: binary protocol and feedback (reference 5, 6).
+/// The addresses of one environment's legacy services for the binary protocol and for feedback (reference 5 and 6).
 package struct LegacyService: Hashable, Sendable {
-    /// The address of the binary protocol; `nil` if the environment has none.
+    /// The address of the binary protocol, or `nil` if the environment has none.
     package var binary: PushServiceEndpoint?
-    /// The address of the feedback service; `nil` if the environment has none.
+    /// The address of the feedback service, or `nil` if the environment has none.
     package var feedback: PushServiceEndpoint?
 
     package init(binary: PushServiceEndpoint? = nil, feedback: PushServiceEndpoint? = nil) {

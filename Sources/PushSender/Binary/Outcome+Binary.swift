@@ -2,10 +2,10 @@ import PushTypes
 import PushWire
 
 extension Outcome {
-    /// Converts a final state of the binary protocol.
+    /// Creates the outcome for the final state of a notification in the binary protocol.
     /// - Parameters:
-    ///   - lastFailure: The error of the last connection; `nil` if there was none.
-    ///   - fault: The reason why the last connection could not be opened; `nil` if it was opened.
+    ///   - lastFailure: The text of the last connection's error, or `nil` if there was none.
+    ///   - fault: The reason why the last connection could not be opened, or `nil` if it could.
     init(
         _ state: BinaryClientStateMachine.FinalState,
         id: String,
@@ -43,7 +43,8 @@ extension Outcome {
 }
 
 extension Rejection {
-    /// Converts a binary status to the HTTP/2 reason with the same consequence, or keeps its text if there is none.
+    /// Creates the rejection for a status of the binary protocol. Its reason is that of HTTP/2 with the same
+    /// consequence, or the text of the status if there is none.
     init(_ status: BinaryStatus) {
         let reason: Reason? =
             switch status {

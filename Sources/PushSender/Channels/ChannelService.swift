@@ -6,23 +6,22 @@ package import PushSupport
 public import PushTypes
 import PushWire
 
-/// Manages the broadcast channels of apps: creates, reads, lists and deletes them (reference 4.1).
+/// A client that creates, reads, lists and deletes the broadcast channels of apps (reference 4.1).
 ///
 /// Broadcasts themselves are sent with ``Sender/broadcast(_:)``. The service keeps one connection open while it is
 /// used. Every call returns within the time limits of its ``SenderConfiguration``, and may be made from any task.
 public final class ChannelService: Sendable {
-    /// The maximum size of a response, in bytes: enough for the 10,000 channels that Apple allows per environment.
+    /// The maximum size of a response in bytes, enough for the 10,000 channels that Apple allows per environment.
     private static let maximumResponse = 4 * 1024 * 1024
 
     private let client: ServiceClient
 
     /// Creates a service. It connects when there is a request to send.
-    ///
     /// - Parameters:
     ///   - endpoint: The address for channels, for example ``PushServiceEndpoint/appleChannels(_:)``.
     ///   - credential: A signing key, or a certificate of the app.
     ///   - configuration: The time limits and the proxy.
-    ///   - logger: The logger for changes of connections.
+    ///   - logger: The logger for opened and closed connections.
     /// - Throws: The same errors as the initializer of ``Sender``.
     public convenience init(
         to endpoint: PushServiceEndpoint,
@@ -54,8 +53,8 @@ public final class ChannelService: Sendable {
 
     /// Creates a channel, which exists until it is deleted.
     ///
-    /// The request is never repeated once it was sent: after ``ChannelServiceError/unknown(_:)`` the channel may exist,
-    /// which ``channels(of:)`` shows.
+    /// Once the request was sent, it is never repeated. After ``ChannelServiceError/unknown(_:)``, ``channels(of:)``
+    /// shows whether the channel exists.
     /// - Parameters:
     ///   - storage: The broadcasts that the push service stores for devices that are offline.
     ///   - bundleID: The bundle id of the app.
@@ -85,7 +84,7 @@ public final class ChannelService: Sendable {
         return storage
     }
 
-    /// Returns the ids of all channels of an app, in the order in which the push service lists them.
+    /// Returns the ids of all channels of an app, in the order of the push service.
     @concurrent
     public func channels(of bundleID: Topic) async throws(ChannelServiceError) -> [ChannelID] {
         let request = ServiceRequest("GET", "/1/apps/\(bundleID.name)/all-channels")
@@ -117,7 +116,9 @@ public final class ChannelService: Sendable {
         [HeaderField(of: "apns-channel-id", channel.text)]
     }
 
-    /// Sends a request, and returns its response, which must have the given status; any other is thrown as an error.
+    /// Sends a request, and returns its response, which must have the given status.
+    /// - Parameter isRepeatable: Pass `true` if the request may be processed twice.
+    /// - Throws: ``ChannelServiceError`` if there is no response, or one with another status.
     private func response(
         to request: ServiceRequest,
         isRepeatable: Bool,
@@ -143,7 +144,8 @@ public final class ChannelService: Sendable {
     }
 }
 
-/// Manages the channels of apps at one push service. The provider accesses the push service through this protocol only.
+/// A client that manages the channels of apps at one push service. The provider manages them only through this
+/// protocol.
 package protocol ChannelServiceClient: Sendable {
     @concurrent
     func createChannel(storing storage: ChannelStorage, for bundleID: Topic) async throws(ChannelServiceError)
@@ -160,13 +162,13 @@ extension ChannelService: ChannelServiceClient {}
 
 /// The reason why a call of ``ChannelService`` has no result.
 public enum ChannelServiceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The push service rejected the request, for example with the reason `ChannelNotRegistered`.
+    /// The error for a request that the push service rejected, for example with the reason `ChannelNotRegistered`.
     case rejected(Rejection)
-    /// The push service did not process the request: it is safe to send it again.
+    /// The error for a request that the push service did not process, so that it is safe to send it again.
     case notSent(Outcome.Failure)
-    /// The request was sent, but its response did not arrive. The push service may have processed the request.
+    /// The error for a request whose response did not arrive. The push service may have processed it.
     case unknown(Outcome.Failure)
-    /// The response cannot be parsed, for the reason that the text describes.
+    /// The error for a response that cannot be parsed, for the reason that the text describes.
     case malformed(String)
 
     /// A readable description of the error.

@@ -4,7 +4,7 @@ import PushSupport
 import PushWire
 import Synchronization
 
-/// Sends requests other than pushes. It opens one connection at a time, when there is something to send.
+/// A client that sends requests other than pushes. It opens one connection at a time, when there is something to send.
 actor ServiceClient {
     private final class Connection: Sendable {
         private let eventLoop: any EventLoop
@@ -17,7 +17,7 @@ actor ServiceClient {
 
         var takesRequests: Bool { !self.isRetired.isSet }
 
-        /// Sends a request, and returns its result; `nil` if the connection accepts no more requests.
+        /// Sends a request, and returns its result, or returns `nil` if the connection accepts no more requests.
         func perform(_ request: ServiceRequest) async -> ServiceResult? {
             await withCheckedContinuation { continuation in
                 let handler = self.handler
@@ -78,7 +78,7 @@ actor ServiceClient {
     ///
     /// A request that the push service did not process is sent again on another connection within
     /// ``SenderConfiguration/waitTimeout``. A repeatable request is sent again once if its response is lost.
-    /// - Parameter isRepeatable: `true` if the request may be processed twice.
+    /// - Parameter isRepeatable: Pass `true` if the request may be processed twice.
     func perform(_ request: ServiceRequest, isRepeatable: Bool) async -> ServiceResult {
         let end = ContinuousClock.now + self.configuration.waitTimeout
         var (tries, losses) = (0, 0)
@@ -121,9 +121,8 @@ actor ServiceClient {
         }
     }
 
-    /// Returns the connection, which is opened unless there is one that accepts requests.
-    ///
-    /// If it cannot be opened, all callers that wait for it receive its error, so that none waits for another attempt.
+    /// Returns the current connection if it accepts requests, or else opens one. If it cannot be opened, all callers
+    /// that wait for it receive its error, so that none waits for another attempt.
     private func connection() async throws -> Connection {
         while let (number, opening) = self.current {
             let connection = try await self.opened(opening, number)
@@ -145,7 +144,6 @@ actor ServiceClient {
         }
     }
 
-    /// Forgets a connection, unless another caller has opened a newer one meanwhile.
     private func forget(_ number: Int) { if self.current?.number == number { self.current = nil } }
 
     private func opening() -> Task<Connection, any Error> {

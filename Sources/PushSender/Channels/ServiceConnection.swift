@@ -5,9 +5,8 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// One HTTP/2 connection for requests other than pushes, which passes bytes and time to its state machine.
-///
-/// It has the same state machine as a ``PushConnection``. It closes after a minute without requests.
+/// One HTTP/2 connection for requests other than pushes, which passes bytes and time to its state machine. It uses the
+/// same state machine as a ``PushConnection``, and closes after a minute without requests.
 final class ServiceConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -17,7 +16,6 @@ final class ServiceConnection: ChannelInboundHandler {
         let end: @Sendable (ServiceResult?) -> Void
     }
 
-    /// The interval between two checks of the deadlines.
     private static let tick: TimeAmount = .milliseconds(250)
     private static let longestIdleTime: TimeAmount = .seconds(60)
 
@@ -26,11 +24,11 @@ final class ServiceConnection: ChannelInboundHandler {
     private let token: (any ProviderTokenSource)?
     private let time: any TimeSource
     private let logger: Logger
-    /// Called when the connection stops accepting requests.
+    /// A closure that is called when the connection stops accepting requests.
     private let retired: @Sendable () -> Void
 
     private var context: ChannelHandlerContext?
-    /// The state machine; `nil` before the TLS handshake and after the connection has ended.
+    /// The state machine, or `nil` before the TLS handshake and after the connection has ended.
     private var stateMachine: HTTP2ClientStateMachine?
     private var ticker: RepeatedTask?
     private var providerToken: String?
@@ -39,8 +37,8 @@ final class ServiceConnection: ChannelInboundHandler {
     private var inFlight = SlotTable<Exchange>(keptSlots: 16)
     private var openCount = 0
     private var usedAt = NIODeadline.now()
-    /// The time since which requests wait without one beginning; `nil` if none waits, or the service's settings are
-    /// missing.
+    /// The time since which requests have been waiting without any of them beginning, or `nil` if none waits or the
+    /// service's settings have not arrived.
     private var blockedSince: NIODeadline?
     private var failure: ConnectionError?
     private var isRetired = false
@@ -91,14 +89,13 @@ final class ServiceConnection: ChannelInboundHandler {
     // MARK: Called on the event loop
 
     /// Sends a request as soon as a stream is free.
-    /// - Parameter end: Receives the result, or `nil` if the connection accepted no more requests.
+    /// - Parameter end: A closure that receives the result, or `nil` if the connection accepted no more requests.
     func perform(_ request: ServiceRequest, _ end: @escaping @Sendable (ServiceResult?) -> Void) {
         guard !self.isRetired else { return end(nil) }
         self.waiting.append(Exchange(request: request, end: end))
         self.work()
     }
 
-    /// Closes the connection after the outstanding responses have arrived.
     func drain() {
         guard self.stateMachine != nil else {
             self.retire()
@@ -148,7 +145,6 @@ final class ServiceConnection: ChannelInboundHandler {
         self.context?.close(promise: nil)
     }
 
-    /// Accepts no more requests, and ends those that wait as not sent.
     private func retire() {
         guard !self.isRetired else { return }
         self.isRetired = true
@@ -254,7 +250,7 @@ final class ServiceConnection: ChannelInboundHandler {
 /// The result of a request other than a push.
 enum ServiceResult: Sendable {
     case response(HTTP2Response)
-    /// The push service did not process the request. `mayRetry` is `false` if no other connection is to be tried.
+    /// The push service did not process the request. `mayRetry` indicates whether it may be sent on another connection.
     case notSent(Outcome.Failure, mayRetry: Bool)
     /// The request was sent, but its response did not arrive.
     case unknown(Outcome.Failure)

@@ -6,16 +6,16 @@ import NIOSSL
 import PushTypes
 import PushWire
 
-/// The reason why a connection could not be opened, or was closed.
+/// The reason why a connection could not be opened, or why it was closed.
 struct ConnectionError: Error, Hashable, CustomStringConvertible {
     var description: String
-    /// `true` if every further attempt fails in the same way until a setting, a certificate or the server is changed.
+    /// A Boolean value that indicates whether every further attempt fails in the same way until a setting, a
+    /// certificate or the server is changed.
     var isLasting = false
-    /// The reason why opening the connection failed.
     var cause: ConnectionFault.Cause
-    /// `true` if the push service has another port to which connections have not failed yet.
+    /// A Boolean value that indicates whether the push service has another port to which no connection has failed.
     var hasAlternative = false
-    /// `true` if the proxy itself failed, regardless of the requested port.
+    /// A Boolean value that indicates whether the proxy itself failed, regardless of the requested port.
     private var isProxyItself = false
 
     static let closedByServer = Self(description: "the push service closed the connection", cause: .closed)
@@ -24,7 +24,7 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
         (self.description, self.isLasting, self.cause) = (description, isLasting, cause)
     }
 
-    /// `true` if a connection to another port of the push service may succeed.
+    /// A Boolean value that indicates whether a connection to another port of the push service may succeed.
     var mayDependOnPort: Bool {
         switch self.cause {
         case .unknownHost, .clientCertificateRejected: false
@@ -34,8 +34,9 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Converts an error of the transport. `isEstablished` is `true` if the service has sent its HTTP/2 settings, in
-    /// which case a TLS error is temporary.
+    /// Creates the reason from an error of the transport.
+    /// - Parameter isEstablished: Pass `true` if the service has sent its HTTP/2 settings, in which case a TLS error is
+    ///   temporary.
     init(_ error: any Error, isEstablished: Bool = false) {
         switch error {
         case let failure as ConnectionError: self = failure
@@ -86,12 +87,13 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Returns the operating system's message, without NIO's additions.
+    /// Returns the operating system's message for an error, without NIO's additions.
     private static func text(of error: IOError) -> String {
         strerror(error.errnoCode).map { String(cString: $0).lowercased() } ?? "\(error)"
     }
 
-    /// Returns a message for the most common causes, and the TLS library's text for all others.
+    /// Returns the description of a TLS error and its cause. For uncommon causes, the description is the text of the
+    /// TLS library.
     private static func tlsFailure(_ text: String) -> (detail: String, ConnectionFault.Cause) {
         if text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("failedToValidateHostname")
             || text.contains("unableToValidateCertificate")
@@ -110,7 +112,6 @@ struct ConnectionError: Error, Hashable, CustomStringConvertible {
 }
 
 extension HTTP2RequestFailure {
-    /// The failure as a part of an outcome, with a readable description.
     var failure: Outcome.Failure {
         switch self {
         case .goAway(let goAway): .init("the push service ended the connection: \(goAway.text)", reason: goAway.reason)
@@ -127,7 +128,7 @@ extension HTTP2RequestFailure {
         }
     }
 
-    /// `true` if the push may be sent on another connection, or on this one later.
+    /// A Boolean value that indicates whether the push may be sent on another connection, or later on the same one.
     var allowsRetry: Bool {
         switch self {
         case .headersTooLong, .malformedHeader: false
@@ -138,16 +139,15 @@ extension HTTP2RequestFailure {
 }
 
 extension GoAway {
-    /// The `reason` in the debug data; `nil` if it is absent or unknown.
+    /// The member `reason` of the debug data, or `nil` if it is absent or unknown.
     var reason: Reason? { Reason(rawValue: PushResponse.reasonText(Array(self.debugData.utf8))) }
 
-    /// `true` if the service would close a new connection for the same reason.
+    /// A Boolean value that indicates whether the service would close a new connection for the same reason.
     var isLasting: Bool {
         guard let reason else { return false }
         return Rejection(status: reason.status, reasonText: reason.text).advice == .fixConfiguration
     }
 
-    /// The error code and the debug data in readable form.
     var text: String {
         let detail = self.reason?.text ?? self.debugData.filter { (" "..."~").contains($0) }
         let code = HTTP2ErrorCode.text(of: self.code)

@@ -5,15 +5,14 @@ import NIOTLS
 import PushSupport
 import PushWire
 
-/// Opens the transport of a connection: TCP, the tunnel of a proxy if one is configured, and TLS with ALPN `h2`.
-///
-/// The name is resolved for every connection, so that connections spread over the service's addresses (reference 1.11).
+/// Opens the transport of a connection: TCP, the tunnel of a proxy if one is configured, and TLS with ALPN `h2`. The
+/// name is resolved for every connection, so that connections spread over the service's addresses (reference 1.11).
 struct Connector: Sendable {
     let endpoint: PushServiceEndpoint
     let proxy: ProxyEndpoint?
     let tls: NIOSSLContext
 
-    /// Connects, and adds `connection`, unless it is `nil`, to the new channel. Must be called on the event loop.
+    /// Opens a channel, and adds the handler `connection`, unless it is `nil`, to it. Call it on the event loop.
     /// - Returns: A future that succeeds after the TLS handshake. Later failures are reported to `connection`.
     func connect(_ connection: (any ChannelHandler)?, on eventLoop: any EventLoop) -> EventLoopFuture<any Channel> {
         let timeout = TimeAmount(self.endpoint.connectTimeout)
@@ -55,7 +54,8 @@ struct Connector: Sendable {
     }
 }
 
-/// Completes a promise at the end of the TLS handshake or at a deadline, and removes itself from the pipeline.
+/// A handler that completes a promise at the end of the TLS handshake or at a deadline, and then removes itself from
+/// the pipeline.
 private final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 

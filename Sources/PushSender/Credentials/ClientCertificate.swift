@@ -8,13 +8,15 @@ import X509
 
 /// A certificate with its private key, with which the provider authenticates its connections (reference 2.2).
 public struct ClientCertificate: Sendable {
-    /// The CN attribute of the subject, such as `Apple Push Services: com.example.MyApp`; empty if there is none.
+    /// The CN attribute of the subject, such as `Apple Push Services: com.example.MyApp`, or an empty string for none.
     public let commonName: String
-    /// The UID attribute of the subject, which is the topic of requests without `apns-topic`; `nil` if there is none.
+    /// The UID attribute of the subject, which is the topic of requests without `apns-topic`, or `nil` for none.
     public let defaultTopic: Topic?
-    /// The topics to which the certificate may push: those in its list, or its default topic; empty if it has neither.
+    /// The topics to which the certificate may push. They are those in its list, or else its default topic, and none if
+    /// it has neither.
     public let topics: [CertificateTopic]
-    /// The environments to which the certificate may connect: both if it names none, like those for tests and MDM.
+    /// The environments to which the certificate may connect. If it names none, like certificates for tests and MDM, it
+    /// may connect to both.
     public let environments: Set<PushEnvironment>
     /// The time from which the certificate is valid.
     public let validFrom: Timestamp
@@ -27,16 +29,14 @@ public struct ClientCertificate: Sendable {
     package let certificateChain: [NIOSSLCertificateSource]
     /// The private key in the form that swift-nio-ssl uses.
     package let privateKey: NIOSSLPrivateKeySource
-    /// The protocol over which pushes with this certificate are sent.
     package var transport = PushTransport.http2
 
     /// Parses a certificate and its key in PEM.
-    ///
     /// - Parameters:
     ///   - pem: The certificates and the key in any order, RSA or EC. Text between them is skipped.
-    ///   - key: The text of the key's file; `nil` if `pem` contains the key.
-    ///   - passphrase: The passphrase of an encrypted key; `nil` if the key is not encrypted.
-    /// - Throws: ``CredentialError``.
+    ///   - key: The text of the file with the key, or `nil` if `pem` contains the key.
+    ///   - passphrase: The passphrase of an encrypted key, or `nil` if the key is not encrypted.
+    /// - Throws: ``CredentialError`` if they cannot be used.
     public init(pem: String, key: String? = nil, passphrase: String? = nil) throws(CredentialError) {
         let text = PEMFile(pem + "\n" + (key ?? ""))
         guard !text.blocks.isEmpty else { throw .unknownFormat }
@@ -51,12 +51,11 @@ public struct ClientCertificate: Sendable {
     }
 
     /// Parses a certificate in DER and its key.
-    ///
     /// - Parameters:
     ///   - der: The contents of a `.cer` file, as the developer account offers it.
     ///   - key: The private key in PEM.
-    ///   - passphrase: The passphrase of an encrypted key; `nil` if the key is not encrypted.
-    /// - Throws: ``CredentialError``.
+    ///   - passphrase: The passphrase of an encrypted key, or `nil` if the key is not encrypted.
+    /// - Throws: ``CredentialError`` if they cannot be used.
     public init(der: [UInt8], key: String, passphrase: String? = nil) throws(CredentialError) {
         guard !der.isEmpty, let certificate = try? NIOSSLCertificate(bytes: der, format: .der) else {
             throw .badCertificate
@@ -68,17 +67,18 @@ public struct ClientCertificate: Sendable {
     }
 
     /// Parses a certificate and its key in a PKCS#12 archive.
-    ///
     /// - Parameters:
     ///   - p12: The contents of a `.p12` file that Keychain or `openssl pkcs12 -export` has created.
-    ///   - passphrase: The passphrase of the archive; `nil` for the empty passphrase.
-    /// - Throws: ``CredentialError``.
+    ///   - passphrase: The passphrase of the archive, or `nil` for the empty passphrase.
+    /// - Throws: ``CredentialError`` if they cannot be used.
     public init(p12: [UInt8], passphrase: String? = nil) throws(CredentialError) {
         let archive = try PKCS12Archive(p12, passphrase: passphrase ?? "")
         try self.init(certificates: archive.certificates, keys: archive.keys)
     }
 
-    /// Selects a certificate and its key. If there are several pairs, it selects the one that expires last.
+    /// Creates the certificate from a matching pair of a certificate and a key. If there are several pairs, the one
+    /// that expires last is used.
+    /// - Throws: ``CredentialError`` if there is no pair.
     private init(certificates: [NIOSSLCertificate], keys: [NIOSSLPrivateKey]) throws(CredentialError) {
         guard !certificates.isEmpty else { throw .noCertificate }
         guard !keys.isEmpty else { throw .noPrivateKey }
@@ -112,9 +112,8 @@ public struct ClientCertificate: Sendable {
 
 extension ClientCertificate {
     /// Checks that the push service would accept this certificate in `environment` at `now`.
-    ///
     /// - Throws: ``CredentialError/wrongEnvironment(_:)``, ``CredentialError/notYetValid(from:)`` or
-    ///   ``CredentialError/expired(since:)``.
+    ///   ``CredentialError/expired(since:)`` if it would not.
     public func check(environment: PushEnvironment, now: Timestamp) throws(CredentialError) {
         guard self.environments.contains(environment) else { throw .wrongEnvironment(environment) }
         guard now >= self.validFrom else { throw .notYetValid(from: self.validFrom) }
@@ -128,7 +127,7 @@ private struct ParsedCertificate {
     let source: NIOSSLCertificate
     let der: [UInt8]
 
-    /// Parses a certificate, or returns `nil` if it violates X.509 or has an unsupported key.
+    /// Parses a certificate. Returns `nil` if it violates X.509 or has an unsupported key.
     init?(_ source: NIOSSLCertificate) {
         guard let der = try? source.toDERBytes(), let certificate = try? Certificate(derEncoded: der) else {
             return nil
@@ -149,14 +148,14 @@ private struct ParsedCertificate {
 }
 
 extension Timestamp {
-    /// Creates the timestamp of a date, in whole seconds.
     init(_ date: Date) { self.init(seconds: Int64(date.timeIntervalSince1970.rounded(.down))) }
 }
 
-/// Exports a certificate with its key in other file formats.
+/// The export of a certificate with its key in several file formats.
 extension ClientCertificate {
     /// Returns the certificate, its authorities and the key in PEM.
-    /// - Parameter passphrase: The passphrase for the key (PKCS#8 with PBES2); `nil` or empty for no encryption.
+    /// - Parameter passphrase: The passphrase for the key (PKCS#8 with PBES2), or `nil` or `""` for no encryption.
+    /// - Throws: ``CredentialError`` for a passphrase or a key that is not supported.
     package func pem(passphrase: String?) throws(CredentialError) -> String {
         let key = try self.pkcs8Key()
         let document: PEMDocument
@@ -173,6 +172,7 @@ extension ClientCertificate {
 
     /// Returns a PKCS#12 archive with the certificate, its authorities and the key.
     /// - Parameter passphrase: The passphrase for the archive, which may be empty.
+    /// - Throws: ``CredentialError`` for a passphrase or a key that is not supported.
     package func archive(passphrase: String) throws(CredentialError) -> [UInt8] {
         try Self.check(passphrase)
         let key = try self.pkcs8Key()
@@ -182,7 +182,8 @@ extension ClientCertificate {
         return archive
     }
 
-    /// Checks that a passphrase is ASCII text without NUL. Programs encode other characters in different ways.
+    /// Checks that a passphrase is ASCII text without NUL, because programs encode other characters in different ways.
+    /// - Throws: ``CredentialError/unsupportedPassphrase`` if it is not.
     private static func check(_ passphrase: String) throws(CredentialError) {
         guard passphrase.utf8.allSatisfy({ $0 > 0 && $0 < 128 }),
             passphrase.utf8.count <= PrivateKeyReader.maximumPassphraseLength

@@ -18,32 +18,30 @@ package struct CredentialContents: Sendable {
     package struct CertificateEntry: Hashable, Sendable {
         package var commonName: String
         package var issuer: String
-        /// The UID attribute of the subject; `nil` if there is none.
+        /// The UID attribute of the subject, or `nil` if there is none.
         package var defaultTopic: Topic?
         package var topics: [CertificateTopic]
-        /// The environments that the certificate names; `nil` if it names none, like the certificates of authorities.
+        /// The environments that the certificate names, or `nil` if it names none, like an authority's certificate.
         package var environments: Set<PushEnvironment>?
         package var validFrom, expires: Timestamp
         /// The algorithm of the certificate's key, such as `RSA 2048`.
         package var algorithm: String
-        /// The SHA-256 of the certificate, in hexadecimal.
         package var fingerprint: String
-        /// `true` if the files contain the private key of the certificate.
+        /// A Boolean value that indicates whether the files contain the private key of the certificate.
         package var hasKey: Bool
     }
 
     package let format: Format
-    /// The identifier of a signing key, taken from the name of its file; `nil` if there is none.
+    /// The identifier of a signing key, taken from the name of its file, or `nil` if there is none.
     package let keyID: String?
     package let certificates: [CertificateEntry]
-    /// The algorithms of the private keys in the files.
     package let keys: [String]
-    /// The number of keys that belong to none of the certificates.
+    /// The number of private keys in the files that belong to none of the certificates.
     package let unmatchedKeys: Int
 }
 
 extension CredentialFile {
-    /// Reads the contents of the files for display, even if they cannot be used as a credential.
+    /// Reads the contents of the files for display, even if the files cannot be used as a credential.
     /// - Throws: ``CredentialError`` for files that cannot be read or decrypted.
     package func contents() throws(CredentialError) -> CredentialContents {
         let bytes = try Self.read(self.path)

@@ -3,47 +3,47 @@ public import PushTypes
 
 /// The error for a credential that cannot be used. Its description states the remedy and never contains key material.
 public enum CredentialError: Error, Hashable, Sendable {
-    /// The team identifier is not 10 letters and digits.
+    /// The error for a team identifier that does not consist of 10 letters and digits.
     case badTeamID
-    /// The key identifier is not 10 letters and digits.
+    /// The error for a key identifier that does not consist of 10 letters and digits.
     case badKeyID
-    /// The text of a signing key is not a P-256 key in PKCS#8 and PEM.
+    /// The error for the text of a signing key that is not a P-256 key in PKCS#8 and PEM.
     case badPrivateKey
-    /// The file cannot be read, for the reason that the operating system reports.
+    /// The error for a file that cannot be read, for the reason that the operating system reports.
     case unreadableFile(path: String, reason: String)
-    /// The file is larger than ``CredentialFile/maximumSize``.
+    /// The error for a file that is larger than ``CredentialFile/maximumSize``.
     case fileTooLarge(path: String)
-    /// The contents are neither PEM nor PKCS#12 nor a certificate.
+    /// The error for contents that are neither PEM nor PKCS#12 nor a certificate.
     case unknownFormat
-    /// The structure of a `.p12` is broken, for example by an incomplete transfer.
+    /// The error for a `.p12` whose structure is damaged, for example by an incomplete transfer.
     case badArchive
-    /// The `.p12` is intact, but uses an encryption that is not supported.
+    /// The error for a `.p12` that is intact, but uses an encryption that is not supported.
     case unsupportedArchive
-    /// The private key is encrypted, and no passphrase was given.
+    /// The error for an encrypted private key without a passphrase.
     case passphraseMissing
-    /// The passphrase does not decrypt the file.
+    /// The error for a passphrase that does not decrypt the file.
     case wrongPassphrase
-    /// The passphrase contains a character that is not ASCII, or NUL.
+    /// The error for a passphrase that contains NUL or a character that is not ASCII.
     case unsupportedPassphrase
-    /// The file contains no certificate.
+    /// The error for a file that contains no certificate.
     case noCertificate
-    /// A certificate cannot be parsed.
+    /// The error for a certificate that cannot be parsed.
     case badCertificate
-    /// The file contains no private key.
+    /// The error for a file that contains no private key.
     case noPrivateKey
-    /// The private key is corrupt, or is neither RSA nor EC.
+    /// The error for a private key that is corrupt, or is neither RSA nor EC.
     case unsupportedPrivateKey
-    /// The file contains more than 16 private keys.
+    /// The error for a file that contains more than 16 private keys.
     case tooManyKeys
-    /// The key derivation uses too many iterations: more than 1,000,000, or 2,000,000 in the whole file.
+    /// The error for a key derivation with too many iterations: more than 1,000,000, or 2,000,000 in the whole file.
     case tooManyIterations
-    /// The private key does not belong to the certificate.
+    /// The error for a private key that does not belong to the certificate.
     case keyDoesNotMatchCertificate
-    /// The certificate is not yet valid.
+    /// The error for a certificate that is not valid before the associated time.
     case notYetValid(from: Timestamp)
-    /// The certificate has expired.
+    /// The error for a certificate that has expired at the associated time.
     case expired(since: Timestamp)
-    /// The certificate is for the other environment only.
+    /// The error for a certificate that is not for the associated environment.
     case wrongEnvironment(PushEnvironment)
 }
 

@@ -3,20 +3,20 @@ import Foundation
 import NIOSSL
 import PushSupport
 
-/// The files of a credential and their passphrase: a `.p8`, a `.p12`, a PEM file, or a certificate and its key.
+/// The files of a credential and their passphrase. They are a `.p8`, a `.p12`, a PEM file, or a certificate and a key.
 public struct CredentialFile: Sendable {
-    /// The maximum size of a file, in bytes: 1 MiB. A larger one is ``CredentialError/fileTooLarge(path:)``.
+    /// The maximum size of a file, in bytes: 1 MiB. A larger file results in ``CredentialError/fileTooLarge(path:)``.
     public static let maximumSize = 1 << 20
 
     /// The path of the file with the credential.
     public var path: String
-    /// The passphrase of a `.p12` or an encrypted key; `nil` if there is none.
+    /// The passphrase of a `.p12` or an encrypted key, or `nil` if there is none.
     public var passphrase: String?
-    /// The identifier of the developer team for a `.p8`; `nil` for other formats.
+    /// The identifier of the developer team for a `.p8`, or `nil` for other formats.
     public var teamID: String?
-    /// The key identifier for a `.p8`; `nil` to take it from a file name like `AuthKey_ABC123DEFG.p8`.
+    /// The key identifier for a `.p8`, or `nil` to take it from a file name such as `AuthKey_ABC123DEFG.p8`.
     public var keyID: String?
-    /// The path of the private key's file, if ``path`` contains only the certificate; otherwise `nil`.
+    /// The path of the private key's file, if ``path`` contains only the certificate, or otherwise `nil`.
     public var keyFile: String?
 
     /// Creates a description of the files from the values of its properties. ``load()`` reads the files.
@@ -31,8 +31,7 @@ public struct CredentialFile: Sendable {
         (self.keyID, self.keyFile) = (keyID, keyFile)
     }
 
-    /// Reads the files. The format is recognized from the contents.
-    ///
+    /// Reads the credential from the files. The format is recognized from the contents.
     /// - Throws: ``CredentialError``, whose description states the remedy.
     public func load() throws(CredentialError) -> PushCredential {
         let bytes = try Self.read(self.path)
@@ -51,7 +50,7 @@ public struct CredentialFile: Sendable {
         return .certificate(try ClientCertificate(pem: pem, key: key, passphrase: self.passphrase))
     }
 
-    /// Parses a `.p12` (`key` is `nil`), or a `.cer` with the text of its key.
+    /// Parses a `.p12` if `key` is `nil`, or otherwise a `.cer` with `key` as the text of its key.
     private func certificate(_ bytes: [UInt8], key: String?) throws(CredentialError) -> ClientCertificate {
         guard bytes.first == 0x30 else { throw .unknownFormat }
         if let key { return try ClientCertificate(der: bytes, key: key, passphrase: self.passphrase) }
@@ -63,17 +62,16 @@ public struct CredentialFile: Sendable {
         }
     }
 
-    /// Returns `true` if a single key is a signing key, which is P-256.
-    ///
-    /// If the caller has set a team or the file has the extension `.p8`, any key counts as a signing key, so that an
-    /// error describes what is wrong with the key.
+    /// Returns whether a key that is alone in its file is a signing key, which is P-256. If the caller has set a team
+    /// or the file has the extension `.p8`, any key counts as a signing key, so that an error describes what is wrong
+    /// with the key.
     func isSigningKey(_ block: PEMFile.Block) -> Bool {
         guard block.label == "PRIVATE KEY" else { return false }
         let isExpected = self.teamID != nil || self.path.hasSuffix(".p8")
         return isExpected || (try? P256.Signing.PrivateKey(pemRepresentation: block.text)) != nil
     }
 
-    /// The key identifier in a file name of Apple's form, `AuthKey_ABC123DEFG.p8`; `nil` for any other name.
+    /// The key identifier in a file name of Apple's form, `AuthKey_ABC123DEFG.p8`, or `nil` for any other name.
     var keyIDOfName: String? {
         let (prefix, suffix) = ("AuthKey_", ".p8")
         let name = URL(filePath: self.path).lastPathComponent
@@ -82,7 +80,8 @@ public struct CredentialFile: Sendable {
         return ProviderKey.isIdentifier(id) ? id : nil
     }
 
-    /// Reads a file of at most ``maximumSize`` bytes. It reads one byte more, because the size may change meanwhile.
+    /// Returns the contents of a file of at most ``maximumSize`` bytes.
+    /// - Throws: ``CredentialError`` for a larger file, or one that cannot be read.
     static func read(_ path: String) throws(CredentialError) -> [UInt8] {
         let bytes: [UInt8]
         do {

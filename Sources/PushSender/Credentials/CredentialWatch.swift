@@ -2,10 +2,11 @@ public import Logging
 import PushSupport
 public import ServiceLifecycle
 
-/// Reads a credential again when its files change, so that a renewed certificate requires no restart.
+/// A service that reads a credential again when its files change, so that a renewed certificate requires no restart.
 ///
 /// The first check always reads the files, because they may have changed since the sender was created. An error, such
-/// as for a half-written file, is logged once. Then each check reads the files, and the old credential stays in use.
+/// as for a file that is not completely written, is logged once. The old credential then stays in use, and each check
+/// reads the files until they can be used.
 public actor CredentialWatch: Service {
     private let file: CredentialFile
     private let interval: Duration
@@ -15,13 +16,13 @@ public actor CredentialWatch: Service {
     private var loaded: [FileState?]?
     private var lastError: CredentialError?
 
-    /// Creates a watch. It checks nothing before ``run()`` or ``check()`` is called.
-    ///
+    /// Creates a watch, which checks nothing before ``run()`` or ``check()`` is called.
     /// - Parameters:
     ///   - file: The files to watch.
     ///   - interval: The time between two checks.
     ///   - logger: The logger for credentials that cannot be used.
-    ///   - handler: Receives each credential that was read, even if it is in use (see ``PushCredential/identity``).
+    ///   - handler: A closure that receives each credential that was read, even if it is already in use (see
+    ///     ``PushCredential/identity``).
     public init(
         _ file: CredentialFile,
         interval: Duration = .seconds(60),
@@ -42,8 +43,7 @@ public actor CredentialWatch: Service {
     }
 
     /// Reads the files if they changed, and passes the credential to the handler.
-    ///
-    /// - Returns: `true` if the handler was called; `false` if the files are unchanged or cannot be used.
+    /// - Returns: `true` if the handler was called, and `false` if the files are unchanged or cannot be used.
     @discardableResult
     public func check() async -> Bool {
         // The state is taken before the files are read, so that a change in between is seen at the next check.

@@ -47,19 +47,19 @@ enum KeyDerivation {
     }
 }
 
-/// Limits the iterations of the key derivations in one file.
-///
-/// BoringSSL performs up to 100,000,000 iterations for each key and cannot be interrupted, so they are added up before.
+/// A limit of the iterations of the key derivations in one file. BoringSSL performs up to 100,000,000 iterations for
+/// each key and cannot be interrupted, so the iterations are added up beforehand.
 struct KeyDerivationLimit {
-    /// The maximum number of iterations for one encryption, more than any tool uses; more are refused.
+    /// The maximum number of iterations for one encryption, which is more than any tool uses. More are refused.
     static let maximumRounds = 1_000_000
-    /// The maximum number of iterations for a whole file, which usually encrypts a key and its certificates; more are
+    /// The maximum number of iterations for a whole file, which usually encrypts a key and its certificates. More are
     /// refused.
     static let maximumTotal = 2_000_000
 
     private var total = 0
 
-    /// Adds the iterations of one encryption, and throws if a limit is exceeded.
+    /// Adds the iterations of one encryption, and checks the limits.
+    /// - Throws: ``CredentialError/tooManyIterations`` if a limit is exceeded.
     mutating func add(_ rounds: Int) throws(CredentialError) {
         guard rounds <= Self.maximumRounds, self.total + rounds <= Self.maximumTotal else { throw .tooManyIterations }
         self.total += rounds

@@ -3,18 +3,18 @@ import CryptoExtras
 import PushTypes
 import SwiftASN1
 
-/// Data encrypted with a passphrase, by PBKDF2 with HMAC-SHA256 and AES-256 in CBC mode (RFC 8018), as OpenSSL 3 does.
+/// Data that is encrypted with a passphrase as in OpenSSL 3, with PBKDF2, HMAC-SHA256 and AES-256 in CBC mode (RFC
+/// 8018).
 struct PBES2 {
     static let rounds = 100_000
     private static let saltLength = 16
     private static let keyLength = 32
 
-    /// The encryption algorithm with its parameters, in DER.
     let algorithm: [UInt8]
     let ciphertext: [UInt8]
 
     /// Encrypts bytes with a key derived from a passphrase.
-    /// - Throws: An error of swift-crypto, which does not occur for these parameters.
+    /// - Throws: An error of swift-crypto, although it does not occur for these parameters.
     init(_ plaintext: [UInt8], passphrase: String) throws {
         let salt = RandomBytes.make(Self.saltLength)
         let iv = AES._CBC.IV()
@@ -29,7 +29,7 @@ struct PBES2 {
         self.algorithm = try Self.algorithm(salt: salt, iv: Array(iv))
     }
 
-    /// Returns the `EncryptedPrivateKeyInfo` (RFC 5958), if the encrypted bytes are a key.
+    /// Returns the data as an `EncryptedPrivateKeyInfo` (RFC 5958). The encrypted bytes must be a key.
     func keyInfo() throws -> [UInt8] {
         var coder = DER.Serializer()
         try coder.appendConstructedNode(identifier: .sequence) { coder in

@@ -1,15 +1,14 @@
 /// The blocks of a PEM file (RFC 7468). Text between them, such as the attributes that OpenSSL writes, is skipped.
 struct PEMFile {
-    /// A certificate or a key.
+    /// A block of the file: a certificate or a key.
     struct Block {
-        /// The label after `BEGIN`.
         var label: String
-        /// The text of the block, including its first and its last line.
         var text: String
 
         var isCertificate: Bool { self.label == "CERTIFICATE" || self.label == "X509 CERTIFICATE" }
         var isPrivateKey: Bool { self.label.hasSuffix("PRIVATE KEY") }
-        /// `true` if a passphrase is required: encrypted PKCS#8, or OpenSSL's older form (RFC 1421).
+        /// A Boolean value that indicates whether the block requires a passphrase, because it is encrypted PKCS#8 or in
+        /// OpenSSL's older encrypted form (RFC 1421).
         var isEncrypted: Bool { self.label == "ENCRYPTED PRIVATE KEY" || self.text.contains("Proc-Type: 4,ENCRYPTED") }
     }
 
@@ -20,9 +19,8 @@ struct PEMFile {
     var certificates: [Block] { self.blocks.filter(\.isCertificate) }
     var privateKeys: [Block] { self.blocks.filter(\.isPrivateKey) }
 
-    /// Parses the blocks of a text whose lines end with LF, CR LF or CR. A block without an end is omitted.
-    ///
-    /// Two blocks may share a line, as in files that were concatenated without a line break between them.
+    /// Parses the blocks of a text whose lines end with LF, CR LF or CR. A block without an end is omitted. Two blocks
+    /// may share a line, as in files that were concatenated without a line break between them.
     init(_ text: String) {
         var blocks: [Block] = []
         var label: String?
@@ -43,7 +41,8 @@ struct PEMFile {
         self.blocks = blocks
     }
 
-    /// Returns the label in `-----BEGIN label-----`; `nil` for any other line.
+    /// Returns the label in `-----BEGIN label-----`, or `nil` for any other line.
+    /// - Parameter boundary: The word before the label: `BEGIN` or `END`.
     private static func label(_ line: String, _ boundary: String) -> String? {
         let (prefix, suffix) = ("-----\(boundary) ", "-----")
         guard line.hasPrefix(prefix), line.hasSuffix(suffix), line.count > prefix.count + suffix.count else {
@@ -59,7 +58,8 @@ struct PEMFile {
         return String(line)
     }
 
-    /// Joins the lines of a block, and restores the empty line after the header of a key in the older encrypted form.
+    /// Returns the text of a block's lines with the empty line restored after the header of a key in the older
+    /// encrypted form.
     private static func joined(_ lines: [String]) -> String {
         var text = ""
         for line in lines {

@@ -4,16 +4,16 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-/// The keys and certificates of a `.p12` (RFC 7292), which may contain any number of both.
-///
-/// BoringSSL decrypts them, but its only interface in swift-nio-ssl traps unless the archive contains exactly one key
-/// and its certificate. So the outer structure is parsed here. The keys are decrypted one by one. The certificates are
-/// decrypted as part of a second archive, which also contains a key and a certificate created for it.
+/// The keys and certificates of a `.p12` (RFC 7292), which may contain any number of both. BoringSSL decrypts them, but
+/// its only interface in swift-nio-ssl traps unless the archive contains exactly one key and its certificate.
+/// Therefore, the outer structure is parsed here. The keys are decrypted one by one. The certificates are decrypted as
+/// part of a second archive, which also contains a new pair of a key and a certificate.
 struct PKCS12Archive {
     let keys: [NIOSSLPrivateKey]
     let certificates: [NIOSSLCertificate]
 
     /// Decrypts an archive. The empty passphrase also decrypts an archive that was created without a passphrase.
+    /// - Throws: ``CredentialError`` for an archive that cannot be decrypted.
     init(_ bytes: [UInt8], passphrase: String) throws(CredentialError) {
         let file: PKCS12File
         do {
@@ -33,7 +33,8 @@ struct PKCS12Archive {
         self.certificates = try Self.certificates(file, passphrase: passphrase, password: password)
     }
 
-    /// Rejects an archive whose decryption would take too long. It is called before anything is decrypted.
+    /// Checks, before anything is decrypted, that the decryption of an archive will not take too long.
+    /// - Throws: ``CredentialError`` if it would.
     private static func checkLimits(of file: PKCS12File) throws(CredentialError) {
         guard file.keys.count <= PrivateKeyReader.maximumKeys else { throw .tooManyKeys }
         var limit = KeyDerivationLimit()
@@ -48,6 +49,7 @@ struct PKCS12Archive {
     }
 
     /// Returns the passphrase in the encoding of the archive, verified by the MAC if the archive has one.
+    /// - Throws: ``CredentialError`` for a wrong passphrase or an unsupported MAC.
     private static func password(_ passphrase: String, of file: PKCS12File) throws(CredentialError) -> [UInt8] {
         let encoded = PKCS12MAC.password(passphrase)
         guard let mac = file.mac else { return encoded }
@@ -76,7 +78,8 @@ struct PKCS12Archive {
 }
 
 extension PKCS12Archive {
-    /// The key and the certificate that are added to the archive, so that swift-nio-ssl finds exactly one pair.
+    /// The key and the certificate that are added to an archive of certificates, so that swift-nio-ssl finds exactly
+    /// one pair.
     struct Companion {
         let key: [UInt8]
         let certificate: [UInt8]

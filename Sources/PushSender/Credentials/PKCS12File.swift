@@ -4,28 +4,25 @@ import SwiftASN1
 
 /// The structure of a `.p12`, without decryption (RFC 7292 section 4).
 struct PKCS12File {
-    /// A PKCS#8 key in an unencrypted `SafeContents`. The key itself usually is encrypted, with the passphrase.
+    /// A PKCS#8 key in an unencrypted `SafeContents`. Usually, the key itself is encrypted with the passphrase.
     struct Key {
-        /// The label of the key in the PEM format.
         var label: String
         var der: ArraySlice<UInt8>
     }
 
-    /// The bytes that the MAC authenticates.
     let content: [UInt8]
-    /// The MAC; `nil` for an archive without one (`openssl pkcs12 -nomac`).
+    /// The MAC, or `nil` for an archive without one (`openssl pkcs12 -nomac`).
     let mac: PKCS12MAC?
     private(set) var keys: [Key] = []
-    /// The number of key derivation iterations of each encrypted `SafeContents`; `nil` for an unsupported encryption.
+    /// The number of key derivation iterations of each encrypted `SafeContents`, or `nil` for unsupported encryption.
     private(set) var encryptedRounds: [Int?] = []
-    /// The encrypted `SafeContents`, unchanged.
+    /// The encrypted `SafeContents` of the archive, unchanged.
     private var encrypted: [ArraySlice<UInt8>] = []
-    /// The bags in the unencrypted `SafeContents` that are not keys, unchanged.
+    /// The bags (items) in the unencrypted `SafeContents` that are not keys, unchanged.
     private var otherBags: [ArraySlice<UInt8>] = []
 
     /// Parses an archive.
-    ///
-    /// - Throws: An error unless `bytes` are a PFX in password integrity mode.
+    /// - Throws: An error unless `bytes` are a PFX in the password integrity mode.
     init(_ bytes: [UInt8]) throws {
         let (content, mac) = try BER.sequence(BER.parse(bytes), identifier: .sequence) { nodes in
             guard try Int(berEncoded: &nodes) == 3 else { throw Broken() }
@@ -73,7 +70,7 @@ struct PKCS12File {
         return nodes
     }
 
-    /// Returns the only child of the tag `[0]`.
+    /// Returns the first child of a node, which must have the tag `[0]`.
     private static func explicit(_ node: ASN1Node) throws -> ASN1Node {
         guard node.identifier == .explicit, case .constructed(let nodes) = node.content else { throw Broken() }
         var iterator = nodes.makeIterator()
@@ -85,7 +82,8 @@ struct PKCS12File {
         return (try ASN1ObjectIdentifier(berEncoded: &nodes), try Self.explicit(Self.next(&nodes)))
     }
 
-    /// Parses `MacData`: the digest's algorithm and value, the salt, and the iterations, 1 by default.
+    /// Parses `MacData`, which consists of the digest's algorithm and value, the salt, and the iterations, by default
+    /// 1.
     private static func mac(_ node: ASN1Node) throws -> PKCS12MAC {
         var nodes = try Self.children(node).makeIterator()
         var info = try Self.children(Self.next(&nodes)).makeIterator()
@@ -106,10 +104,10 @@ struct PKCS12File {
 }
 
 extension PKCS12File {
-    /// Returns an archive with the certificates of this archive and the key of `companion`, but none of its own keys.
+    /// Returns an archive with the certificates of this archive and the key of `companion`, but without any other keys.
     ///
-    /// The key comes first, so that BoringSSL refuses a key in encrypted `SafeContents` before it decrypts that one.
-    ///
+    /// The key of `companion` is the first item, so that BoringSSL refuses a further key in encrypted `SafeContents`
+    /// before decrypting it.
     /// - Parameter password: The passphrase in the encoding of the archive.
     func withoutKeys(adding companion: PKCS12Archive.Companion, password: [UInt8]) throws -> [UInt8] {
         let pair = try PKCS12DER.sequence { coder in
@@ -145,13 +143,13 @@ extension ASN1ObjectIdentifier {
 struct PKCS12MAC {
     enum Digest { case sha1, sha256, sha384, sha512 }
 
-    /// The hash function; `nil` if it is not supported.
+    /// The hash function of the MAC, or `nil` if it is not supported.
     var digest: Digest?
     var salt: [UInt8]
     var rounds: Int
     var value: [UInt8]
 
-    /// Returns whether this is the MAC of `content`; `nil` if the MAC cannot be computed.
+    /// Returns whether this is the MAC of `content`, or `nil` if the MAC cannot be computed.
     func isValid(for content: some DataProtocol, password: [UInt8]) -> Bool? {
         guard let digest, (1...KeyDerivationLimit.maximumRounds).contains(self.rounds) else { return nil }
         return switch digest {
@@ -168,7 +166,8 @@ struct PKCS12MAC {
         return Array(HMAC<SHA256>.authenticationCode(for: content, using: key))
     }
 
-    /// Returns the password's encoding: UTF-16, big-endian, with a terminating NUL (RFC 7292 appendix B.1).
+    /// Returns a password in the encoding of archives, which is big-endian UTF-16 with a terminating NUL (RFC 7292
+    /// appendix B.1).
     static func password(_ text: String) -> [UInt8] {
         (Array(text.utf16) + [0]).flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }
     }
@@ -199,7 +198,7 @@ struct PKCS12MAC {
         return SymmetricKey(data: digest)
     }
 
-    /// Returns `bytes` repeated to fill a multiple of `block`. An empty array stays empty.
+    /// Returns `bytes` repeated until they fill a multiple of `block` bytes. An empty array stays empty.
     private static func filled(_ bytes: [UInt8], _ block: Int) -> [UInt8] {
         guard !bytes.isEmpty else { return [] }
         let count = (bytes.count + block - 1) / block * block

@@ -1,12 +1,11 @@
 import PushTypes
 import SwiftASN1
 
-/// Creates a `.p12` with one key, its certificate and the certificate's authorities (RFC 7292). As in OpenSSL 3, the
-/// encryption is PBES2 and the MAC is HMAC-SHA256.
+/// A writer that creates a `.p12` with one key, its certificate and the certificate's authorities (RFC 7292). As in
+/// OpenSSL 3, the encryption is PBES2 and the MAC is HMAC-SHA256.
 struct PKCS12Writer {
     private static let rounds = 10_000
     private static let saltLength = 16
-    /// The value of the `localKeyId` attribute, which pairs the key with its certificate.
     private static let localKeyID: [UInt8] = [1]
 
     /// The certificates in DER. The first one belongs to the key.
@@ -14,7 +13,8 @@ struct PKCS12Writer {
     let key: PKCS8Key
     let passphrase: String
 
-    /// Encodes the archive. Errors of swift-asn1 and swift-crypto do not occur for parsed keys and certificates.
+    /// Returns the encoded archive.
+    /// - Throws: An error of swift-asn1 or swift-crypto, although none occurs for parsed keys and certificates.
     func archive() throws -> [UInt8] {
         let bags = try PKCS12DER.sequence { coder in
             for (index, certificate) in self.certificates.enumerated() {
@@ -30,7 +30,6 @@ struct PKCS12Writer {
         return try self.signed(content)
     }
 
-    /// Returns the `SafeContents` with the key, which is encrypted separately.
     private func keyBag() throws -> [UInt8] {
         let encrypted = try PBES2(self.key.der, passphrase: self.passphrase)
         return try PKCS12DER.sequence { coder in
@@ -40,7 +39,6 @@ struct PKCS12Writer {
         }
     }
 
-    /// Encrypts the `SafeContents` with the certificates, and writes it.
     private func encrypted(_ bags: [UInt8], into coder: inout DER.Serializer) throws {
         let encrypted = try PBES2(bags, passphrase: self.passphrase)
         try PKCS12DER.typed(.encryptedData, into: &coder) { coder in
@@ -67,7 +65,7 @@ struct PKCS12Writer {
     }
 
     /// Writes a bag, an item of the archive with its type.
-    /// - Parameter isPaired: `true` for the key and for the certificate of the key.
+    /// - Parameter isPaired: Pass `true` for the key and for its certificate, which receive the same `localKeyId`.
     private static func bag(
         _ type: ASN1ObjectIdentifier,
         isPaired: Bool,
@@ -107,8 +105,10 @@ enum PKCS12DER {
         return coder.serializedBytes
     }
 
-    /// Writes a bag or a `ContentInfo`: a type, and its value under the tag `[0]`.
-    /// - Parameter attributes: Writes the attributes, which follow the value.
+    /// Writes a bag or a `ContentInfo`, which consists of a type, and of a value with the tag `[0]`.
+    /// - Parameters:
+    ///   - attributes: A closure that writes the attributes, which follow the value.
+    ///   - value: A closure that writes the value.
     static func typed(
         _ type: ASN1ObjectIdentifier,
         into coder: inout DER.Serializer,

@@ -6,16 +6,16 @@ import X509
 
 /// Parses private keys, which may be encrypted.
 enum PrivateKeyReader {
-    /// The maximum length of a passphrase in BoringSSL, in bytes; a longer one is refused.
+    /// The maximum length of a passphrase in BoringSSL, in bytes. A longer one is refused.
     static let maximumPassphraseLength = 1023
-    /// The maximum number of keys in a file; more are ``CredentialError/tooManyKeys``.
+    /// The maximum number of keys in a file. More result in ``CredentialError/tooManyKeys``.
     static let maximumKeys = 16
     static let encryptedLabel = "ENCRYPTED PRIVATE KEY"
     /// The labels of keys in PKCS#8, PKCS#1 and SEC 1, including keys with the older encryption (RFC 1421).
     private static let plainLabels = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"]
 
-    /// Parses keys in PKCS#8, PKCS#1 or SEC 1. It throws an error if one is encrypted and `passphrase` is `nil`. No key
-    /// is decrypted before the iterations of all keys have been checked.
+    /// Parses keys in PKCS#8, PKCS#1 or SEC 1. No key is decrypted before the iterations of all keys have been checked.
+    /// - Throws: ``CredentialError``, for example if a key is encrypted and `passphrase` is `nil`.
     static func keys(_ blocks: [PEMFile.Block], passphrase: String?) throws(CredentialError) -> [NIOSSLPrivateKey] {
         guard blocks.count <= Self.maximumKeys else { throw .tooManyKeys }
         var limit = KeyDerivationLimit()
@@ -34,10 +34,9 @@ enum PrivateKeyReader {
         return keys
     }
 
-    /// Returns a key's text for BoringSSL, and adds its iterations to the limit.
-    ///
-    /// The text of an encrypted key is encoded again. BoringSSL treats long lines and control characters differently,
-    /// so it might find another key in the text than the one whose iterations were counted.
+    /// Returns a key's text for BoringSSL, and counts its iterations in `limit`. The text of an encrypted key is
+    /// encoded again, because BoringSSL treats long lines and control characters differently. It might otherwise find
+    /// another key in the text than the one whose iterations were counted.
     private static func text(
         _ block: PEMFile.Block,
         passphrase: String?,
@@ -58,9 +57,10 @@ enum PrivateKeyReader {
         return PEMDocument(type: Self.encryptedLabel, derBytes: der).pemString
     }
 
-    /// Parses a key, or throws `failure`.
+    /// Parses a key.
     ///
-    /// swift-nio-ssl prompts on the terminal if it gets no passphrase, and it traps on bytes above 127.
+    /// The passphrase is required, as swift-nio-ssl prompts on the terminal without it, and traps on bytes above 127.
+    /// - Throws: `failure` if the key cannot be parsed, or an error for an invalid passphrase.
     static func key(
         pem: String,
         passphrase: String,
@@ -80,7 +80,7 @@ enum PrivateKeyReader {
         try Certificate.PrivateKey(pemDocument: PEMDocument(type: "RSA PRIVATE KEY", derBytes: der))
     }
 
-    /// Returns the public key, by which the matching certificate is found.
+    /// Returns the public key of a private key, by which the matching certificate is found.
     static func publicKey(of key: NIOSSLPrivateKey) throws(CredentialError) -> Certificate.PublicKey {
         guard let bytes = try? key.derBytes else { throw .unsupportedPrivateKey }
         for type in ["RSA PRIVATE KEY", "EC PRIVATE KEY", "PRIVATE KEY"] {
@@ -92,24 +92,25 @@ enum PrivateKeyReader {
 }
 
 extension PEMFile.Block {
-    /// The decoded contents of the block; `nil` if they are not base64.
+    /// The decoded contents of the block, or `nil` if they are not base64.
     fileprivate var der: [UInt8]? {
         let lines = self.text.split(separator: "\n").dropFirst().dropLast()
         return Data(base64Encoded: lines.joined(), options: .ignoreUnknownCharacters).map { Array($0) }
     }
 }
 
-/// A private key in PKCS#8 (RFC 5958), the form that PKCS#12 and encrypted PEM files contain.
+/// A private key in PKCS#8 (RFC 5958), which is the form in PKCS#12 and encrypted PEM files.
 struct PKCS8Key {
     let der: [UInt8]
 
-    /// Converts a key. Throws ``CredentialError/unsupportedPrivateKey`` for one that is neither RSA nor EC.
+    /// Converts a key to PKCS#8.
+    /// - Throws: ``CredentialError/unsupportedPrivateKey`` for a key that is neither RSA nor EC.
     init(_ key: NIOSSLPrivateKey) throws(CredentialError) {
         guard let bytes = try? key.derBytes, let der = Self.der(bytes) else { throw .unsupportedPrivateKey }
         self.der = der
     }
 
-    /// Converts a key from the form that BoringSSL writes, PKCS#1 for RSA and SEC 1 for EC; `nil` for any other.
+    /// Converts a key from the form that BoringSSL writes: PKCS#1 for RSA, and SEC 1 for EC. Returns `nil` for others.
     private static func der(_ bytes: [UInt8]) -> [UInt8]? {
         if let key = try? P256.Signing.PrivateKey(derRepresentation: bytes) { return Array(key.derRepresentation) }
         if let key = try? P384.Signing.PrivateKey(derRepresentation: bytes) { return Array(key.derRepresentation) }
@@ -118,7 +119,6 @@ struct PKCS8Key {
         return try? Self.wrapped(rsa: bytes)
     }
 
-    /// Converts an RSA key from PKCS#1 to PKCS#8.
     private static func wrapped(rsa bytes: [UInt8]) throws -> [UInt8] {
         var coder = DER.Serializer()
         try coder.appendConstructedNode(identifier: .sequence) { coder in

@@ -3,7 +3,7 @@ import PushTypes
 
 /// A team's signing key for provider tokens (reference 2.1).
 public struct ProviderKey: Sendable {
-    /// The length of key and team identifiers, in characters.
+    /// The length of a key identifier and a team identifier, in characters.
     package static let identifierLength = 10
 
     /// The identifier of the developer team, which is the claim `iss`.
@@ -12,22 +12,23 @@ public struct ProviderKey: Sendable {
     public let keyID: String
     let privateKey: P256.Signing.PrivateKey
 
-    /// An identifier without a secret, the same for the key in every process. It is stored, because each page reads it.
+    /// An identifier that contains no secret and is the same for the key in every process. It is computed only once,
+    /// because it is needed often.
     let identity: String
 
-    /// The shared source of the key's provider tokens; `nil` if each sender signs its own.
+    /// The shared source of the key's provider tokens, or `nil` if each sender signs its own tokens.
     package var tokens: (any ProviderTokenSource)?
 
     /// The public key, which distinguishes keys that claim the same identifiers.
     package var publicKey: [UInt8] { Array(self.privateKey.publicKey.rawRepresentation) }
 
     /// Parses a key.
-    ///
     /// - Parameters:
     ///   - teamID: The identifier of the developer team.
     ///   - keyID: The identifier of the key.
-    ///   - pem: The text of a `.p8` file: PKCS#8 in PEM, ECDSA P-256.
-    /// - Throws: ``CredentialError/badTeamID``, ``CredentialError/badKeyID`` or ``CredentialError/badPrivateKey``.
+    ///   - pem: The text of a `.p8` file, which contains an ECDSA P-256 key in PKCS#8 and PEM.
+    /// - Throws: ``CredentialError/badTeamID``, ``CredentialError/badKeyID`` or ``CredentialError/badPrivateKey`` for
+    ///   an invalid argument.
     public init(teamID: String, keyID: String, pem: String) throws(CredentialError) {
         guard Self.isIdentifier(teamID) else { throw .badTeamID }
         guard Self.isIdentifier(keyID) else { throw .badKeyID }
@@ -38,7 +39,7 @@ public struct ProviderKey: Sendable {
         self.identity = "token-\(Hexadecimal.encode(SHA256.hash(data: text)))"
     }
 
-    /// Returns `true` if a text is a team or key identifier: 10 ASCII letters and digits.
+    /// Returns whether a text is a team or key identifier, which consists of 10 ASCII letters and digits.
     package static func isIdentifier(_ text: String) -> Bool {
         text.utf8.count == Self.identifierLength
             && text.unicodeScalars.allSatisfy {

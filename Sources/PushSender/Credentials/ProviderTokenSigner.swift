@@ -3,32 +3,30 @@ import Foundation
 package import PushTypes
 import Synchronization
 
-/// Signs the provider tokens of one key and uses each for as long as the push service allows (reference 2.1).
-///
-/// Apple rejects tokens that are older than 60 minutes, and tokens that change more often than every 20 minutes. Both
-/// times are measured by the wall clock, like the claim `iat`. A clock that steps must not lead to more tokens.
+/// A signer that creates the provider tokens of one key, and uses each for as long as the push service allows
+/// (reference 2.1). Apple rejects tokens that are older than 60 minutes, and tokens that change more often than every
+/// 20 minutes. Both times are measured by the wall clock, like the claim `iat`. A clock that is set to another time
+/// must not lead to more tokens.
 package struct ProviderTokenSigner: Sendable {
     /// The age at which a token is replaced.
     package static let lifetime: Duration = .seconds(50 * 60)
     /// The minimum time between the issue of two tokens.
     package static let spacing: Duration = .seconds(20 * 60)
-    /// The maximum number of earlier tokens that are kept; the oldest is dropped. Only a clock that steps back and
-    /// forth requires more.
+    /// The maximum number of earlier tokens that are kept. Beyond that, the oldest is dropped. Only a clock that is
+    /// repeatedly set back and forth requires more.
     private static let memory = 16
 
     private struct Issued {
         var text: String
         var at: Timestamp
-        /// `true` if the push service rejected the token as expired.
         var isExpired = false
 
-        /// Returns `true` if `now` is too close to the issue of this token for another token.
+        /// Returns whether `now` is too close to the issue of this token for another token to be issued.
         func blocksAnother(at now: Timestamp) -> Bool {
             let distance = max(now.since(self.at), self.at.since(now))
             return distance < ProviderTokenSigner.spacing
         }
 
-        /// Returns `true` if the token has to be replaced at `now`.
         func isDue(at now: Timestamp) -> Bool {
             guard !self.blocksAnother(at: now) else { return false }
             return self.isExpired || now < self.at || now.since(self.at) >= ProviderTokenSigner.lifetime
@@ -43,15 +41,16 @@ package struct ProviderTokenSigner: Sendable {
     /// Creates a signer, which signs its first token when one is requested.
     package init(key: ProviderKey) { self.key = key }
 
-    /// The time at which the token in use will be replaced, unless the clock steps; `nil` before the first token.
+    /// The time at which the token in use will be replaced, unless the clock is set to another time, or `nil` before
+    /// the first token.
     package var renewAt: Timestamp? {
         self.current.map { $0.at.advanced(by: $0.isExpired ? Self.spacing : Self.lifetime) }
     }
 
-    /// Returns the token for a request at `now`: the token in use, while its age is between -20 and 50 minutes.
+    /// Returns the token for a request at `now`. This is the token in use while its age is between -20 and 50 minutes.
     ///
-    /// Otherwise it signs a new token, or returns one that was issued within 20 minutes of `now` before the clock
-    /// stepped.
+    /// Otherwise, it signs a new token, or returns an earlier one that was issued within 20 minutes of `now`, before
+    /// the clock was set to another time.
     /// - Throws: An error of swift-crypto if it cannot sign.
     package mutating func text(now: Timestamp) throws -> String {
         if let current, !current.isDue(at: now) { return current.text }
@@ -66,18 +65,16 @@ package struct ProviderTokenSigner: Sendable {
         return next.text
     }
 
-    /// Handles the response `ExpiredProviderToken` to a request with the token `text`: the next request uses a new
-    /// token.
-    ///
-    /// A token that is younger than 20 minutes stays in use: the clocks disagree, and another would be rejected too. A
-    /// token that is no longer in use is ignored: many requests may have carried it.
+    /// Handles the response `ExpiredProviderToken` to a request with the token `text`, so that the next request uses a
+    /// new token. A token that is younger than 20 minutes stays in use, because the clocks disagree and another one
+    /// would be rejected too. A token that is no longer in use is ignored, because many requests may have contained it.
     package mutating func tokenExpired(_ text: String, now: Timestamp) {
         guard let current, current.text == text, !current.blocksAnother(at: now) else { return }
         self.current?.isExpired = true
     }
 
-    /// Returns a signed token: the header `alg` and `kid`, the claims `iss` and `iat` in seconds, and the signature as
-    /// raw r‖s, all in base64url without padding (RFC 7515).
+    /// Returns a signed token. It consists of the header with `alg` and `kid`, the claims `iss` and `iat` in seconds,
+    /// and the signature as raw r‖s, all in base64url without padding (RFC 7515).
     package static func sign(key: ProviderKey, issuedAt: Timestamp) throws -> String {
         // Both identifiers are letters and digits, which JSON does not escape.
         let header = Base64URL.encode(#"{"alg":"ES256","kid":"\#(key.keyID)"}"#.utf8)
@@ -90,14 +87,14 @@ package struct ProviderTokenSigner: Sendable {
 
 /// The source of one key's provider tokens, for all connections that use the key.
 package protocol ProviderTokenSource: Sendable {
-    /// Returns the token for requests at `now`. It is called on event loops and must not block.
+    /// Returns the token for requests at `now`. This method is called on event loops and must not block.
     /// - Throws: The error of the cryptography library if it cannot sign.
     func text(now: Timestamp) throws -> String
     /// Records that the push service rejected the token `text` as expired.
     func expired(_ text: String, now: Timestamp)
 }
 
-/// The provider token for all connections of a sender, in memory. The first connection that needs a new token signs it.
+/// The provider token for all connections of a sender, in memory. The first connection that needs a new one signs it.
 final class SharedProviderToken: ProviderTokenSource {
     private let token: Mutex<ProviderTokenSigner>
 

@@ -3,19 +3,18 @@ public import PushTypes
 
 /// The credential with which a provider authenticates to the push service (reference 2).
 public enum PushCredential: Sendable {
-    /// A signing key: each request carries a provider token.
+    /// The credential is a signing key. Each request contains a provider token that it has signed.
     case token(ProviderKey)
-    /// A certificate: each connection presents it.
+    /// The credential is a certificate, which is presented on each connection.
     case certificate(ClientCertificate)
 
     /// Reads a credential from files. The format is recognized from the contents.
-    ///
     /// - Parameters:
-    ///   - path: A `.p8`, a `.p12`, a `.cer` or a PEM file.
-    ///   - passphrase: The passphrase of a `.p12` or an encrypted key; `nil` if there is none.
-    ///   - teamID: The identifier of the developer team, which a `.p8` requires; `nil` for other formats.
-    ///   - keyID: The key identifier for a `.p8`; `nil` to take it from a file name like `AuthKey_ABC123DEFG.p8`.
-    ///   - keyFile: The path of the private key's PEM file, if the file at `path` contains only the certificate;
+    ///   - path: The path of a `.p8`, a `.p12`, a `.cer` or a PEM file.
+    ///   - passphrase: The passphrase of a `.p12` or an encrypted key, or `nil` if there is none.
+    ///   - teamID: The identifier of the developer team, which a `.p8` requires, or `nil` for other formats.
+    ///   - keyID: The key identifier for a `.p8`, or `nil` to take it from a file name such as `AuthKey_ABC123DEFG.p8`.
+    ///   - keyFile: The path of the private key's PEM file, if the file at `path` contains only the certificate, or
     ///     otherwise `nil`.
     /// - Throws: ``CredentialError``, whose description states the remedy.
     public static func load(
@@ -37,19 +36,19 @@ public enum PushCredential: Sendable {
         }
     }
 
-    /// Returns the credential for pushes over another transport. A signing key is unchanged: it can only use HTTP/2.
+    /// Returns the credential for pushes over another transport. A signing key is returned unchanged, because it can
+    /// only be used with HTTP/2.
     package func over(_ transport: PushTransport) -> PushCredential {
         guard case .certificate(var certificate) = self else { return self }
         certificate.transport = transport
         return .certificate(certificate)
     }
 
-    /// The protocol over which pushes with this credential are sent.
     package var transport: PushTransport {
         if case .certificate(let certificate) = self { certificate.transport } else { .http2 }
     }
 
-    /// The expiration time of a certificate; `nil` for a signing key, which does not expire.
+    /// The expiration time of a certificate, or `nil` for a signing key, which does not expire.
     public var expires: Timestamp? {
         switch self {
         case .token: nil
@@ -58,14 +57,16 @@ public enum PushCredential: Sendable {
     }
 }
 
-/// The authentication of a sender: a TLS context, and provider tokens unless the context has a client certificate.
+/// The authentication of a sender. It consists of a TLS context, and of provider tokens unless the context has a client
+/// certificate.
 struct SenderIdentity: Sendable {
     let tls: NIOSSLContext
-    /// The source of provider tokens; `nil` if the sender authenticates with a certificate.
+    /// The source of provider tokens, or `nil` if the sender authenticates with a certificate.
     let token: (any ProviderTokenSource)?
 
-    /// Creates an identity. Throws ``CredentialError`` for a certificate that cannot be used with the endpoint at
-    /// `now`, and the TLS library's error for trust roots that are not PEM certificates.
+    /// Creates an identity.
+    /// - Throws: ``CredentialError`` for a certificate that cannot be used with the endpoint at `now`, or an error of
+    ///   the TLS library for trust roots that are not PEM certificates.
     init(_ credential: PushCredential, endpoint: PushServiceEndpoint, now: Timestamp) throws {
         var tls = try endpoint.tlsConfiguration()
         switch credential {

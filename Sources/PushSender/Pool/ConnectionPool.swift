@@ -5,21 +5,19 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The connections for one environment and one credential, and the pushes that wait for them.
-///
-/// ``PoolStateMachine`` decides under the lock. Its actions are performed after the lock is released.
+/// The connections for one environment and one credential, and the pushes that wait for them. ``PoolStateMachine``
+/// determines the actions while the lock is held. They are performed after the lock is released.
 final class ConnectionPool: PushConnectionDelegate {
     /// A connection of the pool, from the attempt to open it until it is closed.
     private struct Connection {
-        /// The handle through which the connection is called; `nil` until it has an event loop.
+        /// The handle through which the connection is called, or `nil` before it has an event loop.
         var handle: ConnectionHandle?
         /// The source of provider tokens of the credential with which the connection was opened.
         var token: (any ProviderTokenSource)?
-        /// `true` if the connection drains because a newer credential or port is in use.
+        /// A Boolean value that indicates whether the connection only waits for its outstanding responses, because a
+        /// newer credential or port is in use.
         var isOutdated = false
-        /// `true` if the service has sent its settings.
         var isOpen = false
-        /// The port of the push service to which the connection was opened.
         var port = 0
     }
 
@@ -29,7 +27,7 @@ final class ConnectionPool: PushConnectionDelegate {
         var identity: SenderIdentity
         var connections: [Int: Connection] = [:]
         var lastFailure: Outcome.Failure?
-        /// The reason why the latest connection could not be opened; `nil` if it was opened.
+        /// The reason why the latest connection could not be opened, or `nil` if it could.
         var fault: ConnectionFault?
         var warning = RepeatedWarning()
         var isExpirySet = false
@@ -44,9 +42,10 @@ final class ConnectionPool: PushConnectionDelegate {
     private let group: any EventLoopGroup
     private let time: any TimeSource
     private let logger: Logger
-    /// Receives the failure of each connection that could not be opened, and `nil` when a connection is opened.
+    /// The function that receives the failure of each connection that could not be opened, and `nil` when a connection
+    /// is opened. It is `nil` if nothing is reported.
     private let observer: ConnectionObserver?
-    /// The selection of the port; `nil` for a push service with a single port.
+    /// The selection of the port, or `nil` for a push service with a single port.
     private let ports: PortSelector?
     private let portObserver = Mutex<Int?>(nil)
     let metrics: SenderMetrics
@@ -84,7 +83,7 @@ final class ConnectionPool: PushConnectionDelegate {
     // MARK: Called by the sender
 
     /// Queues a batch, which receives its outcomes as they become known. If the queue is full or the pool is closed,
-    /// all are ``Outcome/notSent(_:)``.
+    /// all outcomes are ``Outcome/notSent(_:)``.
     func send(_ batch: SendBatch) {
         let now = NIODeadline.now()
         let count = batch.pushes.count
@@ -103,7 +102,7 @@ final class ConnectionPool: PushConnectionDelegate {
         self.scheduleExpiry()
     }
 
-    /// Ends the pushes of the batch that no connection has accepted.
+    /// Ends, as ``Outcome/notSent(_:)``, the pushes of a cancelled batch that no connection has accepted.
     func cancel(_ batch: SendBatch) {
         let tickets = self.state.withLock { $0.queue.remove { queued, _ in queued === batch } }
         Self.fail(tickets, .init("cancelled before it was sent"))
@@ -114,7 +113,8 @@ final class ConnectionPool: PushConnectionDelegate {
         Self.endTakenBack(self.state.withLock { $0.queue.remove(indices, of: batch) })
     }
 
-    /// Uses another credential for new connections. Connections with the old one drain.
+    /// Uses another credential for new connections. Connections with the old one close after outstanding responses.
+    /// - Throws: The errors of ``SenderIdentity``, after which the old credential stays in use.
     func use(_ credential: PushCredential) throws {
         let identity = try SenderIdentity(credential, endpoint: self.endpoint, now: self.time.now)
         self.metrics.credentialChanged(credential)
@@ -172,7 +172,7 @@ final class ConnectionPool: PushConnectionDelegate {
         self.observer?(nil)
     }
 
-    /// Drains the connections to the fallback port, so that new ones use the first port.
+    /// Closes the connections to the fallback port after outstanding responses, so that new ones use the first port.
     private func firstPortWorksAgain() {
         let now = NIODeadline.now()
         let (handles, actions) = self.state.withLock { state in
@@ -358,7 +358,6 @@ final class ConnectionPool: PushConnectionDelegate {
         }
     }
 
-    /// Stores the handle of a connection, or drains the connection if it is no longer wanted.
     private func register(_ id: Int, _ handle: ConnectionHandle) {
         let isWanted = self.state.withLock { state in
             state.connections[id, default: Connection()].handle = handle
@@ -367,7 +366,6 @@ final class ConnectionPool: PushConnectionDelegate {
         if !isWanted { handle.drain() }
     }
 
-    /// Schedules a timer that ends the pushes whose wait has timed out.
     private func scheduleExpiry() {
         let deadline = self.state.withLock { state -> NIODeadline? in
             guard !state.isExpirySet, let deadline = state.queue.firstDeadline else { return nil }
@@ -393,7 +391,7 @@ final class ConnectionPool: PushConnectionDelegate {
 /// connection is opened.
 package typealias ConnectionObserver = @Sendable (Outcome.Failure?) -> Void
 
-/// Decides the level of a log message that each attempt to connect repeats: warning once a minute, otherwise info.
+/// The level of a log message that each attempt to connect repeats, a warning once a minute, and otherwise info.
 private struct RepeatedWarning {
     private static let interval: TimeAmount = .seconds(60)
 

@@ -1,27 +1,26 @@
 import NIOCore
 import PushSupport
 
-/// Decides when a pool opens connections and which of them it wakes, without I/O.
-///
-/// Connections take work themselves. A new one is opened if pushes wait, every connection is busy and all of them are
-/// confirmed. A connection with provider tokens may begin with a single stream (reference 1.3), which is no reason for
-/// more connections.
+/// A state machine without I/O that decides when a pool opens connections, and which of them it wakes. Connections take
+/// work by themselves. A new one is opened if pushes wait, every connection is busy, and the service has responded on
+/// all of them. A connection with provider tokens may begin with a single stream (reference 1.3), which is no reason
+/// for more connections.
 struct PoolStateMachine {
     /// An action that the pool has to perform after an event.
     enum Action: Hashable {
         case connect(Int)
-        /// Call ``timerFired(waiting:now:)`` at this time.
+        /// Call ``timerFired(waiting:now:)`` at this time, to open a connection.
         case connectLater(NIODeadline)
-        /// Wakes the connection with this id, so that it takes work.
+        /// Wake the connection with this id, so that it takes work.
         case wake(Int)
     }
 
     private enum Status: Hashable {
         case connecting
-        /// The connection takes pushes. It is confirmed once the service has responded to a request. It is idle if it
-        /// had free streams when no push waited.
+        /// A status in which the connection takes pushes. It is confirmed once the service has responded to a request,
+        /// and idle if it had free streams when no push waited.
         case ready(isConfirmed: Bool, isIdle: Bool)
-        /// The connection takes no more work. Its success or failure has already been counted.
+        /// A status in which the connection takes no more work, and its success or failure has already been counted.
         case draining
     }
 
@@ -47,7 +46,6 @@ struct PoolStateMachine {
 
     init(maximum: Int, backoff: Backoff) { (self.maximum, self.backoff) = (maximum, backoff) }
 
-    /// The ids of all connections, including those that are not established yet.
     var ids: [Int] { self.connections.map(\.id) }
 
     var isEmpty: Bool { self.connections.isEmpty }
@@ -80,14 +78,13 @@ struct PoolStateMachine {
         self.change(id, to: .ready(isConfirmed: false, isIdle: false))
     }
 
-    /// Handles that a connection has taken work. `isIdle` is `true` if it could have taken more pushes.
+    /// Handles the taking of work by a connection. `isIdle` is `true` if it could have taken more pushes.
     mutating func workTaken(_ id: Int, isIdle: Bool, waiting: Int, now: NIODeadline) -> [Action] {
         guard case .ready(let isConfirmed, _) = self.status(id) else { return [] }
         self.change(id, to: .ready(isConfirmed: isConfirmed, isIdle: isIdle))
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// Handles the first response on a connection.
     mutating func connectionConfirmed(_ id: Int) {
         self.failures = 0
         self.nextAttempt = nil
@@ -95,7 +92,8 @@ struct PoolStateMachine {
         self.change(id, to: .ready(isConfirmed: true, isIdle: isIdle))
     }
 
-    /// Handles the draining of a connection. If it was never confirmed, the next attempt to connect is delayed.
+    /// Handles a connection that takes no more work. If the service never responded on it, the next attempt to connect
+    /// is delayed.
     mutating func connectionDraining(
         _ id: Int,
         waiting: Int,
@@ -113,7 +111,7 @@ struct PoolStateMachine {
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// Drains all connections after a change of the credential. Failures with the old credential no longer count.
+    /// Replaces all connections after a change of the credential. Failures with the old credential no longer count.
     mutating func credentialChanged(waiting: Int, now: NIODeadline) -> [Action] {
         self.failures = 0
         self.shortLives = 0
@@ -121,7 +119,6 @@ struct PoolStateMachine {
         return self.connectionsOutdated(Set(self.ids), waiting: waiting, now: now)
     }
 
-    /// Drains the connections with these ids, so that new ones replace them.
     mutating func connectionsOutdated(_ ids: Set<Int>, waiting: Int, now: NIODeadline) -> [Action] {
         for index in self.connections.indices where ids.contains(self.connections[index].id) {
             self.connections[index].status = .draining
@@ -131,7 +128,7 @@ struct PoolStateMachine {
 
     /// Handles the closing of a connection. The next attempt to connect is delayed if the connection failed before it
     /// was confirmed, or if several consecutive connections closed soon after their start.
-    /// - Parameter isOrderly: `true` if the connection closed without a failure.
+    /// - Parameter isOrderly: Pass `true` if the connection closed without a failure.
     mutating func connectionClosed(
         _ id: Int,
         isOrderly: Bool,
@@ -163,7 +160,6 @@ struct PoolStateMachine {
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 
-    /// Closes the pool: it opens no more connections.
     mutating func close() { self.isClosing = true }
 
     // MARK: Decisions

@@ -6,17 +6,16 @@ package import PushSupport
 import PushTypes
 import Synchronization
 
-/// Selects the port of new connections for all senders to one push service. A failure of one sender counts for all.
-///
-/// While the fallback port is in use, it probes the first port with separate connections, which it closes after the TLS
-/// handshake.
+/// A selector of the port of new connections, for all senders to one push service. A failure of one sender counts for
+/// all. While the fallback port is in use, it probes the first port with separate connections, which it closes after
+/// the TLS handshake.
 package final class PortSelector: Sendable {
     private struct State {
         var fallback: PortFallback
         /// The observers by registration number. They are called when the first port works again.
         var observers: [Int: @Sendable () -> Void] = [:]
         var nextObserver = 0
-        /// The next probe of the first port; `nil` if none is planned. There is only one at a time.
+        /// The next probe of the first port, or `nil` if none is planned. There is only one at a time.
         var nextTry: Scheduled<Void>?
     }
 
@@ -30,8 +29,7 @@ package final class PortSelector: Sendable {
     private let isOnFallback: Gauge
     private let state: Mutex<State>
 
-    /// Creates a selector; `nil` for a push service without a fallback port.
-    ///
+    /// Creates a selector. Returns `nil` for a push service without a fallback port.
     /// - Parameter delay: The back-off between probes of the first port.
     /// - Throws: An error of swift-nio-ssl if additional trust roots are not PEM certificates.
     package init?(
@@ -52,11 +50,11 @@ package final class PortSelector: Sendable {
         self.state = Mutex(State(fallback: PortFallback(first: endpoint.port, second: second, delay: delay)))
     }
 
-    /// The push service with the port for the next connection. Each port has half of the time limit.
+    /// The push service with the port for the next connection. Each port has half of the time limit for connecting.
     var current: PushServiceEndpoint { self.endpoint(port: self.state.withLock { $0.fallback.port }) }
 
-    /// Records a failure to connect, and returns it in the form to report: a failure that may depend on the port is
-    /// lasting only once the other port has failed too.
+    /// Records a failure to connect, and returns it in the form to report. A failure that may depend on the port counts
+    /// as lasting only once the other port has failed too.
     func failed(_ failure: ConnectionError, port: Int) -> ConnectionError {
         guard failure.mayDependOnPort else { return failure }
         let allFailed = self.state.withLock { state in
@@ -72,7 +70,6 @@ package final class PortSelector: Sendable {
         return failure
     }
 
-    /// Records a connection that a sender has opened.
     func opened(_ port: Int) {
         switch self.state.withLock({ $0.fallback.opened(port, now: self.time.steady) }) {
         case nil: break
@@ -84,7 +81,8 @@ package final class PortSelector: Sendable {
         }
     }
 
-    /// Calls `observer` whenever the first port works again. Connections to the other port should drain then.
+    /// Registers a closure that is called whenever the first port works again. Connections to the other port should
+    /// then be replaced.
     /// - Returns: The number for ``removeObserver(_:)``.
     func addObserver(_ observer: @escaping @Sendable () -> Void) -> Int {
         self.state.withLock { state in

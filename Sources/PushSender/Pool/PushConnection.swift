@@ -4,14 +4,13 @@ import NIOTLS
 import PushTypes
 import PushWire
 
-/// One HTTP/2 connection to the push service. It passes bytes and time to its state machine, and performs its actions.
-///
-/// It takes work whenever it has free streams, and combines everything that one channel event causes into one write.
+/// One HTTP/2 connection to the push service, which passes bytes and the time to its state machine, and performs the
+/// resulting actions. It takes work whenever it has free streams, and combines everything that one channel event causes
+/// into one write.
 final class PushConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The interval between two checks of the deadlines.
     private static let tick: TimeAmount = .milliseconds(250)
     /// The maximum number of pushes that are started before their bytes are written.
     private static let maximumStart = 256
@@ -25,11 +24,11 @@ final class PushConnection: ChannelInboundHandler {
     private let limits: HTTP2ClientLimits
 
     private var context: ChannelHandlerContext?
-    /// The state machine; `nil` before the TLS handshake and after the connection has ended.
+    /// The state machine, or `nil` before the TLS handshake and after the connection has ended.
     private var stateMachine: HTTP2ClientStateMachine?
     private var ticker: RepeatedTask?
     private var providerToken: String?
-    /// The connection in the form to which the transmissions of its pushes refer; `nil` before the TLS handshake.
+    /// The description of the connection to which the transmissions of its pushes refer, or `nil` before the handshake.
     private var opened: OpenedConnection?
     private var failure: ConnectionError?
     private var hasEnded = false
@@ -41,7 +40,6 @@ final class PushConnection: ChannelInboundHandler {
     private var events: [HTTP2ClientEvent] = []
     private var tickets: [PushTicket] = []
     private var results: [SendResult] = []
-    /// `true` if the service has responded to a request.
     private var isConfirmed = false
 
     init(id: Int, authority: String, limits: HTTP2ClientLimits, delegate: any PushConnectionDelegate, logger: Logger) {
@@ -86,7 +84,6 @@ final class PushConnection: ChannelInboundHandler {
 
     // MARK: Called by the pool
 
-    /// Handles the connection's events, takes pushes from the pool if streams are free, and writes.
     func work() {
         // Nested calls end here, and are covered by the call in progress.
         guard !self.isWorking, self.stateMachine?.phase != nil else { return }
@@ -97,7 +94,7 @@ final class PushConnection: ChannelInboundHandler {
         self.isWorking = false
     }
 
-    /// Closes the connection after the outstanding responses have arrived, or immediately if it is not established yet.
+    /// Closes the connection after the outstanding responses have arrived, or immediately if it is not yet established.
     func drain() {
         if self.stateMachine?.phase == nil {
             self.isAbandoned = true
@@ -138,7 +135,7 @@ final class PushConnection: ChannelInboundHandler {
     }
 
     /// Writes the last bytes and closes the channel after the state machine has finished.
-    /// - Parameter cause: The failure that ended the connection; `nil` after an orderly end.
+    /// - Parameter cause: The failure that ended the connection, or `nil` after an orderly end.
     private func finished(_ cause: HTTP2RequestFailure?) {
         if cause == nil { self.failure = nil }
         if let cause, self.failure == nil {
@@ -151,7 +148,6 @@ final class PushConnection: ChannelInboundHandler {
         self.context?.close(promise: nil)
     }
 
-    /// Reports to the pool, once, that the connection has closed.
     private func end() {
         guard !self.hasEnded else { return }
         self.hasEnded = true
@@ -228,7 +224,7 @@ final class PushConnection: ChannelInboundHandler {
 }
 
 extension SocketAddress {
-    /// The address and the port as text; `nil` for a socket without them.
+    /// The address and the port as text, or `nil` for a socket without them.
     fileprivate var text: String? {
         guard let address = self.ipAddress, let port = self.port else { return nil }
         return address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
@@ -237,7 +233,7 @@ extension SocketAddress {
 
 /// Converts the state machine's events into outcomes.
 extension PushConnection {
-    /// The maximum number of refused streams, at which a push counts as not sent.
+    /// The number of times that the service may refuse the stream of a push. After that, the push counts as not sent.
     private static let maximumRefusals = 3
 
     private func handle(_ events: [HTTP2ClientEvent]) {
@@ -302,12 +298,12 @@ extension PushConnection {
     }
 }
 
-/// Calls a ``PushConnection`` from any thread.
+/// A handle that calls a ``PushConnection`` from any thread.
 struct ConnectionHandle: Sendable {
     private let eventLoop: any EventLoop
     private let connection: NIOLoopBound<PushConnection>
 
-    /// Creates a handle. Must be called on the connection's event loop.
+    /// Creates a handle. It must be called on the connection's event loop.
     init(_ connection: PushConnection, eventLoop: any EventLoop) {
         self.eventLoop = eventLoop
         self.connection = NIOLoopBound(connection, eventLoop: eventLoop)
@@ -318,24 +314,24 @@ struct ConnectionHandle: Sendable {
     func drain() { self.eventLoop.execute { self.connection.value.drain() } }
 }
 
-/// The owner of a ``PushConnection``, which calls the owner on the connection's event loop.
+/// The owner of a ``PushConnection``. The connection calls it on its event loop.
 protocol PushConnectionDelegate: AnyObject, Sendable {
     var wallTime: Timestamp { get }
-    /// Called when the service's settings have arrived, from which point the connection takes work.
+    /// Called when the service's settings have arrived. The connection then begins to take work.
     func connectionIsReady(_ id: Int)
     /// Appends up to `limit` pushes to send now, or fewer if other connections have a share. The connection is woken
     /// when there are more.
     func takeWork(_ id: Int, limit: Int, into tickets: inout [PushTicket])
-    /// Returns the provider token for requests now; `nil` if the connection authenticates with a certificate.
+    /// Returns the provider token for requests now, or `nil` if the connection authenticates with a certificate.
     /// - Throws: The error of the cryptography library if it cannot sign.
     func providerToken(_ id: Int) throws -> String?
     /// Called after the first response that does not end the connection.
     func connectionIsConfirmed(_ id: Int)
-    /// Called when the service has rejected a provider token as expired.
     func providerTokenExpired(_ id: Int, _ token: String)
-    /// Requeues pushes that the service did not process, to be sent on this connection or another.
+    /// Returns pushes that the service did not process to the queue, to be sent on this connection or another.
     func returnWork(_ tickets: [PushTicket], _ failure: Outcome.Failure)
-    /// Called when the connection takes no more work. `goAway` is `nil` if the service did not request that.
+    /// Called when the connection takes no more work. `goAway` is the frame with which the service requested that, or
+    /// `nil` if it did not.
     func connectionIsDraining(_ id: Int, _ goAway: GoAway?)
     /// Called when the connection has closed. The failure is `nil` after an orderly close.
     func connectionClosed(_ id: Int, _ failure: ConnectionError?)

@@ -10,12 +10,10 @@ final class SendBatch: Sendable {
         var connections: [OpenedConnection] = []
         var missing: Int
         var waiter: CheckedContinuation<SentPushes, Never>?
-        /// The positions of the pushes that are to be taken back.
         var recalled: Set<Int> = []
         /// The positions of recalled pushes that were taken back, because no connection had accepted them.
         var takenBack: Set<Int> = []
 
-        /// Returns the index of a connection, which is added if it is new.
         mutating func index(of connection: OpenedConnection) -> Int32 {
             if let index = self.connections.firstIndex(where: { $0 == connection }) { return Int32(clamping: index) }
             self.connections.append(connection)
@@ -24,9 +22,10 @@ final class SendBatch: Sendable {
     }
 
     let pushes: [Push]
-    /// Receives each outcome immediately, and no outcomes are kept; `nil` to keep the outcomes for ``sent``.
+    /// A closure that receives each outcome immediately, so that no outcomes are kept, or `nil` to keep the outcomes
+    /// for ``sent``.
     private let observer: (@Sendable ([SendResult]) -> Void)?
-    /// The pool in which the pushes wait; `nil` if they cannot be taken back.
+    /// The pool in which the pushes wait, or `nil` if they cannot be taken back.
     private let pool: ConnectionPool?
     let metrics: SenderMetrics
     private let beganAt = NIODeadline.now()
@@ -48,8 +47,8 @@ final class SendBatch: Sendable {
         self.state = Mutex(state)
     }
 
-    /// Records outcomes of pushes that had none yet. The last one resumes the caller.
-    /// - Parameter connection: The connection that carried the pushes; `nil` if there was none.
+    /// Records the outcomes of pushes that had none yet. The last outcome resumes the caller.
+    /// - Parameter connection: The connection that carried the pushes, or `nil` if there was none.
     func finish(_ results: some Collection<SendResult>, over connection: OpenedConnection? = nil) {
         self.metrics.count(results)
         // The observer is called before the count, whose completion ends the stream of results.
@@ -107,31 +106,31 @@ extension SendBatch: PushCall {
         return self.state.withLock { indices.subtracting($0.takenBack).count }
     }
 
-    /// Returns `true` for a push that is to be taken back.
     func isRecalled(_ index: Int) -> Bool { self.state.withLock { $0.recalled.contains(index) } }
 
-    /// Ends a push that is to be taken back and that no connection has accepted.
     func endTakenBack(_ index: Int) {
         _ = self.state.withLock { $0.takenBack.insert(index) }
         self.finish(CollectionOfOne(SendResult(index: index, outcome: .notSent(.takenBack))))
     }
 }
 
-/// The outcome of one push of a call.
+/// The outcome of one push of a call, with the position of the push.
 public struct SendResult: Hashable, Sendable {
-    /// The position of the push in the call's array.
+    /// The position of the push in the array that was passed to the call.
     public var index: Int
     public var outcome: Outcome
 }
 
-/// Collects the outcomes of several pushes, so that each batch receives all its outcomes at once.
+/// A collector of the outcomes of several pushes, so that each batch receives all of its outcomes in one call.
 struct ResultCollector {
     private var results: [SendResult]
     private var batch: SendBatch?
     private let connection: OpenedConnection?
 
-    /// Creates a collector. `memory` is an empty array whose memory is reused until ``finish()`` returns it.
-    /// `connection` has carried the pushes; `nil` if there was none.
+    /// Creates a collector.
+    /// - Parameters:
+    ///   - memory: An empty array whose memory is reused until ``finish()`` returns it.
+    ///   - connection: The connection that carried the pushes, or `nil` if there was none.
     init(_ memory: inout [SendResult], over connection: OpenedConnection?) {
         (self.results, self.connection) = ([], connection)
         swap(&self.results, &memory)

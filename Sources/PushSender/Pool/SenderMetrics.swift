@@ -2,11 +2,10 @@ import Metrics
 import NIOCore
 import PushTypes
 
-/// The metrics of a sender, for the program's swift-metrics backend.
-///
-/// `martlet_sender_outcomes` counts pushes by `outcome`. `martlet_sender_credential_expires` is a UNIX time in seconds
-/// for each `certificate`, by its common name. `martlet_sender_response` is the time from a request to its response.
-/// All have the dimension `service`, the push service's host, and the environment if it is known.
+/// The metrics of a sender, for the program's swift-metrics backend. `martlet_sender_outcomes` counts pushes by
+/// `outcome`. `martlet_sender_credential_expires` is a UNIX time in seconds for each `certificate`, by its common name.
+/// `martlet_sender_response` is the time from a request to its response. All have the dimension `service`, which is the
+/// host of the push service, and the environment if it is known.
 struct SenderMetrics: Sendable {
     private let accepted: Counter
     private let rejected: Counter

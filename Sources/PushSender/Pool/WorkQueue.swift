@@ -5,19 +5,18 @@ import PushTypes
 struct PushTicket {
     let batch: SendBatch
     let index: Int
-    /// The time after which the push no longer waits for a connection, and ends as ``Outcome/notSent(_:)``.
+    /// The time after which the push no longer waits for a connection, and its outcome is ``Outcome/notSent(_:)``.
     let deadline: NIODeadline
     /// The number of times that the service has refused the push's stream, which limits further attempts.
     var refusals = 0
-    /// The time at which the request was sent; in the past for a push that has not been sent.
+    /// The time at which the request was sent, or a time in the past if the push was not sent yet.
     var sentAt = NIODeadline.uptimeNanoseconds(0)
 
     var push: Push { self.batch.pushes[self.index] }
 }
 
-/// The queue of pushes that wait for a connection.
-///
-/// Calls are served round robin, so that a single push does not wait for a million others.
+/// The queue of pushes that wait for a connection. Calls are served in turn, so that a single push does not wait for a
+/// million others.
 struct WorkQueue {
     /// The waiting pushes of one call, or one push that a connection has returned.
     private struct Item {
@@ -43,7 +42,7 @@ struct WorkQueue {
 
     var isEmpty: Bool { self.count == 0 }
 
-    /// The earliest deadline of a waiting push; `nil` if none waits.
+    /// The earliest deadline of a waiting push, or `nil` if none waits.
     var firstDeadline: NIODeadline? { self.items.lazy.map(\.deadline).min() }
 
     mutating func append(_ batch: SendBatch, deadline: NIODeadline) {
@@ -52,7 +51,7 @@ struct WorkQueue {
         self.count += batch.pushes.count
     }
 
-    /// Inserts pushes that the service did not process at the front, except those that were recalled meanwhile.
+    /// Inserts pushes that the service did not process at the front of the queue, except those recalled meanwhile.
     ///
     /// A later recall finds the inserted pushes in the queue.
     /// - Returns: The recalled pushes, which were not inserted.
@@ -69,7 +68,6 @@ struct WorkQueue {
         return recalled
     }
 
-    /// Removes at most `limit` pushes of the next call, and appends them to `tickets`.
     mutating func take(_ limit: Int, into tickets: inout [PushTicket]) {
         guard limit > 0, var item = self.items.popFirst() else { return }
         switch item.pushes {
@@ -118,7 +116,6 @@ struct WorkQueue {
         return removed
     }
 
-    /// Removes and returns the pushes whose batch and deadline satisfy `shouldBeRemoved`.
     mutating func remove(where shouldBeRemoved: (SendBatch, NIODeadline) -> Bool) -> [PushTicket] {
         var kept = CircularBuffer<Item>()
         var removed: [PushTicket] = []

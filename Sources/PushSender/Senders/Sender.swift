@@ -4,7 +4,7 @@ package import PushSupport
 public import PushTypes
 public import ServiceLifecycle
 
-/// Sends pushes to one push service with one credential.
+/// A sender of pushes to one push service with one credential.
 ///
 /// Connections are opened when there is something to send, and kept open. Every push has exactly one ``Outcome``, and
 /// every wait has a timeout. A push that the service did not process is sent again on another connection.
@@ -13,13 +13,12 @@ public import ServiceLifecycle
 public final class Sender: NotificationSender, Service {
     private let pool: ConnectionPool
 
-    /// Creates a sender. It connects when there is something to send.
-    ///
+    /// Creates a sender, which connects when there is something to send.
     /// - Parameters:
     ///   - endpoint: The push service, for example ``PushServiceEndpoint/apple(_:port:)``.
     ///   - credential: A signing key or a certificate.
     ///   - configuration: The limits and timeouts.
-    ///   - logger: The logger for changes of connections. Device tokens are never logged in full.
+    ///   - logger: The logger for opened and closed connections. Device tokens are never logged in full.
     /// - Throws: ``CredentialError`` for a certificate that has expired or belongs to the other environment, or an
     ///   error of swift-nio-ssl if the endpoint's additional trust roots are not PEM certificates.
     public convenience init(
@@ -38,11 +37,11 @@ public final class Sender: NotificationSender, Service {
     }
 
     /// Creates a sender that reads the time from `time`.
-    ///
     /// - Parameters:
-    ///   - environment: The environment in the labels of metrics; `nil` for the endpoint's environment.
-    ///   - ports: The port selector that it shares with other senders; `nil` to create one.
-    ///   - observer: Receives failures to connect and successes (``ConnectionObserver``); `nil` to report nothing.
+    ///   - environment: The environment in the labels of metrics, or `nil` for the endpoint's environment.
+    ///   - ports: The port selector that it shares with other senders, or `nil` to create one.
+    ///   - observer: A function that receives failures and successes of connecting (``ConnectionObserver``), or `nil`
+    ///     to report nothing.
     package init(
         to endpoint: PushServiceEndpoint,
         credential: PushCredential,
@@ -71,21 +70,20 @@ public final class Sender: NotificationSender, Service {
         Task { await pool.close() }
     }
 
-    /// Sends one push and returns its outcome.
-    ///
-    /// If the calling task is cancelled, a push that is still waiting for a connection ends as ``Outcome/notSent(_:)``.
+    /// Sends one push and returns its outcome. If the calling task is cancelled, a push that is still waiting for a
+    /// connection ends as ``Outcome/notSent(_:)``.
     public func send(_ push: Push) async -> Outcome {
         await self.send([push]).first ?? .notSent(.init("the push has no outcome"))
     }
 
     /// Sends pushes and returns their outcomes in the same order.
     ///
-    /// Sending an array costs one hop to each connection's event loop. The pushes wait in the array until a connection
-    /// has a free stream. The caller is suspended meanwhile, which provides the back-pressure.
+    /// Sending an array costs one hop to the event loop of each connection. The pushes wait in the array until a
+    /// connection has a free stream, and the caller is suspended meanwhile, so that it cannot send faster than the
+    /// service allows.
     public func send(_ pushes: [Push]) async -> [Outcome] { await self.follow(pushes).outcomes }
 
     /// Sends one broadcast and returns its outcome, in which ``Outcome/Accepted/id`` is the `apns-request-id` header.
-    ///
     /// Broadcasts share the connections of pushes. A retry after ``Outcome/unknown(_:)`` may show the broadcast twice.
     public func broadcast(_ broadcast: Broadcast) async -> Outcome { await self.send(Push(broadcast)) }
 
@@ -106,9 +104,8 @@ public final class Sender: NotificationSender, Service {
         }
     }
 
-    /// Sends pushes and returns their outcomes as they arrive, each with the index of its push.
-    ///
-    /// If the iteration ends early, the pushes that are still waiting for a connection are not sent.
+    /// Sends pushes and returns their outcomes as they arrive, each with the index of its push. If the iteration ends
+    /// early, the pushes that are still waiting for a connection are not sent.
     public func results(of pushes: [Push]) -> AsyncStream<SendResult> {
         let (stream, continuation) = AsyncStream.makeStream(of: SendResult.self)
         guard !pushes.isEmpty else {
@@ -138,13 +135,13 @@ public final class Sender: NotificationSender, Service {
     /// The current state of the sender's connections and queue.
     public var statistics: SenderStatistics { self.pool.statistics }
 
-    /// Waits for graceful shutdown or cancellation, then closes the sender. Sending also works without it.
+    /// Waits for graceful shutdown or cancellation, then closes the sender. Pushes can also be sent without this call.
     public func run() async throws {
         try? await gracefulShutdown()
         await self.close()
     }
 
-    /// Drains the sender and closes its connections.
+    /// Closes the sender's connections after their outstanding responses have arrived.
     ///
     /// Pushes that wait for a connection end as ``Outcome/notSent(_:)``. Pushes without a response within
     /// ``SenderConfiguration/drainTimeout`` end as ``Outcome/unknown(_:)``.

@@ -5,11 +5,10 @@ package import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Keeps one sender for each app, environment, credential and lane: a ``Sender``, or a ``BinaryTransport`` for a
-/// credential that uses the binary protocol.
-///
-/// A connection belongs to one team (reference 1.11). Apps of one team do not share connections either: an app whose
-/// pushes get no responses would occupy the streams of the others.
+/// A pool with one sender for each app, environment, credential and lane (``SenderLane``). It is a ``Sender``, or a
+/// ``BinaryTransport`` for a credential that uses the binary protocol. A connection belongs to one team (reference
+/// 1.11). Apps of one team do not share connections either, because an app whose pushes receive no responses would
+/// occupy the streams of the others.
 package final class SenderPool: SenderSource, Service {
     private struct Key: Hashable {
         var app: Int64
@@ -39,7 +38,6 @@ package final class SenderPool: SenderSource, Service {
 
     private let endpoints: [PushEnvironment: PushServiceEndpoint]
     private let configuration: SenderConfiguration
-    /// The port selector of each push service that has two ports, shared by all apps.
     private let ports: [PushEnvironment: PortSelector]
     private let time: any TimeSource
     private let logger: Logger
@@ -50,9 +48,8 @@ package final class SenderPool: SenderSource, Service {
     private let observer = Mutex<AppConnectionObserver?>(nil)
 
     /// Creates a pool without connections.
-    ///
     /// - Parameters:
-    ///   - endpoints: The push service of each environment. For an omitted environment, Apple's service is used.
+    ///   - endpoints: The push service of each environment. For an environment without one, Apple's service is used.
     ///   - legacy: The legacy services, for credentials whose transport is binary.
     /// - Throws: An error of swift-nio-ssl if additional trust roots are not PEM certificates.
     package init(
@@ -73,7 +70,8 @@ package final class SenderPool: SenderSource, Service {
         (self.time, self.logger) = (time, logger)
     }
 
-    /// Returns the app's sender for the lane, which the first call creates. Throws if the credential cannot be used.
+    /// Returns the app's sender for the lane, which the first call creates.
+    /// - Throws: An error if the credential cannot be used.
     package func sender(
         for credential: PushCredential,
         app: Int64,
@@ -106,8 +104,9 @@ package final class SenderPool: SenderSource, Service {
         }
     }
 
-    /// Creates the sender for a certificate that uses the binary protocol. Throws ``LegacyServiceMissing`` if the
-    /// environment has no address for it, or ``CredentialError``.
+    /// Creates the sender for a certificate that uses the binary protocol.
+    /// - Throws: ``LegacyServiceMissing`` if the environment has no address for it, or ``CredentialError`` if the
+    ///   certificate cannot be used.
     private func binaryTransport(
         _ certificate: ClientCertificate,
         _ environment: PushEnvironment,
@@ -173,7 +172,8 @@ package final class SenderPool: SenderSource, Service {
 
     package func observe(_ observer: @escaping AppConnectionObserver) { self.observer.withLock { $0 = observer } }
 
-    /// Removes the app's senders with the credential. Each one drains once no page uses it any more.
+    /// Removes the app's senders with the credential. Each one closes its connections once no page of recipients uses
+    /// it any more.
     package func retire(_ credential: PushCredential, app: Int64, environment: PushEnvironment) {
         let identity = credential.identity
         // The senders are released after the lock.
@@ -194,7 +194,6 @@ package final class SenderPool: SenderSource, Service {
         await self.close()
     }
 
-    /// Drains all senders and closes their connections.
     package func close() async {
         let senders = self.senders.withLock { senders in
             defer { senders = [:] }

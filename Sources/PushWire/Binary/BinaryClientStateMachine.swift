@@ -1,14 +1,15 @@
 package import NIOCore
 package import PushTypes
 
-/// Decides the final state of each notification that a provider sends over the binary protocol (reference 5.3).
+/// A state machine without I/O that decides the final state of each notification that a provider sends over the binary
+/// protocol (reference 5.3).
 ///
 /// The server confirms nothing. An error packet implies the outcome of all notifications written before and after the
 /// one that it names. The state machine numbers notifications, retains the latest written ones, and determines exactly
 /// one final state for each. It serves one connection after another.
 ///
-/// Every event returns the actions to perform, in order; an event without a consequence returns an empty array. Time is
-/// passed in: the owner calls ``tick(now:)`` at ``nextDeadline``.
+/// The method for an event returns the actions to perform, in order, or an empty array if there are none. The state
+/// machine has no clock: the owner calls ``tick(now:)`` at ``nextDeadline``.
 package struct BinaryClientStateMachine: ~Copyable, Sendable {
     package struct Limits: Hashable, Sendable {
         /// The maximum number of retained written notifications. Beyond it, the oldest counts as accepted. Default
@@ -27,7 +28,8 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
 
     /// The final state of one notification.
     package enum FinalState: Hashable, Sendable {
-        /// The notification counts as accepted: no error packet named it, or an earlier one, within the quiet period.
+        /// The notification counts as accepted, because no error packet named it or an earlier notification within
+        /// ``Limits/quiet``.
         case accepted
         /// The notification was rejected by the server, or by this state machine before it was written.
         case failed(BinaryStatus)
@@ -44,13 +46,13 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
         case withdrawn
         /// The notification was not sent because ``Limits/waiting`` notifications were already waiting.
         case queueFull
-        /// The notification was discarded with all others, because the server rejected the connection or its
+        /// The notification was discarded like all others, because the server rejected the connection or its
         /// certificate.
         case connectionRejected(BinaryStatus)
     }
 
     package enum Unknown: Hashable, Sendable {
-        /// The outcome is unknown because the connection was closed without an error packet.
+        /// The outcome is unknown because the server closed the connection without an error packet.
         case connectionLost
         /// The outcome is unknown because an error packet named no notification, or one that is no longer retained.
         case unknownIdentifier(BinaryErrorResponse)
@@ -60,11 +62,11 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
 
     package enum Action: Hashable, Sendable {
         case write(BinaryNotification)
-        /// Report the final state of a notification. This happens exactly once for each notification.
+        /// Report the final state of a notification. The state machine reports each notification exactly once.
         case finished(identifier: UInt32, FinalState)
         /// Report that an error packet arrived after the quiet period. It shows that `count` notifications were
-        /// reported as accepted although they were not. Those after the named one are written again, unless the
-        /// connection is at fault.
+        /// reported as accepted although they were not. Those after the one that the packet names are written again,
+        /// unless the connection is at fault.
         case lateError(count: Int, BinaryStatus)
         /// Close the connection. Nothing more is written to it, and further bytes from it are ignored.
         case close(CloseReason)
@@ -80,10 +82,10 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     private struct Entry: Sendable {
         var notification: BinaryNotification
         var deadline: Timestamp
-        /// The time at which the operating system accepted the last byte of the notification; `nil` until then.
+        /// The time at which the operating system accepted the last byte of the notification, or `nil` before that.
         var writtenAt: Timestamp?
-        /// `true` once the final state of the notification was reported. The notification is still retained, because a
-        /// late error packet may require writing it again.
+        /// A Boolean value that indicates whether the final state of the notification was reported. The notification is
+        /// still retained then, because a late error packet may require writing it again.
         var isFinished = false
     }
 
@@ -96,8 +98,8 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     private var finishedCount = 0
     private var received = ByteBuffer()
     package private(set) var isConnected = false
-    /// The number of consecutive connections and connection attempts that failed; 0 once a notification is accepted, or
-    /// rejected on its own.
+    /// The number of consecutive connections and connection attempts that failed. It is reset to 0 when a notification
+    /// is accepted, or rejected without the connection being at fault.
     package private(set) var failures = 0
 
     /// Creates a state machine whose first notification has the identifier after `lastIdentifier`.
@@ -105,22 +107,23 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
         (self.command, self.limits, self.lastIdentifier) = (command, limits, lastIdentifier)
     }
 
-    /// The number of notifications that can currently be submitted.
+    /// The number of further notifications that ``submit(_:now:)`` currently accepts.
     package var remainingCapacity: Int { max(0, self.limits.waiting - self.waiting.count) }
 
-    /// `true` if notifications wait to be written while there is no connection.
+    /// A Boolean value that indicates whether notifications wait to be written while there is no connection.
     package var needsConnection: Bool { !self.isConnected && !self.waiting.isEmpty }
 
-    /// `true` if every notification has its final state.
+    /// A Boolean value that indicates whether every notification has its final state.
     package var isSettled: Bool { self.waiting.isEmpty && self.finishedCount == self.written.count }
 
-    /// `true` if a notification on this connection counts as accepted, so that the server evidently reads.
+    /// A Boolean value that indicates whether a notification on this connection counts as accepted, so that the server
+    /// evidently reads.
     package var hasAcceptedNotification: Bool { self.finishedCount > 0 }
 
-    /// The identifier of the next notification. After the highest value it skips 0, which names no notification.
+    /// The identifier of the next notification. After the highest value, it skips 0, which names no notification.
     package var nextIdentifier: UInt32 { self.lastIdentifier == .max ? 1 : self.lastIdentifier &+ 1 }
 
-    /// The time at which ``tick(now:)`` must be called; `nil` if there is no deadline.
+    /// The time at which ``tick(now:)`` must be called, or `nil` if no notification has a deadline.
     package var nextDeadline: Timestamp? {
         let oldest = self.written.dropFirst(self.finishedCount).first
         let settled = oldest.map { $0.writtenAt?.advanced(by: self.limits.quiet) ?? $0.deadline }
@@ -130,10 +133,8 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
 
 /// The events from the caller, and from the writing of notifications.
 extension BinaryClientStateMachine {
-    /// Queues a notification under ``nextIdentifier``.
-    ///
-    /// A notification that the server would certainly reject fails here, because an error packet would cost the
-    /// connection (reference 5.3.5).
+    /// Queues a notification with the identifier ``nextIdentifier``. A notification that the server would certainly
+    /// reject fails here, because the server would close the connection after an error packet (reference 5.3.5).
     package mutating func submit(_ notification: BinaryNotification, now: Timestamp) -> [Action] {
         let identifier = self.nextIdentifier
         self.lastIdentifier = identifier
@@ -147,7 +148,7 @@ extension BinaryClientStateMachine {
         return []
     }
 
-    /// Withdraws those of the given notifications that have not been written yet. The others are not affected.
+    /// Withdraws those of the given notifications that have not been written yet. The others continue.
     package mutating func withdraw(_ identifiers: Set<UInt32>) -> [Action] {
         var actions: [Action] = []
         self.waiting.removeAll { entry in
@@ -165,14 +166,13 @@ extension BinaryClientStateMachine {
         return unfinished.map { .finished(identifier: $0.notification.identifier, .notSent(.timedOut)) }
     }
 
-    /// The identifier of the notification that ``nextWrite(now:)`` returns next; `nil` if there is none.
+    /// The identifier of the notification that ``nextWrite(now:)`` returns next, or `nil` if there is none.
     package var nextToWrite: UInt32? { self.isConnected ? self.waiting.first?.notification.identifier : nil }
 
-    /// Returns the action to write the next notification; empty if there is none. If the oldest written notification is
-    /// dropped to make room, its final state precedes the action.
-    ///
-    /// The owner calls it while the connection is writable, and calls ``written(through:now:)`` once the operating
-    /// system has accepted the bytes.
+    /// Returns the action that writes the next notification, or no action if there is none. If the oldest written
+    /// notification is dropped to make room, the report of its final state precedes the action. The owner calls this
+    /// method while the connection is writable, and then calls ``written(through:now:)`` once the operating system has
+    /// accepted the bytes.
     package mutating func nextWrite(now: Timestamp) -> [Action] {
         guard self.isConnected, let next = self.waiting.first else { return [] }
         var actions: [Action] = []
@@ -191,7 +191,7 @@ extension BinaryClientStateMachine {
         return actions + [.write(next.notification)]
     }
 
-    /// Starts the quiet period of all notifications up to `identifier`, whose bytes the operating system has accepted.
+    /// Starts the quiet period of all notifications up to `identifier`, because the operating system accepted them.
     package mutating func written(through identifier: UInt32, now: Timestamp) {
         guard self.isConnected, let last = self.position(of: identifier) else { return }
         for index in self.written.indices.prefix(last + 1).reversed() {
@@ -208,14 +208,15 @@ extension BinaryClientStateMachine {
         self.received.clear()
     }
 
-    /// Queues all notifications again, because connecting failed, or ended before the server could read.
+    /// Queues all notifications again, because the connection could not be opened, or ended before the server read any.
     package mutating func connectionFailed() {
         self.failures &+= 1
         self.isConnected = false
         self.writeAgain(Array(self.written))
     }
 
-    /// Finishes the notifications on a connection closed without an error packet. Any may have been processed.
+    /// Finishes the notifications on a connection that was closed without an error packet. The server may have
+    /// processed any of them.
     package mutating func connectionClosed() -> [Action] {
         guard self.isConnected else { return [] }
         // The server may close an idle connection (reference 5.3.8), which is not a failure.
@@ -300,7 +301,8 @@ extension BinaryClientStateMachine {
         return actions
     }
 
-    /// Drops all written notifications, and queues `entries` first, in their order and with their identifiers.
+    /// Drops all written notifications, and puts `entries` at the front of the queue, in their order and with their
+    /// identifiers.
     private mutating func writeAgain(_ entries: [Entry]) {
         self.written.removeAll(keepingCapacity: true)
         self.finishedCount = 0

@@ -7,7 +7,7 @@ package struct BinaryErrorResponse: Error, Hashable, Sendable {
     package static let command: UInt8 = 8
 
     package var status: BinaryStatus
-    /// The identifier of the notification at fault; 0 if the server does not know it.
+    /// The identifier of the notification at fault, or 0 if the server does not know it.
     package var identifier: UInt32
 
     package init(status: BinaryStatus, identifier: UInt32 = 0) { (self.status, self.identifier) = (status, identifier) }
@@ -19,8 +19,8 @@ package struct BinaryErrorResponse: Error, Hashable, Sendable {
         package init(command: UInt8) { self.command = command }
     }
 
-    /// Consumes one packet from the front of `buffer`. Returns `nil` while it is incomplete. Throws if the buffer
-    /// begins with another command.
+    /// Consumes one packet from the front of `buffer`. Returns `nil` while it is incomplete.
+    /// - Throws: ``Malformed`` if the buffer begins with another command.
     package static func read(from buffer: inout ByteBuffer) throws(Malformed) -> BinaryErrorResponse? {
         guard let command = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self) else { return nil }
         guard command == Self.command else { throw Malformed(command: command) }
@@ -37,14 +37,14 @@ package struct BinaryErrorResponse: Error, Hashable, Sendable {
     }
 }
 
-/// The status in an error packet (reference 5.2). A byte that has no name here keeps its value.
+/// The status in an error packet (reference 5.2). A byte without a name in this type keeps its value.
 package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let noErrors = Self(rawValue: 0)
-    /// The server failed. The same notification may be sent again.
+    /// The status for a failure of the server. The same notification may be sent again.
     package static let processingError = Self(rawValue: 1)
     package static let missingDeviceToken = Self(rawValue: 2)
     package static let missingTopic = Self(rawValue: 3)
@@ -53,24 +53,24 @@ package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
     package static let invalidTopicSize = Self(rawValue: 6)
     package static let invalidPayloadSize = Self(rawValue: 7)
     package static let invalidToken = Self(rawValue: 8)
-    /// The server is shutting down. The identifier in the packet is that of the last accepted notification.
+    /// The status for a shutdown of the server. The identifier in the packet is that of the last accepted notification.
     package static let shutdown = Self(rawValue: 10)
     package static let protocolError = Self(rawValue: 128)
     package static let unknown = Self(rawValue: 255)
 
-    /// The scope of the fault that a status reports.
+    /// The scope of the fault that a status reports: what would fail again.
     package enum Scope: Hashable, Sendable {
-        /// No error: the identified notification was accepted.
+        /// The scope of a status without an error: the identified notification was accepted.
         case none
-        /// The server failed, so the identified notification may be sent again.
+        /// The scope of a failure of the server: the identified notification may be sent again.
         case server
-        /// The certificate or the connection is at fault, so every other notification would be rejected as well.
+        /// The scope of a fault of the certificate or the connection: any other notification would be rejected too.
         case connection
-        /// Only the identified notification is at fault. The client writes the later ones again.
+        /// The scope of a fault of the identified notification only: the client writes the later ones again.
         case notification
     }
 
-    /// The scope of the reported fault. It determines which notifications the client writes again.
+    /// The scope of the fault that the status reports. It determines which notifications the client writes again.
     package var scope: Scope {
         switch self {
         case .noErrors, .shutdown: .none
@@ -80,7 +80,7 @@ package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// The description in reference 5.2. A status without a description reads like `status 9`.
+    /// The description of the status in reference 5.2, or a text such as `status 9` if there is none.
     package var text: String {
         switch self {
         case .noErrors: "no errors"

@@ -1,12 +1,12 @@
 package import NIOCore
 package import PushTypes
 
-/// A notification and its format on the wire (reference 5.1).
+/// A notification with its encoding in the binary protocol (reference 5.1).
 package struct BinaryFrame: Hashable, Sendable {
-    /// The accepted token lengths in bytes. No shorter token was ever issued, and the protocol allows no longer ones.
+    /// The accepted token lengths in bytes. No shorter token was ever issued, and the protocol allows no longer one.
     package static let tokenLengths = 32...100
-    /// The maximum length of a frame that is read, in bytes. It is twice the legal length, so that the error packet for
-    /// a payload that is slightly too long can still name its notification.
+    /// The maximum length of a frame that is read, in bytes. It is twice the legal length, so that a notification with
+    /// a payload that is slightly too long can still be read and named in an error packet.
     package static let maximumFrameLength = 8192
 
     package var command: BinaryCommand
@@ -22,7 +22,8 @@ package struct BinaryFrame: Hashable, Sendable {
         return buffer
     }
 
-    /// Appends the encoded frame. A token or payload over 65,535 bytes is truncated; ``validationError`` reports it.
+    /// Appends the encoded frame. A token or payload over 65,535 bytes is truncated, but ``validationError`` reports
+    /// this.
     package func write(to buffer: inout ByteBuffer) {
         switch self.command {
         case .simple:
@@ -36,7 +37,7 @@ package struct BinaryFrame: Hashable, Sendable {
         }
     }
 
-    /// The status with which a server rejects this notification without looking up the token; `nil` if it is valid.
+    /// The status with which a server rejects this notification without looking up the token, or `nil` if it is valid.
     package var validationError: BinaryStatus? {
         Self.error(tokenLength: self.notification.token.count)
             ?? Self.error(payloadLength: self.notification.payload.readableBytes, command: self.command)
@@ -93,13 +94,13 @@ private enum BinaryItem: UInt8 {
 extension BinaryFrame {
     /// Consumes one frame from the front of `buffer`. Returns `nil` while the frame is incomplete.
     ///
-    /// A frame that is too long is rejected as soon as its length is known, so a caller never buffers more than
-    /// ``maximumFrameLength`` and the header. After an error the connection must be closed, because the start of the
+    /// A frame that is too long is rejected as soon as its length is known, so that a caller never buffers more than
+    /// ``maximumFrameLength`` and the header. After an error, the connection must be closed, because the start of the
     /// next frame is unknown.
     /// - Parameters:
-    ///   - isLenient: `true` to allow payloads as long as those of command 2 in commands 0 and 1, on which some clients
-    ///     rely.
-    ///   - allowsAnyPriority: `true` to treat a priority other than 5 and 10 as absent; `false` to reject it.
+    ///   - isLenient: Pass `true` to allow payloads as long as those of command 2 in commands 0 and 1, on which some
+    ///     clients rely.
+    ///   - allowsAnyPriority: Pass `true` to treat a priority other than 5 and 10 as absent instead of rejecting it.
     /// - Throws: The error packet that the server has to send (reference 5.2).
     package static func read(
         from buffer: inout ByteBuffer,
@@ -120,7 +121,8 @@ extension BinaryFrame {
         return BinaryFrame(command: command, notification: notification)
     }
 
-    /// Reads the rest of a frame of command 1, with the maximum payload length of `limit`; `nil` if it is incomplete.
+    /// Reads the rest of a frame of command 1. Returns `nil` if it is incomplete.
+    /// - Parameter limit: The command whose maximum payload length applies.
     private static func readEnhanced(
         _ limit: BinaryCommand,
         from buffer: inout ByteBuffer
@@ -152,10 +154,9 @@ extension BinaryFrame {
         return BinaryNotification(token: token, payload: payload, identifier: identifier)
     }
 
-    /// Returns the error packet for a frame that is cut off by the end of the connection. It names the notification if
-    /// the identifier has arrived.
-    ///
-    /// Returns `nil` for command 0, which gets no error packet (reference 5.3.3), and for an empty buffer.
+    /// Returns the error packet for a frame that is incomplete at the end of the connection. It names the notification
+    /// if the identifier has arrived. Returns `nil` for command 0, for which there is no error packet (reference
+    /// 5.3.3), and for an empty buffer.
     package static func unfinished(_ buffer: ByteBuffer) -> BinaryErrorResponse? {
         var rest = buffer
         switch rest.readInteger(as: UInt8.self).flatMap(BinaryCommand.init(rawValue:)) {
@@ -187,7 +188,8 @@ private struct BinaryItemReader {
     private var expiration: ByteBuffer?
     private var priority: ByteBuffer?
 
-    /// Consumes the next item. Throws for an item that extends beyond the frame, and for a repeated item.
+    /// Consumes the next item.
+    /// - Throws: The error packet for an item that extends beyond the frame, or for a repeated item.
     mutating func readItem(from frame: inout ByteBuffer) throws(BinaryErrorResponse) {
         guard let id = frame.readInteger(as: UInt8.self),
             let value = frame.readLengthPrefixedSlice(as: UInt16.self)
@@ -202,7 +204,8 @@ private struct BinaryItemReader {
         }
     }
 
-    /// Returns the notification that the items form. Throws for a missing item, a wrong size and an unknown priority.
+    /// Returns the notification that the items form.
+    /// - Throws: The error packet for a missing item, a wrong size or an unknown priority.
     func notification(allowsAnyPriority: Bool) throws(BinaryErrorResponse) -> BinaryNotification {
         if self.identifier != nil, Self.integer(self.identifier) == nil { throw self.error(.protocolError) }
         if let status = BinaryFrame.error(tokenLength: self.token?.readableBytes ?? 0)
@@ -250,13 +253,13 @@ private struct BinaryItemReader {
 /// certificate.
 package struct BinaryNotification: Hashable, Sendable {
     package var token: [UInt8]
-    /// The JSON payload, as bytes.
     package var payload: ByteBuffer
-    /// The identifier by which an error packet names the notification; 0 for none.
+    /// The identifier by which an error packet names the notification, or 0 for none.
     package var identifier: UInt32
-    /// The expiration in UNIX seconds. 0 means *do not store*; `nil` means that the field is absent.
+    /// The expiration in UNIX seconds. It is 0 for a notification that is not stored, and `nil` if the field is absent.
     package var expiration: UInt32?
-    /// ``Priority/immediate`` or ``Priority/powerAware``; `nil` if the field is absent, which means immediate.
+    /// The priority, which is ``Priority/immediate`` or ``Priority/powerAware``. It is `nil` if the field is absent,
+    /// which means immediate.
     package var priority: Priority?
 
     package init(
@@ -270,9 +273,9 @@ package struct BinaryNotification: Hashable, Sendable {
         (self.expiration, self.priority) = (expiration, priority)
     }
 
-    /// Converts a notification. The binary protocol has no fields for its collapse id, push type and topic.
-    ///
-    /// An expiration after 2106 becomes the last representable second. Priority 1, which is not supported, becomes 5.
+    /// Converts a push notification to one of the binary protocol. The binary protocol has no fields for its collapse
+    /// id, push type and topic. An expiration after 2106 becomes the last representable second. Priority 1, which is
+    /// not supported, becomes 5.
     package init(_ notification: PushNotification, to token: DeviceToken) {
         self.init(token: token.bytes, payload: notification.payload)
         switch notification.expiration {

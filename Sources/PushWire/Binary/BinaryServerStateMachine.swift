@@ -1,17 +1,17 @@
 package import NIOCore
 package import PushTypes
 
-/// Decides how the server's side of one connection of the binary protocol proceeds (reference 5).
+/// A state machine without I/O for the server's side of one connection of the binary protocol (reference 5).
 ///
 /// Accepted notifications get no response. An error packet therefore implies that all notifications before the named
-/// one were accepted, and that all later ones were discarded. The packet is delayed until each earlier notification is
-/// settled, and no notification is read after the first one that failed.
+/// one were accepted, and that all later ones were discarded. The packet is delayed until it is known whether each
+/// earlier notification was accepted, and no notification is read after the first one that failed.
 ///
-/// Every event returns the actions to perform, in order. Time is passed in: the owner calls ``tick(now:)`` at
-/// ``nextDeadline``.
+/// The method for an event returns the actions to perform, in order. The state machine has no clock: the owner calls
+/// ``tick(now:)`` at ``nextDeadline``.
 package struct BinaryServerStateMachine: ~Copyable, Sendable {
     package struct Limits: Hashable, Sendable {
-        /// The maximum number of notifications in flight. No bytes are read while it is reached. Default 500.
+        /// The maximum number of notifications in flight. While it is reached, no bytes are read. Default 500.
         package var inFlight = 500
         /// The maximum number of received bytes that wait while ``inFlight`` is reached. More bytes end the connection.
         /// Default 8 MiB.
@@ -24,40 +24,41 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         /// The maximum time between two notifications. Default 24 h, because a client does not notice that
         /// notifications written to a closed connection are lost (reference 5.3.8).
         package var idle: Duration = .seconds(24 * 3600)
-        /// The maximum time for which a notification may be in flight. Then it is rejected with a processing error.
-        /// Default 30 s.
+        /// The maximum time for which a notification may be in flight. After that, it is rejected with a processing
+        /// error. Default 30 s.
         package var settlement: Duration = .seconds(30)
-        /// The maximum time for which a notification may be in flight during a shutdown. Default 5 s.
+        /// The maximum time for which a shutdown waits for the notifications in flight. Default 5 s.
         package var shutdown: Duration = .seconds(5)
         /// The time for which the client's bytes are discarded after the error packet, before the connection is closed.
         /// Default 2 s.
         package var drain: Duration = .seconds(2)
-        /// `true` to allow 2,048 bytes of payload in commands 0 and 1, as in command 2, instead of 256. Default false.
+        /// A Boolean value that indicates whether a payload in commands 0 and 1 may have 2,048 bytes, as in command 2,
+        /// instead of 256. Default false.
         package var isLenient = false
-        /// `true` to treat a priority other than 5 and 10 as absent instead of malformed. Default false.
+        /// A Boolean value that indicates whether a priority other than 5 and 10 is treated as absent instead of
+        /// malformed. Default false.
         package var allowsAnyPriority = false
 
         package init() {}
     }
 
     package enum Action: Hashable, Sendable {
-        /// Process the notification if it is still in flight (``isInFlight(_:)``): submit it, or call
+        /// Process the notification if it is still in flight (``isInFlight(_:)``). Submit it, or call
         /// ``accepted(ticket:now:)`` or ``rejected(ticket:status:now:)``.
         case submit(ticket: UInt32, BinaryNotification)
         /// Write the packet, if any, in one piece and close the write side. Continue to read until ``close``.
         case finish(BinaryErrorResponse?)
-        /// Close the connection.
         case close
-        /// Log the malformed bytes that end the connection. The client does not always get an error packet for them.
+        /// Log the malformed bytes that end the connection. The client may receive no error packet for them.
         case report(MalformedNotification)
     }
 
     /// A description of bytes from the client that are not a notification.
     package struct MalformedNotification: Hashable, Sendable {
         package var status: BinaryStatus
-        /// The first byte of the notification; `nil` if none arrived.
+        /// The first byte of the notification, or `nil` if none arrived.
         package var command: UInt8?
-        /// `true` if the client gets an error packet for the bytes.
+        /// A Boolean value that indicates whether the client gets an error packet for the bytes.
         package var isAnswered: Bool
 
         package init(status: BinaryStatus, command: UInt8?, isAnswered: Bool) {
@@ -67,16 +68,16 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
 
     /// A notification that was read from the connection. It is retained until it and all earlier ones are accepted.
     private struct Entry: Sendable {
-        /// The identifier; `nil` for a notification of command 0, which has none.
+        /// The identifier, or `nil` for a notification of command 0, which has none.
         var identifier: UInt32?
         var deadline: Timestamp
         var isAccepted = false
     }
 
-    /// The way in which the connection ends once all earlier notifications are settled.
+    /// The way in which the connection ends once it is known whether all earlier notifications were accepted.
     private enum Ending: Hashable, Sendable {
         case packet(BinaryErrorResponse?, cause: MalformedNotification? = nil)
-        /// End with an error packet that names the last accepted notification, because the server is shutting down.
+        /// An end with an error packet that names the last accepted notification, because the server is shutting down.
         case shutdown(deadline: Timestamp)
     }
 
@@ -93,9 +94,9 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
     private var entries = CircularBuffer<Entry>()
     /// The ticket of the first entry. Tickets are consecutive.
     private var firstTicket: UInt32 = 0
-    /// The identifier of the last accepted notification; `nil` for none, and instead of 0 (reference 5.3.5).
+    /// The identifier of the last accepted notification, or `nil` if there is none or it is 0 (reference 5.3.5).
     private var lastAccepted: UInt32?
-    /// The time by which the client must have sent bytes; `nil` while the client is not expected to send.
+    /// The time by which the client must have sent bytes, or `nil` while the client is not expected to send.
     private var silenceDeadline: Timestamp?
     private var isInputClosed = false
 
@@ -104,8 +105,8 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         self.silenceDeadline = now.advanced(by: limits.firstByte)
     }
 
-    /// `true` if the owner should read from the connection: not while too many notifications are in flight, but always
-    /// once received bytes are discarded.
+    /// A Boolean value that indicates whether the owner should read from the connection. It is `false` while too many
+    /// notifications are in flight, and `true` once received bytes are discarded.
     package var wantsBytes: Bool {
         switch self.state {
         case .open: self.hasCapacity
@@ -114,7 +115,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         }
     }
 
-    /// The time at which ``tick(now:)`` must be called; `nil` once the connection is closed.
+    /// The time at which ``tick(now:)`` must be called, or `nil` once the connection is closed.
     package var nextDeadline: Timestamp? {
         switch self.state {
         case .open: [self.entries.first?.deadline, self.silenceDeadline].compactMap { $0 }.min()
@@ -124,7 +125,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         }
     }
 
-    /// Returns `true` if the notification is neither accepted, rejected nor discarded.
+    /// Returns whether a notification was not accepted, rejected or discarded yet.
     package func isInFlight(_ ticket: UInt32) -> Bool { self.index(of: ticket) != nil }
 
     private var hasCapacity: Bool { self.entries.count < max(1, self.limits.inFlight) }
@@ -153,7 +154,7 @@ extension BinaryServerStateMachine {
 
 /// The events from the gateway and the clock.
 extension BinaryServerStateMachine {
-    /// Records that a notification was accepted: it was delivered, stored, or did not need to be stored.
+    /// Records that a notification was accepted because it was delivered or stored, or need not be stored.
     package mutating func accepted(ticket: UInt32, now: Timestamp) -> [Action] {
         guard let index = self.index(of: ticket) else { return [] }
         self.entries[self.entries.index(self.entries.startIndex, offsetBy: index)].isAccepted = true
@@ -174,7 +175,7 @@ extension BinaryServerStateMachine {
         return self.proceed(now: now)
     }
 
-    /// Begins the shutdown. From now on no notifications are read.
+    /// Begins the shutdown. No further notifications are read.
     package mutating func shutDown(now: Timestamp) -> [Action] {
         let deadline = now.advanced(by: self.limits.shutdown)
         switch self.state {
@@ -205,7 +206,7 @@ extension BinaryServerStateMachine {
 }
 
 extension BinaryServerStateMachine {
-    /// Reads all notifications that may be read, then ends the connection if nothing prevents its end.
+    /// Reads all notifications that may be read, and ends the connection if nothing is outstanding.
     private mutating func proceed(now: Timestamp) -> [Action] {
         var actions: [Action] = []
         while case .open = self.state, let action = self.takeNotification(now: now) { actions.append(action) }
@@ -291,7 +292,7 @@ extension BinaryServerStateMachine {
         self.silenceDeadline = nil
     }
 
-    /// The first byte of the next notification; `nil` if it has not arrived.
+    /// The first byte of the next notification, or `nil` if it has not arrived.
     private var command: UInt8? { self.received.getInteger(at: self.received.readerIndex, as: UInt8.self) }
 
     private func index(of ticket: UInt32) -> Int? {

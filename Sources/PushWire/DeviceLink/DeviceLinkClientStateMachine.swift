@@ -1,18 +1,16 @@
 package import NIOCore
 package import PushTypes
 
-/// Decides how the device's side of the link proceeds: *Connect*, keep-alives, device tokens and messages (device link
-/// reference 5).
-///
-/// Every event returns the actions to perform, in order. Time is passed in: the owner calls ``tick(now:)`` at
-/// ``nextDeadline``.
+/// A state machine without I/O for the device's side of a device link: *Connect*, keep-alives, device tokens and
+/// messages (device link reference 5). The method for an event returns the actions to perform, in order. The state
+/// machine has no clock: the owner calls ``tick(now:)`` at ``nextDeadline``.
 package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
     package struct Limits: Sendable {
-        /// The maximum time from *Connect* to its response; then the link is closed. Default 15 s.
+        /// The maximum time from *Connect* to its response. After that, the link is closed. Default 15 s.
         package var connect: Duration = .seconds(15)
         /// The interval between keep-alives. Default 30 s.
         package var keepAlive: Duration = .seconds(30)
-        /// The maximum time from a keep-alive to its acknowledgement; then the link is closed. Default 15 s.
+        /// The maximum time from a keep-alive to its acknowledgement. After that, the link is closed. Default 15 s.
         package var keepAliveTimeout: Duration = .seconds(15)
 
         package init() {}
@@ -20,13 +18,13 @@ package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
 
     package enum Action: Hashable, Sendable {
         case send(DeviceLinkPacket)
-        /// The server has accepted the device. If `baseToken` is not `nil`, it is new and must be stored for the next
-        /// *Connect*.
+        /// The server has accepted the device. A `baseToken`, by which the server identifies the device, is new and
+        /// must be stored for the next *Connect*. It is `nil` if the device already has one.
         case connected(baseToken: [UInt8]?)
         /// Process the message, then send its acknowledgement.
         case deliver(DeviceLinkMessage)
         case scopedToken(DeviceLinkTokenResponse)
-        /// The server has stored no message for this token while the device was offline.
+        /// The server stored no message for this device token while the device was offline.
         case nothingStored(token: [UInt8])
         case channel(DeviceLinkChannelResponse)
         case close(CloseReason)
@@ -53,7 +51,7 @@ package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
 
     package init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// The time at which ``tick(now:)`` must be called; `nil` before ``start(_:now:)`` and once the link is closed.
+    /// The time at which ``tick(now:)`` must be called, or `nil` before ``start(_:now:)`` and once the link is closed.
     package var nextDeadline: Timestamp? {
         switch self.state {
         case .connecting(let time), .connected(let time), .awaitingKeepAliveAck(let time): time

@@ -1,18 +1,19 @@
 package import PushTypes
 
-/// Command 7, *Connect*, by which a device identifies itself (device link reference 3). It contains only the fields
-/// that the server uses.
+/// Command 7, *Connect*, by which a device identifies itself (device link reference 3). This type contains only the
+/// fields that the server uses.
 package struct DeviceLinkConnectRequest: Hashable, Sendable {
-    /// The base token, which the server assigned to the device on an earlier connection; `nil` on the first.
+    /// The base token, which the server assigned to the device on an earlier connection, or `nil` on the first one.
     package var baseToken: [UInt8]?
     package var state: DeviceLinkState
-    /// The device's certificate in DER; `nil` if the packet contains none.
+    /// The device's certificate in DER, or `nil` if the packet contains none.
     package var certificate: [UInt8]?
     package var nonce: [UInt8]?
-    /// The scheme of the signature in two bytes, then the signature (see ``DeviceLinkSignature``); `nil` if absent.
+    /// The two bytes that identify the scheme of the signature, followed by the signature (see
+    /// ``DeviceLinkSignature``), or `nil` if the packet contains none.
     package var signature: [UInt8]?
-    /// `true` if the device understands the extension fields of ``DeviceLinkMessage``. The device announces it in field
-    /// 128, which is Martlet's own (device link reference 6).
+    /// A Boolean value that indicates whether the device understands the extension fields of ``DeviceLinkMessage``. The
+    /// device states this in field 128, which Martlet defines (device link reference 6).
     package var understandsExtensions: Bool
 
     package init(
@@ -48,7 +49,7 @@ package struct DeviceLinkConnectRequest: Hashable, Sendable {
     }
 }
 
-/// The state of a device in commands 7 and 20: whether the device is in use.
+/// The state of a device in commands 7 and 20, which indicates whether the device is in use.
 package enum DeviceLinkState: UInt8, Hashable, Sendable {
     case active = 1
     case inactive = 2
@@ -58,17 +59,18 @@ package enum DeviceLinkState: UInt8, Hashable, Sendable {
 package struct DeviceLinkConnectResponse: Hashable, Sendable {
     package enum Status: UInt8, Hashable, Sendable {
         case ok = 0
-        /// The server rejects the device and closes the connection.
+        /// The status of a device that the server rejects. The connection is then closed.
         case rejected = 2
     }
 
-    /// The maximum length of a base token that a device stores, in bytes. Each later *Connect* contains the token.
+    /// The maximum length of a base token that a device stores, in bytes. The token identifies the device in each later
+    /// *Connect*.
     package static let maximumBaseToken = 256
 
     package var status: Status
-    /// The base token that the server has assigned to the device; `nil` if the device already has it.
+    /// The base token, by which the server identifies the device, or `nil` if the device already has it.
     package var baseToken: [UInt8]?
-    /// The maximum size of a message, in bytes.
+    /// The maximum size of a message that the server accepts, in bytes.
     package var maximumMessageSize: UInt16
     package var largeMessageSize: UInt16
     package var serverTime: Timestamp
@@ -94,7 +96,7 @@ package struct DeviceLinkConnectResponse: Hashable, Sendable {
         self.serverTime = Timestamp(milliseconds: Int64(clamping: packet.integer(10, as: UInt64.self) ?? 0))
     }
 
-    /// The packet. It always has fields 1, 4, 5, 6 and 10, because an independent client requires them.
+    /// The encoding as a packet. It always has fields 1, 4, 5, 6 and 10, because an independent client requires them.
     package var packet: DeviceLinkPacket {
         DeviceLinkPacket(
             .connectResponse,
@@ -107,16 +109,17 @@ package struct DeviceLinkConnectResponse: Hashable, Sendable {
     }
 }
 
-/// The proof in *Connect* that the device has the private key of its certificate: two bytes that identify the scheme,
-/// then a signature of the nonce (device link reference 4).
+/// The proof in *Connect* that the device has the private key of its certificate. It consists of two bytes that
+/// identify the scheme, and a signature of the nonce (device link reference 4).
 package enum DeviceLinkSignature {
     /// The scheme `01 01`: RSA PKCS#1 v1.5 with SHA-1.
     package static let rsaSHA1: [UInt8] = [1, 1]
-    /// The scheme `02 01`, Martlet's own: ECDSA P-256 with SHA-256, in DER (device link reference 6).
+    /// The scheme `02 01`, which Martlet defines: ECDSA P-256 with SHA-256, in DER (device link reference 6).
     package static let ecdsaP256SHA256: [UInt8] = [2, 1]
 }
 
-/// The nonce that *Connect* signs: `00`, milliseconds since 1970 in 8 bytes, 8 random bytes (device link reference 4).
+/// The nonce that *Connect* signs. It consists of the byte `00`, the milliseconds since 1970 in 8 bytes, and 8 random
+/// bytes (device link reference 4).
 package struct DeviceLinkNonce: Hashable, Sendable {
     package static let length = 17
 
@@ -127,7 +130,7 @@ package struct DeviceLinkNonce: Hashable, Sendable {
         self.bytes = [0] + Self.bigEndian(milliseconds) + Self.bigEndian(random)
     }
 
-    /// Creates a nonce from its bytes. Returns `nil` unless there are 17 bytes, the first of which is 0.
+    /// Creates a nonce from its bytes. Returns `nil` unless there are 17 bytes and the first one is 0.
     package init?(bytes: [UInt8]) {
         guard bytes.count == Self.length, bytes.first == 0 else { return nil }
         self.bytes = bytes

@@ -1,28 +1,27 @@
 package import NIOCore
 package import PushTypes
 
-/// Command 10, *Message*: a notification for a device (device link reference 3).
-///
-/// Fields 129 to 133 are Martlet's own (device link reference 6). They carry the provider's request headers. They are
-/// sent only to a device that requested them in *Connect*, so that other clients receive exactly the documented packet.
+/// Command 10, *Message*: a notification for a device (device link reference 3). Fields 129 to 133, which Martlet
+/// defines, contain the provider's request headers (device link reference 6). They are sent only to a device that
+/// requested them in *Connect*, so that other clients receive exactly the documented packet.
 package struct DeviceLinkMessage: Hashable, Sendable {
     package var token: [UInt8]
     package var topic: TopicHash
     package var payload: ByteBuffer
     /// The number by which the acknowledgement names the message, unique among a connection's unacknowledged messages.
     package var messageID: UInt32
-    /// The expiration in UNIX seconds; 0 for a message that is not stored.
+    /// The expiration in UNIX seconds, or 0 for a message that is not stored.
     package var expiration: UInt32
     package var sentAt: Timestamp
-    /// The value of `apns-id`, field 129; `nil` if it is absent.
+    /// The value of `apns-id`, field 129, or `nil` if it is absent.
     package var apnsID: String?
-    /// The value of `apns-push-type`, field 130; `nil` if it is absent.
+    /// The value of `apns-push-type`, field 130, or `nil` if it is absent.
     package var pushType: String?
-    /// The value of `apns-priority`, field 131; `nil` if it is absent.
+    /// The value of `apns-priority`, field 131, or `nil` if it is absent.
     package var priority: UInt8?
-    /// The value of `apns-collapse-id`, field 132; `nil` if it is absent.
+    /// The value of `apns-collapse-id`, field 132, or `nil` if it is absent.
     package var collapseID: String?
-    /// The value of `apns-channel-id` for a broadcast, field 133; `nil` if it is absent.
+    /// The value of `apns-channel-id` for a broadcast, field 133, or `nil` if it is absent.
     package var channelID: String?
 
     /// Creates a message without extension fields.
@@ -116,7 +115,7 @@ extension DeviceLinkMessage {
 package struct DeviceLinkAcknowledgement: Hashable, Sendable {
     package var token: [UInt8]?
     package var messageID: UInt32
-    /// The status: 0 for success. With any other value, the device rejects the message.
+    /// The status, which is 0 for success. With any other value, the device rejects the message.
     package var status: UInt8
 
     package init(token: [UInt8]? = nil, messageID: UInt32, status: UInt8 = 0) {
@@ -135,10 +134,9 @@ package struct DeviceLinkAcknowledgement: Hashable, Sendable {
 }
 
 extension DeviceLinkAcknowledgement {
-    /// Consumes one *Message ack* from the front of `buffer`. It creates no ``DeviceLinkPacket``, and omits the token.
-    ///
-    /// Returns `nil` for another command, an incomplete packet and a malformed packet. ``DeviceLinkPacket/read(from:)``
-    /// distinguishes these cases.
+    /// Consumes one *Message ack* from the front of `buffer`. For speed, it creates no ``DeviceLinkPacket``, and omits
+    /// the token. Returns `nil` for another command, an incomplete packet and a malformed packet.
+    /// ``DeviceLinkPacket/read(from:)`` distinguishes these cases.
     package static func read(from buffer: inout ByteBuffer) -> DeviceLinkAcknowledgement? {
         let start = buffer.readerIndex
         guard buffer.getInteger(at: start, as: UInt8.self) == DeviceLinkCommand.messageAck.rawValue,

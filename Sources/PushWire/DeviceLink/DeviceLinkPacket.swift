@@ -9,7 +9,7 @@ package struct DeviceLinkPacket: Hashable, Sendable {
 
     package struct Field: Hashable, Sendable {
         package var id: UInt8
-        /// The value, at most 65,535 bytes long.
+        /// The value of the field, of at most 65,535 bytes.
         package var value: ByteBuffer
 
         package init(id: UInt8, value: ByteBuffer) { (self.id, self.value) = (id, value) }
@@ -44,8 +44,8 @@ package enum DeviceLinkPacketError: Error, Hashable, Sendable {
 }
 
 extension DeviceLinkPacket {
-    /// Consumes one packet from the front of `buffer`. Returns `nil` while it is incomplete. Throws if its payload is
-    /// too long or a field is cut off.
+    /// Consumes one packet from the front of `buffer`. Returns `nil` while it is incomplete.
+    /// - Throws: ``DeviceLinkPacketError`` if its payload is too long or a field is cut off.
     package static func read(from buffer: inout ByteBuffer) throws(DeviceLinkPacketError) -> DeviceLinkPacket? {
         guard let command = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self),
             let length = buffer.getInteger(at: buffer.readerIndex + 1, as: UInt32.self)
@@ -86,7 +86,8 @@ extension DeviceLinkPacket {
     }
 }
 
-/// Access to fields. A field with a wrong size counts as absent. The type for each command checks for required fields.
+/// Access to the fields of a packet. A field of a wrong size counts as absent. The type for each command checks whether
+/// required fields are present.
 extension DeviceLinkPacket {
     package func value(_ id: UInt8) -> ByteBuffer? { self.fields.first { $0.id == id }?.value }
 
@@ -94,7 +95,7 @@ extension DeviceLinkPacket {
 
     package func text(_ id: UInt8) -> String? { self.value(id).map { String(buffer: $0) } }
 
-    /// Returns the integer in field `id`; `nil` if the field is absent or has another size than the integer.
+    /// Returns the integer in field `id`, or `nil` if the field is absent or has another size than the integer.
     package func integer<Value: FixedWidthInteger>(_ id: UInt8, as: Value.Type = Value.self) -> Value? {
         guard var value = self.value(id), value.readableBytes == MemoryLayout<Value>.size else { return nil }
         return value.readInteger(as: Value.self)
@@ -128,7 +129,7 @@ extension DeviceLinkPacket.Field {
 }
 
 extension DeviceLinkPacket {
-    /// Creates a packet of the given fields, without those that are `nil`.
+    /// Creates a packet with the given fields, except those that are `nil`.
     package init(_ command: DeviceLinkCommand, _ fields: [Field?]) {
         self.init(command: command.rawValue, fields: fields.compactMap { $0 })
     }

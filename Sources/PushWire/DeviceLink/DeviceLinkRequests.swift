@@ -1,4 +1,4 @@
-/// Command 9, *Filter topics*: the topics that the device subscribes to, by mode (device link reference 3).
+/// Command 9, *Filter topics*, with the topics to which the device subscribes (device link reference 3).
 package struct DeviceLinkFilter: Hashable, Sendable {
     /// The maximum number of topics in one filter. A packet with more is invalid.
     package static let maximumTopics = 512
@@ -46,7 +46,7 @@ package struct DeviceLinkFilter: Hashable, Sendable {
     }
 }
 
-/// Command 17, *Scoped token*, the request for an app's device token (device link reference 3).
+/// Command 17, *Scoped token*: the request for an app's device token (device link reference 3).
 package struct DeviceLinkTokenRequest: Hashable, Sendable {
     package var baseToken: [UInt8]?
     package var topic: TopicHash
@@ -66,7 +66,7 @@ package struct DeviceLinkTokenRequest: Hashable, Sendable {
 
 /// Command 18, *Scoped token response*: the app's device token, or an error (device link reference 3).
 package struct DeviceLinkTokenResponse: Hashable, Sendable {
-    /// The status: 0 for success; 2 if the push service knows no app with this topic.
+    /// The status, which is 0 for success, and 2 if the push service knows no app with this topic.
     package var status: UInt8
     package var token: [UInt8]
     package var topic: TopicHash
@@ -89,15 +89,12 @@ package struct DeviceLinkTokenResponse: Hashable, Sendable {
     }
 }
 
-/// Command 29, a request to follow or unfollow a broadcast channel (device link reference 6).
-///
-/// The command is Apple's, and its fields are Martlet's (docs/decisions/0010). Only a device that has sent field 128 in
-/// *Connect* uses it.
+/// Command 29, a request to follow or unfollow a broadcast channel (device link reference 6). Apple uses the command,
+/// but Martlet defines its fields (docs/decisions/0010). Only a device that has sent field 128 in *Connect* uses it.
 package struct DeviceLinkChannelRequest: Hashable, Sendable {
     /// The maximum length of a channel id, in bytes of its base64 text. A packet with a longer one is invalid.
     package static let maximumChannelLength = 128
 
-    /// The hash of the app's bundle id.
     package var topic: TopicHash
     /// The channel id in base64, as in `apns-channel-id`.
     package var channel: String
@@ -127,9 +124,9 @@ package struct DeviceLinkChannelRequest: Hashable, Sendable {
 package struct DeviceLinkChannelResponse: Hashable, Sendable {
     package enum Status: UInt8, Hashable, Sendable {
         case ok = 0
-        /// The request failed, because the device already follows the maximum number of channels.
+        /// The status of a request that failed because the device already follows the maximum number of channels.
         case tooMany = 1
-        /// The request failed, because the channel does not exist.
+        /// The status of a request that failed because the channel does not exist.
         case unknownChannel = 2
     }
 

@@ -1,21 +1,21 @@
 package import NIOCore
 package import PushTypes
 
-/// Decides how the server's side of one device link proceeds (device link reference 5).
+/// A state machine without I/O for the server's side of one device link (device link reference 5).
 ///
-/// The link waits for *Connect*, then for the authentication, and is then connected. Packets that the device sends
-/// before it is authenticated are queued, up to a limit.
+/// The link first waits for *Connect*, then for the authentication of the device, and is then connected. Packets that
+/// the device sends before it is authenticated are queued, up to a limit.
 ///
-/// Every event returns the actions to perform, in order. Time is passed in: the owner calls ``tick(now:)`` at
-/// ``nextDeadline``.
+/// The method for an event returns the actions to perform, in order. The state machine has no clock: the owner calls
+/// ``tick(now:)`` at ``nextDeadline``.
 package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
     package struct Limits: Sendable {
-        /// The maximum time from the first byte to the end of authentication; then the link is closed. Default 15 s.
+        /// The maximum time from the first byte until authentication. After that, the link is closed. Default 15 s.
         package var connect: Duration = .seconds(15)
-        /// The maximum time without a packet from the device; then the link is closed. Keep-alives arrive more often.
-        /// Default 30 min.
+        /// The maximum time without a packet from the device. After that, the link is closed. Keep-alives arrive more
+        /// often. Default 30 min.
         package var idle: Duration = .seconds(30 * 60)
-        /// The maximum number of packets that are queued during authentication. More packets close the link. Default
+        /// The maximum number of packets that are queued during authentication. Further ones close the link. Default
         /// 32.
         package var waiting = 32
 
@@ -23,11 +23,11 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
     }
 
     package enum Action: Hashable, Sendable {
-        /// Check the device's identity, then call ``authenticated(baseToken:isNew:serverTime:now:)`` or
+        /// Check the device's identity, and then call ``authenticated(baseToken:isNew:serverTime:now:)`` or
         /// ``rejected(serverTime:)``.
         case authenticate(DeviceLinkConnectRequest)
         case send(DeviceLinkPacket)
-        /// The device has a new set of topics. Deliver the messages that are stored for these topics.
+        /// Subscribe the device to a new set of topics, and deliver the messages that are stored for these topics.
         case subscribe(DeviceLinkFilter)
         /// Issue a device token, and respond with *Scoped token response*.
         case mint(DeviceLinkTokenRequest)
@@ -35,7 +35,6 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
         case stateChanged(DeviceLinkState)
         /// Follow or unfollow a broadcast channel, and send the response.
         case channel(DeviceLinkChannelRequest)
-        /// Close the connection once all output is written.
         case close(CloseReason)
     }
 
@@ -66,7 +65,7 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
         self.state = .awaitingConnect(deadline: now.advanced(by: limits.connect))
     }
 
-    /// The time at which ``tick(now:)`` must be called; `nil` once the link is closed.
+    /// The time at which ``tick(now:)`` must be called, or `nil` once the link is closed.
     package var nextDeadline: Timestamp? {
         switch self.state {
         case .awaitingConnect(let deadline), .authenticating(_, let deadline), .connected(let deadline): deadline
@@ -102,7 +101,7 @@ package struct DeviceLinkServerStateMachine: ~Copyable, Sendable {
     /// Accepts the device, whose certificate and signature are valid.
     /// - Parameters:
     ///   - baseToken: The base token, by which the server identifies the device on later connections.
-    ///   - isNew: `true` if the base token is new, so that the response contains it.
+    ///   - isNew: Pass `true` if the base token is new, so that the response contains it.
     ///   - serverTime: The time of the wall clock, for the response.
     package mutating func authenticated(
         baseToken: [UInt8],

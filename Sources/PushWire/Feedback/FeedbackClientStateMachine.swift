@@ -1,16 +1,15 @@
 package import NIOCore
 package import PushTypes
 
-/// Decides how the client's side of one feedback connection proceeds (reference 6).
-///
-/// The client sends nothing. It reads tuples until the server closes the connection with a TLS closure alert, or until
-/// the first error. Every event returns the actions to perform, in order.
+/// A state machine without I/O for the client's side of one feedback connection (reference 6). The client sends
+/// nothing. It reads tuples until the server closes the connection with a TLS closure alert, or until the first error.
+/// The method for an event returns the actions to perform, in order.
 package struct FeedbackClientStateMachine: ~Copyable, Sendable {
     package enum Action: Hashable, Sendable {
         case deliver(FeedbackTuple)
-        /// Report that the list is complete: the server has closed the connection in order.
+        /// Report that the list is complete, because the server has closed the connection properly.
         case finish
-        /// The list was cut off or is invalid. Close the connection.
+        /// Report that the list is truncated or invalid, and close the connection.
         case fail(FeedbackError)
     }
 
@@ -44,11 +43,11 @@ package struct FeedbackClientStateMachine: ~Copyable, Sendable {
         return actions
     }
 
-    /// Fails, because the server has sent nothing for the idle timeout.
+    /// Fails, because the server has sent nothing within the idle timeout.
     package mutating func timedOut() -> [Action] { self.fail(.timedOut) }
 
     /// Handles the end of the connection, which completes the list only if it is clean and follows a complete tuple.
-    /// - Parameter isClean: `true` if the server closed TLS before TCP. If not, the list may be truncated.
+    /// - Parameter isClean: Pass `true` if the server closed TLS before TCP. Otherwise, the list may be truncated.
     package mutating func connectionClosed(isClean: Bool) -> [Action] {
         guard isClean, self.received.readableBytes == 0 else { return self.fail(.truncated) }
         guard case .reading = self.state else { return [] }

@@ -1,46 +1,46 @@
 package import NIOCore
 package import PushTypes
 
-/// Decides how the server's side of one feedback connection proceeds (reference 6).
+/// A state machine without I/O for the server's side of one feedback connection (reference 6).
 ///
 /// All tuples for the certificate's topics are written, page by page. Each write contains only complete tuples and
 /// begins after the previous write has completed, because some clients expect complete tuples in each TLS record. After
-/// a pause, the write side is closed. The tuples are cleared only after the client has closed its own side in order.
+/// a pause, the write side is closed. The tuples are cleared only after the client has properly closed the connection.
 ///
-/// Every event returns the actions to perform, in order; an event without a consequence returns an empty array. Time is
-/// passed in: the owner calls ``tick(now:)`` at ``nextDeadline``.
+/// The method for an event returns the actions to perform, in order, or an empty array if there are none. The state
+/// machine has no clock: the owner calls ``tick(now:)`` at ``nextDeadline``.
 package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     package struct Limits: Hashable, Sendable {
-        /// The maximum number of tuples in one page. Default 500.
+        /// The maximum number of tuples in one page, which is read from the store at a time. Default 500.
         package var page = 500
         /// The maximum number of bytes in one write, which becomes one TLS record. It is below the maximum of TLS,
-        /// because many old clients read 4 KiB at a time. A longer tuple is written alone. Default 4 KiB.
+        /// because many old clients read 4 KiB at a time. A tuple that is longer is written alone. Default 4 KiB.
         package var record = 4096
-        /// The maximum number of tuples on one connection. The next connection gets the others. Default 50,000.
+        /// The maximum number of tuples on one connection. The others are sent on the next connection. Default 50,000.
         package var tuples = 50_000
-        /// The maximum time for reading and writing a page, and for waiting for the connection's turn. Then the
+        /// The maximum time for reading and writing a page, and for waiting for the connection's turn. After that, the
         /// connection is aborted. Default 30 s.
         package var progress: Duration = .seconds(30)
-        /// The pause between the last tuple and the closing of the write side. A client with Go's TLS library that
-        /// reads both at once receives the tuple together with the end, and some such clients drop the tuple. There is
-        /// no pause after an empty list. Default 250 ms.
+        /// The pause between the last tuple and the closing of the write side. Without it, clients with Go's TLS
+        /// library may receive the tuple together with the end, and some of them then drop the tuple. There is no pause
+        /// after an empty list. Default 250 ms.
         package var pause: Duration = .milliseconds(250)
         /// The maximum time from the end of the list until the client closes the connection. Default 5 s.
         package var closing: Duration = .seconds(5)
-        /// The maximum number of bytes from the client, which are ignored. A client that sends more is cut off. Default
-        /// 64 KiB.
+        /// The maximum number of bytes from the client, which are ignored. More bytes end the connection. Default 64
+        /// KiB.
         package var ignored = 64 * 1024
 
         package init() {}
     }
 
     package enum Action: Hashable, Sendable {
-        /// Read the page of the topic's tuples that follows this token (`nil` for the first page), then call
+        /// Read the page of the topic's tuples that follows this token (`nil` for the first page), and then call
         /// ``loaded(_:now:)`` or ``failed()``.
         case load(Topic, after: DeviceToken?)
-        /// Write the bytes, then call ``written(now:)`` or ``failed()``.
+        /// Write the bytes, and then call ``written(now:)`` or ``failed()``.
         case write(ByteBuffer)
-        /// Close the write side after this pause, then call ``outputClosed(now:)``.
+        /// Close the write side after this pause, and then call ``outputClosed(now:)``.
         case finish(after: Duration)
         /// Close without a TLS closure alert, which would mark the list as complete.
         case abort
@@ -49,7 +49,8 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     }
 
     private enum State: Hashable, Sendable {
-        /// The connection waits for its handshake, then for earlier connections of the same provider to close.
+        /// The state in which the connection waits for its handshake, and then until earlier connections of the same
+        /// provider are closed.
         case waiting
         case loading, writing, finishing, awaitingClose, closed
     }
@@ -61,7 +62,6 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
     private var topics: ArraySlice<Topic> = []
     private var tupleCount = 0
     private var lastToken: DeviceToken?
-    /// The pending writes of the current page.
     private var records: ArraySlice<ByteBuffer> = []
     private var isLastPage = false
     private var isShuttingDown = false
@@ -72,7 +72,7 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         self.deadline = now.advanced(by: limits.progress)
     }
 
-    /// The time at which ``tick(now:)`` must be called; `nil` once the connection is closed.
+    /// The time at which ``tick(now:)`` must be called, or `nil` once the connection is closed.
     package var nextDeadline: Timestamp? { self.state == .closed ? nil : self.deadline }
 
     /// Starts to send the feedback lists of `topics`, once it is the connection's turn.
@@ -112,7 +112,7 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         return self.ignoredBytes > self.limits.ignored ? self.failed() : []
     }
 
-    /// Begins the shutdown. The page in progress is the last one.
+    /// Begins the shutdown. The page in progress becomes the last one.
     package mutating func shutDown() -> [Action] {
         self.isShuttingDown = true
         return self.state == .waiting ? self.failed() : []
@@ -125,9 +125,9 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         return [.abort]
     }
 
-    /// Handles the end of the connection. If the client has read the tuples, they are to be cleared; otherwise the next
-    /// connection gets them again.
-    /// - Parameter isClean: `true` if the client closed the connection in order, and not by a reset.
+    /// Handles the end of the connection. If the client has read the tuples, returns the action that clears them.
+    /// Otherwise, they are sent again on the next connection.
+    /// - Parameter isClean: Pass `true` if the client closed the connection properly, and not by a reset.
     package mutating func connectionClosed(isClean: Bool) -> [Action] {
         let wasRead = self.state == .awaitingClose && isClean && self.tupleCount > 0
         self.state = .closed

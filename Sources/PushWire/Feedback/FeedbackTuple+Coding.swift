@@ -15,6 +15,7 @@ extension FeedbackTuple {
     package var encodedLength: Int { Self.headerLength + self.token.bytes.count }
 
     /// Consumes one tuple from the front of `buffer`. Returns `nil` while the tuple is incomplete.
+    /// - Throws: ``Malformed`` for an invalid token length.
     package static func read(from buffer: inout ByteBuffer) throws(Malformed) -> FeedbackTuple? {
         guard let seconds = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self),
             let length = buffer.getInteger(at: buffer.readerIndex + 4, as: UInt16.self).map(Int.init)

@@ -7,7 +7,7 @@ extension ProxyEndpoint {
     /// - Parameters:
     ///   - deadline: The time by which the proxy must have opened the tunnel.
     ///   - eventLoop: The event loop of the future if no connection is opened.
-    ///   - connect: Opens a connection to a host and port.
+    ///   - connect: A closure that opens a connection to a host and port.
     /// - Returns: A future that succeeds on the channel's event loop. Handlers that are added immediately receive all
     ///   bytes from the host. If the proxy fails, the future fails with ``ProxyFailure`` and the channel is closed.
     package static func connect(
@@ -32,7 +32,7 @@ extension ProxyEndpoint {
     }
 }
 
-/// Opens a tunnel through a proxy on a new connection, and then leaves the pipeline.
+/// A handler that opens a tunnel through a proxy on a new connection, and then removes itself from the pipeline.
 private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -42,7 +42,7 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
     private let port: Int
     private let deadline: NIODeadline
     private var stateMachine = ProxyTunnelStateMachine()
-    /// The promise for the open tunnel; `nil` once it is completed.
+    /// The promise for the open tunnel, or `nil` once it is completed.
     private var opened: EventLoopPromise<Void>?
     private var timer: Scheduled<Void>?
     private var isStarted = false
@@ -115,8 +115,8 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { self.fail(.closed, context: context) }
 
-    /// Sends the request once. On a new connection the handler is notified twice: when it is added, and when the
-    /// channel becomes active.
+    /// Sends the request, but only once. On a new connection, this method is called twice: when the handler is added,
+    /// and when the channel becomes active.
     private func start(context: ChannelHandlerContext) {
         guard !self.isStarted else { return }
         self.isStarted = true
@@ -130,7 +130,7 @@ private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
         context.close(promise: nil)
     }
 
-    /// Returns the promise for the caller to complete; `nil` after the first call.
+    /// Cancels the deadline, and returns the promise for the caller to complete, or `nil` after the first call.
     private func finish() -> EventLoopPromise<Void>? {
         self.timer?.cancel()
         defer { self.opened = nil }

@@ -2,22 +2,19 @@ import Foundation
 package import NIOCore
 package import PushTypes
 
-/// Requests a tunnel from a proxy and parses the response, without I/O (RFC 9110 section 9.3.6).
-///
-/// It replaces the handler of swift-nio-extras, which hides the proxy's status and does not limit the length of the
-/// headers.
+/// Requests a tunnel from a proxy and parses the response, without I/O (RFC 9110 section 9.3.6). It replaces the
+/// handler of swift-nio-extras, which hides the proxy's status and does not limit the length of the headers.
 package struct ProxyTunnelStateMachine: Sendable {
     /// The result of processing bytes from the proxy.
     package enum Result: Hashable, Sendable {
-        /// The response is not complete.
+        /// A result that states that the response is not complete.
         case incomplete
         /// The tunnel is open. The associated bytes are the first ones from the host at the other end.
         case open(ByteBuffer)
-        /// The proxy has not opened a tunnel.
         case failed(ProxyFailure.Cause)
     }
 
-    /// The maximum total length, in bytes, of the response's head and interim responses; then it is
+    /// The maximum total length, in bytes, of the response's head and interim responses. A longer one fails with
     /// ``ProxyFailure/Cause/endless``.
     package static let maximumHead = 16 * 1024
     private static let version = Array("HTTP/1.".utf8)
@@ -42,7 +39,8 @@ package struct ProxyTunnelStateMachine: Sendable {
         return ByteBuffer(string: text + "\r\n")
     }
 
-    /// Processes bytes from the proxy. After any result other than `incomplete`, it must not be called again.
+    /// Processes bytes from the proxy. After any result other than ``Result/incomplete``, this method must not be
+    /// called again.
     package mutating func receive(_ bytes: ByteBuffer) -> Result {
         self.received.writeImmutableBuffer(bytes)
         while true {
@@ -65,7 +63,7 @@ package struct ProxyTunnelStateMachine: Sendable {
         }
     }
 
-    /// Returns the length of the head, including the empty line; `nil` if the empty line has not arrived.
+    /// Returns the length of the head, including the empty line, or `nil` if the empty line has not arrived.
     private mutating func endOfHead(_ bytes: ByteBufferView) -> Int? {
         for byte in bytes.dropFirst(self.searched).prefix(Self.maximumHead + 1) {
             self.searched += 1
@@ -79,7 +77,8 @@ package struct ProxyTunnelStateMachine: Sendable {
         return nil
     }
 
-    /// Parses a status line. Of the reason phrase it returns 60 printable characters. Returns `nil` for any other line.
+    /// Parses a status line, and returns the status and at most 60 printable characters of the reason phrase. Returns
+    /// `nil` for any other line.
     private static func statusLine(_ bytes: ByteBufferView) -> (Int, String)? {
         let line = bytes.prefix { $0 != self.lineFeed && $0 != self.carriageReturn }
         let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
@@ -91,11 +90,11 @@ package struct ProxyTunnelStateMachine: Sendable {
     }
 }
 
-/// The reason for which a proxy opened no tunnel. The description contains the proxy's address, but never its password.
+/// The failure of a proxy to open a tunnel. The description contains the proxy's address, but never its password.
 package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
-    /// The cause for which no tunnel was opened.
+    /// The cause of the failure to open a tunnel.
     package enum Cause: Hashable, Sendable {
-        /// No tunnel was opened because no TCP connection to the proxy was, for the reason in the text.
+        /// No tunnel was opened because no TCP connection to the proxy could be opened, for the reason in the text.
         case unreachable(String)
         /// No tunnel was opened because the proxy rejected the credentials (status 407, or 401 from tinyproxy).
         case unauthorized(status: Int)
@@ -111,8 +110,9 @@ package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
         case timeout
         /// No tunnel was opened because the proxy closed the connection before its response was complete.
         case closed
-        /// No tunnel was opened because the push service is given by an IP address instead of a name. Its certificate
-        /// could not be checked against the address, because the remote address of the connection is that of the proxy.
+        /// No tunnel was opened because the push service is specified by an IP address instead of a name. Its
+        /// certificate could not be checked against the address, because the remote address of the connection is that
+        /// of the proxy.
         case needsName
     }
 
@@ -151,7 +151,8 @@ package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// `true` if every attempt fails in the same way until a setting is changed, locally or at the proxy.
+    /// A Boolean value that indicates whether every attempt fails in the same way until a setting is changed, locally
+    /// or at the proxy.
     package var isLasting: Bool {
         switch self.cause {
         case .unauthorized, .forbidden, .notHTTP, .endless, .needsName: true
@@ -161,7 +162,7 @@ package struct ProxyFailure: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// `true` if a tunnel to another port of the same host could still be opened.
+    /// A Boolean value that indicates whether a tunnel to another port of the same host could still be opened.
     package var dependsOnPort: Bool {
         switch self.cause {
         case .forbidden, .rejected, .timeout, .closed: true

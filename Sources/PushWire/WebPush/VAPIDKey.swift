@@ -7,8 +7,8 @@ package import PushTypes
 package struct VAPIDKey: Sendable {
     /// The maximum validity period of a token (RFC 8292 section 2).
     package static let longestValidity: Duration = .seconds(24 * 3600)
-    /// The time by which a token may exceed ``longestValidity``, for senders whose clocks are ahead. Senders such as
-    /// Mastodon always use the maximum.
+    /// The time by which a token may exceed ``longestValidity``, for senders whose clocks are ahead, because senders
+    /// such as Mastodon always use the maximum.
     package static let clockTolerance: Duration = .seconds(300)
 
     private let key: P256.Signing.PrivateKey
@@ -33,7 +33,7 @@ package struct VAPIDKey: Sendable {
     /// The public key, which has 65 bytes and is the `applicationServerKey` of subscriptions.
     package var publicKey: [UInt8] { Array(self.key.publicKey.x963Representation) }
 
-    /// Returns the value of the field `authorization` for requests to an origin.
+    /// Returns the value of the header field `authorization` for requests to an origin.
     /// - Parameters:
     ///   - contact: The sender's contact address, a `mailto:` or `https:` URL.
     ///   - expires: The expiry of the token, at most 24 hours ahead.
@@ -51,7 +51,7 @@ package struct VAPIDKey: Sendable {
 
 /// The credential of an application server in a request: its public key and a token.
 package struct VAPIDCredential: Hashable, Sendable {
-    /// The reason for which a credential is rejected.
+    /// The reason why a credential is rejected.
     package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case malformed, otherKey, signature, audience, expired, tooLong
 
@@ -67,7 +67,7 @@ package struct VAPIDCredential: Hashable, Sendable {
         }
     }
 
-    /// The maximum length of a token, in bytes.
+    /// The maximum length of a token, in bytes. A longer one is rejected.
     private static let maximumToken = 4096
 
     package let token: String
@@ -95,10 +95,11 @@ package struct VAPIDCredential: Hashable, Sendable {
         (self.token, self.publicKey) = (token, Array(bytes))
     }
 
-    /// Checks the signature, the audience and the validity period of the token. Throws the first fault found.
+    /// Checks the signature, the audience and the validity period of the token.
     /// - Parameters:
     ///   - key: The public key that the subscription accepts.
     ///   - origin: The origin of the push resource.
+    /// - Throws: The first fault found.
     package func check(key: [UInt8], origin: WebOrigin, now: Timestamp) throws(Fault) {
         guard self.publicKey == key else { throw .otherKey }
         let parts = self.token.split(separator: ".", omittingEmptySubsequences: false)
@@ -127,7 +128,7 @@ package struct VAPIDCredential: Hashable, Sendable {
 
 /// The origin of a URL: scheme, host and port (RFC 6454).
 package struct WebOrigin: Hashable, Sendable, CustomStringConvertible {
-    /// The maximum length of a parsed URL, in characters.
+    /// The maximum length of the parsed beginning of a URL, in characters. The rest is ignored.
     private static let maximumLength = 512
 
     /// The origin as text, such as `https://push.example.org`, in lower case and without the scheme's default port.
@@ -149,7 +150,8 @@ package struct WebOrigin: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// Returns `true` for a host, optionally with a port of up to five digits. A host with colons must be in brackets.
+    /// Returns whether a text is a host, optionally with a port of up to five digits. One with colons must be in
+    /// brackets.
     private static func isHostAndPort(_ text: Substring) -> Bool {
         let rest: Substring
         if text.hasPrefix("[") {

@@ -14,13 +14,13 @@ package struct WebPushKeys: Hashable, Sendable {
     /// The authentication secret (`auth`).
     package let secret: [UInt8]
 
-    /// Creates the keys. Returns `nil` for a public key that is no point on the curve, or a secret of the wrong length.
+    /// Creates the keys. Returns `nil` for a public key that is not a point on the curve, or a secret of wrong length.
     package init?(publicKey: [UInt8], secret: [UInt8]) {
         guard Self.isPublicKey(publicKey), secret.count == Self.secretLength else { return nil }
         (self.publicKey, self.secret) = (publicKey, secret)
     }
 
-    /// Returns `true` if the bytes are an uncompressed point on the curve.
+    /// Returns whether the bytes are an uncompressed point on the curve.
     package static func isPublicKey(_ bytes: [UInt8]) -> Bool {
         bytes.count == Self.publicLength && (try? P256.KeyAgreement.PublicKey(x963Representation: bytes)) != nil
     }
@@ -34,7 +34,7 @@ package struct WebPushKeys: Hashable, Sendable {
         return try self.seal(content, as: P256.KeyAgreement.PrivateKey(), salt: salt)
     }
 
-    /// Encrypts a plaintext with the given key pair and salt, which must not be used for two messages.
+    /// Encrypts a plaintext with the given key pair and salt, which must not be used for any other message.
     func seal(_ content: [UInt8], as sender: P256.KeyAgreement.PrivateKey, salt: [UInt8]) throws -> [UInt8] {
         let senderKey = Array(sender.publicKey.x963Representation)
         let agent = try P256.KeyAgreement.PublicKey(x963Representation: self.publicKey)
@@ -49,18 +49,16 @@ package struct WebPushKeys: Hashable, Sendable {
     }
 }
 
-/// The content coding `aes128gcm` with a single record (RFC 8188), as used by Web Push (RFC 8291 section 4).
-///
-/// A body consists of the salt (16 bytes), the record size (4), the length of the key id (1), the key id, and the
-/// record, including its tag (16).
+/// The content coding `aes128gcm` with a single record (RFC 8188), as used by Web Push (RFC 8291 section 4). A body
+/// consists of the salt (16 bytes), the record size (4), the length of the key id (1), the key id, and the record,
+/// including its tag (16).
 enum EncryptedContent {
     static let saltLength = 16
-    /// The record size in encoded bodies. A body with a single record has at most 4,096 bytes.
+    /// The record size in encoded bodies. A body with a single record has no more bytes than that.
     private static let recordSize: UInt32 = 4096
-    /// The delimiter octet after the plaintext of the last record.
     private static let lastDelimiter: UInt8 = 2
 
-    /// Encrypts a plaintext, and returns the body.
+    /// Encrypts a plaintext, and returns the body with the given salt and key id.
     /// - Parameter key: The input keying material (RFC 8188 section 2.2).
     static func seal(_ content: [UInt8], key: SymmetricKey, salt: [UInt8], keyID: [UInt8]) throws -> [UInt8] {
         func derive(_ info: String, _ length: Int) -> SymmetricKey {

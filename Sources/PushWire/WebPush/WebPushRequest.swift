@@ -16,18 +16,17 @@ package struct WebPushRequest: Hashable, Sendable {
         case low, normal, high
     }
 
-    /// The content coding of a body.
+    /// The content coding of a body, which determines how it is encrypted.
     package enum Coding: Hashable, Sendable {
-        /// The coding of an empty body: none.
+        /// The coding of an empty body, which is not encrypted.
         case none
         /// The coding of RFC 8291, whose parameters are in the body.
         case aes128gcm
-        /// The coding of the drafts of RFC 8291. The salt (16 bytes) and the public key (65 bytes) are in header
-        /// fields.
+        /// The coding of the drafts of RFC 8291. The salt (16 bytes) and the public key (65 bytes) are header fields.
         case aesgcm(salt: [UInt8], publicKey: [UInt8])
     }
 
-    /// The reason for which a request is rejected.
+    /// The reason why a request is rejected.
     package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case ttl, urgency, topic, coding, keys
 
@@ -45,17 +44,19 @@ package struct WebPushRequest: Hashable, Sendable {
         }
     }
 
-    /// The maximum time for which the message may be stored, in seconds. With 0, it is delivered now or never.
+    /// The maximum time for which the message may be stored, in seconds. With 0, the message is delivered immediately
+    /// or not at all.
     package let ttl: UInt32
     package let urgency: Urgency
-    /// The topic; `nil` for none. A message replaces waiting messages with the same topic.
+    /// The topic, or `nil` for none. A message replaces a waiting message with the same topic.
     package let topic: String?
     package let coding: Coding
 
     /// Parses the header fields of a request.
     /// - Parameters:
-    ///   - hasBody: `true` if the body has at least one byte.
-    ///   - values: Returns the values of all fields with a name, which is given in lower case.
+    ///   - hasBody: Pass `true` if the body has at least one byte.
+    ///   - values: A closure that returns the values of all fields with a name in lower case.
+    /// - Throws: The first fault found.
     package init(hasBody: Bool, values: (String) -> [String]) throws(Fault) {
         guard let seconds = values("ttl").first.flatMap(Self.seconds) else { throw .ttl }
         self.ttl = seconds
@@ -91,7 +92,7 @@ package struct WebPushRequest: Hashable, Sendable {
         return .aesgcm(salt: salt, publicKey: publicKey)
     }
 
-    /// Parses a number of seconds. A larger number than 2³¹ is returned as 2³¹, and text that is no number as `nil`.
+    /// Parses a number of seconds. A number above 2³¹ is returned as 2³¹, and text that is not a number as `nil`.
     private static func seconds(_ text: String) -> UInt32? {
         let digits = Self.trimmed(text[...])
         guard (1...64).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) })
@@ -109,12 +110,11 @@ package struct WebPushRequest: Hashable, Sendable {
 
 /// Converts the headers of a notification to those of a Web Push message (RFC 8030 section 5).
 package enum WebPushMessage {
-    /// The maximum time for which a push service is requested to store a message, in seconds: 28 days, which every
-    /// service accepts.
+    /// The maximum time for which a push service is requested to store a message, in seconds. It is 28 days, which
+    /// every service accepts.
     package static let longestStorage: Int64 = 28 * 86_400
 
-    /// Returns the header fields of the message, whose names are in lower case. Without a collapse id, there is no
-    /// topic.
+    /// Returns the message's header fields, whose names are in lower case. Without a collapse id, there is no topic.
     package static func headers(
         priority: Priority,
         expiration: Expiration,
@@ -156,8 +156,8 @@ package enum WebPushMessage {
         }
     }
 
-    /// Returns the topic for a collapse id, which has 32 characters. Apple rejects topics whose length is one more than
-    /// a multiple of four.
+    /// Returns the topic for a collapse id, which has 32 characters. Apple rejects a topic whose length is one more
+    /// than a multiple of four.
     package static func topic(_ collapseID: String) -> String {
         Base64URL.encode(SHA256.hash(data: Data(collapseID.utf8)).prefix(24))
     }

@@ -4,9 +4,7 @@ package import PushSupport
 package import PushTypes
 
 /// A browser's subscription: the URL to which messages are sent in POST requests, and the keys with which they are
-/// encrypted.
-///
-/// All of it is secret, because anyone who knows the URL can send to the browser.
+/// encrypted. All of it is secret, because anyone who knows the URL can send to the browser.
 package struct WebPushSubscription: Hashable, Sendable {
     /// The maximum length of the URL, in bytes. A subscription with a longer one is rejected.
     package static let maximumEndpoint = 2048

@@ -1,31 +1,29 @@
 import Foundation
 
-/// A chart of one or more series over time, which the server renders.
-///
-/// ``ChartDrawing`` renders it as SVG. ``model(id:format:)`` returns the variables of the partial `chart`, which also
-/// shows the numbers as a table.
+/// A chart of one or more series over time, which the server renders. ``ChartDrawing`` renders it as SVG.
+/// ``model(id:format:)`` returns the variables of the partial `chart`, which also shows the numbers as a table.
 package struct Chart: Sendable {
     /// The way in which values are drawn.
     package enum Kind: Sendable {
         /// Each series is a line, which breaks where a value is missing.
         case lines
-        /// Each point in time has a bar, in which the series are stacked.
+        /// Each point in time has a bar, in which the values of the series are stacked.
         case stackedBars
     }
 
-    /// The values of one series, one for each point in time.
+    /// A series of values under a name, one value for each point in time.
     package struct Series: Sendable {
         let name: String
         let values: [Double?]
 
-        /// Creates a series of finite numbers of at least 0. `nil` and any other number are gaps.
+        /// Creates a series of finite numbers of at least 0. `nil` and any other number leave a gap.
         package init(_ name: String, _ values: [Double?]) {
             self.name = name
             self.values = values.map { value in value.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil } }
         }
     }
 
-    /// The maximum number of series, for which the style sheet has colors and patterns. Further ones are omitted.
+    /// The maximum number of series, because the style sheet has colors and patterns for no more. Others are omitted.
     package static let maximumSeries = 5
     /// The maximum number of points in time. Earlier ones are omitted.
     package static let maximumTimes = 400
@@ -38,7 +36,9 @@ package struct Chart: Sendable {
     let series: [Series]
 
     /// Creates a chart.
-    /// - Parameter times: The label of each point in time, such as `14:00`.
+    /// - Parameters:
+    ///   - description: The alternative text of the chart.
+    ///   - times: The label of each point in time, such as `14:00`.
     package init(_ kind: Kind, title: String, description: String, times: [String], series: [Series]) {
         (self.kind, self.title, self.description) = (kind, title, description)
         self.times = Array(times.suffix(Self.maximumTimes))
@@ -49,7 +49,6 @@ package struct Chart: Sendable {
         }
     }
 
-    /// A Boolean value that indicates whether the chart contains no values.
     var isEmpty: Bool { self.series.allSatisfy { $0.values.allSatisfy { $0 == nil } } }
 
     /// The largest value that is drawn: that of a line, or the total of a stacked bar.
@@ -62,7 +61,7 @@ package struct Chart: Sendable {
 
     private func total(at index: Int) -> Double { self.series.reduce(0) { $0 + ($1.values[index] ?? 0) } }
 
-    /// Returns the variables of the partial `chart`. A chart without any value has no drawing.
+    /// Returns the variables of the partial `chart`. Without any value, they contain no drawing.
     /// - Parameters:
     ///   - id: The id of the drawing, which must be unique in its page.
     ///   - format: The format of the numbers and times.
@@ -87,7 +86,6 @@ package struct Chart: Sendable {
 private struct ChartDrawing {
     private static let (width, height) = (720.0, 200.0)
     private static let (left, right, top, bottom) = (56.0, 8.0, 8.0, 24.0)
-    /// The maximum number of time labels below the axis.
     private static let labels = 7
 
     private let chart: Chart
@@ -115,7 +113,7 @@ private struct ChartDrawing {
 
     private var slot: Double { (Self.width - Self.left - Self.right) / Double(max(1, self.chart.times.count)) }
 
-    /// Returns the horizontal position of the center of the slot for the time at an index.
+    /// Returns the horizontal center of the part of the chart for the time at an index.
     private func x(_ index: Int) -> Double { Self.left + (Double(index) + 0.5) * self.slot }
 
     private func y(_ value: Double) -> Double {
@@ -172,7 +170,7 @@ private struct ChartDrawing {
         return path.isEmpty ? "" : "<path class=\"line \(name)\" d=\"\(path)\"/>\(points)"
     }
 
-    /// Returns the SVG of the stacked bar at one time. Its segments show their values in tooltips.
+    /// Returns the SVG of the stacked bar for the time at an index. Its segments show their values in tooltips.
     private func bar(at index: Int) -> String {
         let width = max(1, self.slot - min(4, self.slot * 0.2))
         var below = 0.0
@@ -194,7 +192,7 @@ private struct ChartDrawing {
 /// The scale of the vertical axis, from 0 to a round number that no value exceeds, with a few grid lines.
 struct ChartScale: Equatable {
     let maximum: Double
-    /// The values of the grid lines, each of which has a label, starting at 0.
+    /// The values of the grid lines in ascending order, starting at 0. Each line has a label.
     let ticks: [Double]
 
     /// Creates the scale for the largest value. If that is 0, the scale ends at 1.

@@ -1,17 +1,17 @@
 package import PushSupport
 package import PushTypes
 
-/// The lock screen of a phone that shows a push, as far as its payload determines it.
-///
-/// All values of the payload are treated as plain text. None of them becomes markup, a script or a URL.
+/// The lock screen of a phone that shows a push, as far as its payload determines it. All values of the payload are
+/// treated as plain text. None of them becomes markup, a script or a URL.
 package struct LockScreen: Hashable, Sendable {
     /// The kind of presentation that the push causes on the lock screen.
     package enum Kind: Hashable, Sendable {
-        /// A notification with an alert.
+        /// A notification with an alert, which the device shows.
         case alert
-        /// A Live Activity. Its values are listed, because only the app can render them.
+        /// The `event` of a Live Activity, such as `update`. Its `values` are listed, because only the app can render
+        /// them.
         case activity(event: String, values: [Value])
-        /// A push that shows nothing.
+        /// A push that shows nothing, for the associated reason.
         case silent(SilentReason)
     }
 
@@ -20,15 +20,15 @@ package struct LockScreen: Hashable, Sendable {
         case background, voip, complication, fileprovider, mdm, location, pushtotalk, widgets, controls
         /// An alert push without text and sound, which can at most change the badge.
         case badgeOnly
-        /// The system cannot interpret the payload.
+        /// A payload that the system cannot interpret.
         case unreadable
     }
 
-    /// A string, or the key of a localized string.
+    /// A string of an alert, or the key of a localized string.
     package struct Text: Hashable, Sendable {
         package let text: String
         /// A Boolean value that indicates whether the string is a localization key, whose text only the app has.
-        /// Otherwise, it is the text itself.
+        /// Otherwise, the string is the text itself.
         package var isKey = false
     }
 
@@ -53,8 +53,7 @@ package struct LockScreen: Hashable, Sendable {
     package var staleAt: Int64?
     package var dismissedAt: Int64?
 
-    /// The maximum length of a string, in characters, to which longer ones are truncated. The system itself shows
-    /// fewer.
+    /// The maximum length of a string, in characters. Longer ones are truncated. The system itself shows fewer.
     static let longestText = 1000
     /// The maximum number of values of a Live Activity that are listed. Further ones are omitted.
     static let mostValues = 40
@@ -62,7 +61,7 @@ package struct LockScreen: Hashable, Sendable {
     /// Creates the lock screen that a push causes.
     /// - Parameters:
     ///   - payload: The JSON body of the push.
-    ///   - type: The push type, such as an alert, on which the presentation depends.
+    ///   - type: The push type, on which the presentation depends.
     package init(payload: JSONValue, type: PushType) {
         let aps = payload["aps"]
         switch type {
@@ -101,7 +100,11 @@ package struct LockScreen: Hashable, Sendable {
         self.summary = alert["summary-arg"].stringValue.map(Self.limited)
     }
 
-    /// Returns the string of an alert's member, or the key of its localization; `nil` if the alert has neither.
+    /// Returns a string of an alert, or the key of its localization, or `nil` if the alert has neither.
+    /// - Parameters:
+    ///   - name: The member with the string, such as `title`.
+    ///   - key: The member with the key, or `nil` for `name` with the suffix `-loc-key`.
+    ///   - arguments: The member with the key's arguments, or `nil` for `name` with the suffix `-loc-args`.
     private static func text(
         _ alert: JSONValue,
         _ name: String,
@@ -131,7 +134,7 @@ package struct LockScreen: Hashable, Sendable {
         return values
     }
 
-    /// Returns `true` if a member besides `aps` looks like the URL of a file, which a service extension may attach.
+    /// Returns whether a member besides `aps` looks like the URL of a file, which a service extension may attach.
     private static func namesFile(_ payload: JSONValue) -> Bool {
         guard case .object(let members) = payload else { return false }
         return members.contains { name, value in
@@ -141,7 +144,6 @@ package struct LockScreen: Hashable, Sendable {
 }
 
 extension LockScreen {
-    /// The number of colors for app icons without an image.
     private static let colours: UInt64 = 12
 
     /// Returns the variables of the template `lock-screen`.

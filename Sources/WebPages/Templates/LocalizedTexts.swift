@@ -2,10 +2,9 @@ import Foundation
 import Mustache
 import PushSupport
 
-/// The localized texts of the pages in one language, read from a JSON file of nested objects.
-///
-/// Templates refer to them as in `{{t.overview.title}}`, and Swift as in `texts["overview.title"]`. A text may have
-/// placeholders for values, as in `{count} devices`.
+/// The localized texts of the pages in one language, read from a JSON file of nested objects. Templates refer to them
+/// as in `{{t.overview.title}}`, and Swift as in `texts["overview.title"]`. A text may have placeholders for values, as
+/// in `{count} devices`.
 package struct LocalizedTexts: Sendable {
     /// The language as in the HTML attribute `lang`, such as `en`.
     package let language: String
@@ -27,8 +26,7 @@ package struct LocalizedTexts: Sendable {
     /// Returns the text at a path, or the path itself if there is no such text.
     package subscript(path: String) -> String { self.byPath[path] ?? path }
 
-    /// Returns the text at a path, or the path itself if there is no such text, with its placeholders replaced by
-    /// values.
+    /// Returns the text at a path, with its placeholders replaced by values. Returns the path if there is no such text.
     package subscript(path: String, values: [String: String]) -> String {
         values.reduce(self[path]) { $0.replacingOccurrences(of: "{\($1.key)}", with: $1.value) }
     }
@@ -48,7 +46,7 @@ package struct LocalizedTexts: Sendable {
     }
 }
 
-/// A text or an object of texts. Members are looked up only when a template refers to them.
+/// A text or an object of texts in a template. Members are looked up only when the template refers to them.
 private struct TextNode: MustacheParent {
     let value: JSONValue
 
@@ -68,8 +66,7 @@ package struct PageLanguages: Sendable {
     private let texts: [String: LocalizedTexts]
 
     /// Creates the languages from JSON files. A text that a language lacks is taken from the default language.
-    /// - Parameter files: The texts of the modules that provide pages, by language. Their objects are merged with the
-    ///   shared texts.
+    /// - Parameter files: The texts of the modules that provide pages, by language. They are merged with shared texts.
     /// - Throws: ``RequestError`` for a file that is not JSON.
     package init(_ files: [(language: String, text: [UInt8])]) throws {
         var trees: [String: JSONValue] = [:]
@@ -86,10 +83,11 @@ package struct PageLanguages: Sendable {
     /// The codes of all languages, in alphabetical order.
     package var all: [String] { self.texts.keys.sorted() }
 
-    /// Returns the texts in the chosen language, or in the first available one that the browser accepts, or in English.
+    /// Returns the texts in the chosen language, or else in the first available one that the browser accepts, or in
+    /// English.
     /// - Parameters:
-    ///   - chosen: The language that the person has chosen; `nil` for none.
-    ///   - acceptLanguage: The value of the header field `accept-language`; `nil` if it is absent.
+    ///   - chosen: The language that the person has chosen, or `nil` for none.
+    ///   - acceptLanguage: The value of the header field `accept-language`, or `nil` if it is absent.
     package func texts(_ chosen: String?, acceptLanguage: String?) -> LocalizedTexts {
         for language in [chosen].compactMap({ $0 }) + Self.accepted(acceptLanguage ?? "") {
             if let texts = self.texts[language] { return texts }

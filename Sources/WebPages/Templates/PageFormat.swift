@@ -1,9 +1,8 @@
 import Foundation
 package import PushTypes
 
-/// The format of numbers and times on a page, which depends on its language and the current time.
+/// The format of numbers and times on a page, which depends on the page's language and the current time.
 package struct PageFormat: Sendable {
-    /// The format of the page that is being rendered.
     @TaskLocal static var current = PageFormat(texts: .none, now: Timestamp(milliseconds: 0))
 
     let texts: LocalizedTexts
@@ -31,7 +30,7 @@ package struct PageFormat: Sendable {
         return value < 0 ? "−\(text)" : text
     }
 
-    /// Returns a number without separators, as form fields and URLs need it.
+    /// Returns a number without separators, as form fields and URLs require it.
     static func plain(_ value: Double) -> String { Int64(exactly: value).map { "\($0)" } ?? "\(value)" }
 
     /// Returns a size with a unit, such as 1.2 MB.
@@ -42,7 +41,7 @@ package struct PageFormat: Sendable {
         return "\(self.number(value < 10 ? (value * 10).rounded() / 10 : value.rounded())) \(units[unit])"
     }
 
-    /// Returns a duration in its two largest units, such as "2 h 5 min"; "–" for a number that is not finite.
+    /// Returns a duration in its two largest units, such as "2 h 5 min", or "–" for a number that is not finite.
     package func duration(seconds: Double) -> String {
         guard seconds.isFinite, let total = Int64(exactly: max(0, seconds).rounded()) else { return "–" }
         let units: [(Int64, String)] = [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")]
@@ -66,7 +65,7 @@ package struct PageFormat: Sendable {
         return self.texts[seconds > 0 ? "format.ago" : "format.in", ["time": length]]
     }
 
-    /// Returns a duration rounded to one unit, so that the entries of a list are easy to compare.
+    /// Returns a duration in seconds, rounded down to one unit, so that the entries of a list are easy to compare.
     private static func coarse(_ seconds: Double) -> Double {
         let unit: Double = seconds >= 86_400 ? 86_400 : seconds >= 3600 ? 3600 : seconds >= 60 ? 60 : 1
         return (seconds / unit).rounded(.down) * unit

@@ -1,14 +1,13 @@
 import Mustache
 package import PushSupport
 
-/// The variables of a template, by name. ``PageValue`` creates them from JSON.
+/// The variables of a template by their names. ``PageValue`` creates them from JSON.
 package typealias PageModel = [String: Any]
 
-/// Converts JSON into the variables of templates.
-///
-/// Pages show API responses in this form, so that templates use the names of API members.
+/// Converts JSON into the variables of templates. Pages show API responses in this form, so that templates use the
+/// names of API members.
 package enum PageValue {
-    /// Returns the template value for a JSON value; `nil` for `null`, which makes a template section empty.
+    /// Returns the template value for a JSON value, or `nil` for `null`, which makes a template section empty.
     package static func of(_ json: JSONValue?) -> Any? {
         switch json {
         case nil, .null: nil
@@ -21,7 +20,6 @@ package enum PageValue {
         }
     }
 
-    /// Returns the template values of an object's members.
     package static func model(_ members: [String: JSONValue]) -> PageModel { members.compactMapValues(Self.of) }
 }
 
@@ -45,9 +43,8 @@ package struct PageNumber: MustacheCustomRenderable, MustacheTransformable, Send
     }
 }
 
-/// A string on a page. An empty string makes a template section empty.
-///
-/// Its transforms parse it as a time in RFC 3339: `{{ago(createdAt)}}`, `{{exact(createdAt)}}`, `{{local(createdAt)}}`.
+/// A string on a page. An empty string makes a template section empty. Its transforms parse the string as a time in RFC
+/// 3339: `{{ago(createdAt)}}`, `{{exact(createdAt)}}`, `{{local(createdAt)}}`.
 package struct PageText: MustacheCustomRenderable, MustacheTransformable, Sendable {
     package let text: String
 

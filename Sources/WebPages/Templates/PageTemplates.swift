@@ -1,11 +1,9 @@
 import Mustache
 package import PageResources
 
-/// The templates of pages, which are parsed once at startup.
-///
-/// All variables are escaped with ``HTMLEscaping``. A template includes others as partials, and a page fills the blocks
-/// of `layout`. Tags of partials must be at the beginning of a line, because Mustache would otherwise indent the
-/// content of text areas.
+/// The templates of pages, which are parsed once at startup. All variables are escaped with ``HTMLEscaping``. A
+/// template includes others as partials, and a page fills the blocks of `layout`. Tags of partials must be at the
+/// beginning of a line, because Mustache would otherwise indent the content of text areas.
 package struct PageTemplates: Sendable {
     package struct Source: Sendable {
         let name: String
@@ -18,7 +16,7 @@ package struct PageTemplates: Sendable {
 
     /// Parses the templates.
     /// - Parameter sources: The templates of the modules that provide pages, in addition to the shared ones.
-    /// - Throws: An error of the parser, which contains the line and the column.
+    /// - Throws: An error of the parser, which contains the line and the column of the mistake.
     package init(_ sources: [Source]) throws {
         MustacheContentTypes.register(MarkupContentType(), named: HTMLEscaping.contentType)
         var library = MustacheLibrary()
@@ -30,8 +28,7 @@ package struct PageTemplates: Sendable {
     }
 
     /// Returns the rendered HTML of a page or a section, or `nil` if there is no template with the name.
-    /// - Parameters:
-    ///   - format: The format of numbers and times.
+    /// - Parameter format: The format of numbers and times.
     package func render(_ name: String, _ model: PageModel, format: PageFormat) -> String? {
         PageFormat.$current.withValue(format) {
             self.library.render(model, withTemplate: name)
@@ -39,17 +36,15 @@ package struct PageTemplates: Sendable {
     }
 }
 
-/// The files of the pages that are embedded in the executable.
-///
-/// They are embedded with the C compiler, because the Swift compiler takes 19 s for the array literals that SwiftPM
-/// generates for embedded resources.
+/// The files of the pages that are embedded in the executable. They are embedded with the C compiler, because the Swift
+/// compiler takes 19 s for the array literals that SwiftPM generates for embedded resources.
 package struct PageFiles: Sendable {
     static let shared = PageFiles(page_resources_shared())
 
     private let files: [(name: String, content: [UInt8])]
 
     /// Reads the embedded files.
-    /// - Parameter resources: The first element of an array of files, which ends with a null element.
+    /// - Parameter resources: The first element of an array of files. A null element ends the array.
     package init(_ resources: UnsafePointer<page_resource>) {
         var files: [(name: String, content: [UInt8])] = []
         var next = resources
@@ -61,7 +56,7 @@ package struct PageFiles: Sendable {
         self.files = files
     }
 
-    /// Returns the content of the file with a name. It is empty for an unknown name.
+    /// Returns the contents of the file with a name, which are empty for an unknown name.
     subscript(name: String) -> [UInt8] { self.files.first { $0.name == name }?.content ?? [] }
 
     /// The templates among the files. The name of each is its file name without `.mustache`.
@@ -81,10 +76,9 @@ package struct PageFiles: Sendable {
     }
 }
 
-/// Escapes strings for HTML, scalar by scalar as browsers parse them.
-///
-/// Mustache's own content type compares characters. In Swift, a `<` after certain scalars, such as U+0600, is part of a
-/// longer character and would not be escaped.
+/// Escapes strings for HTML, scalar by scalar, because browsers parse HTML in this way. The content type of the library
+/// Mustache compares characters. In Swift, a `<` after certain scalars, such as U+0600, is part of a longer character
+/// and would not be escaped.
 package enum HTMLEscaping {
     static let contentType = "MARKUP"
 

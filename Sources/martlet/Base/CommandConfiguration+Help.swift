@@ -1,24 +1,23 @@
 import ArgumentParser
 import PushSupport
 
-/// Returns a copy of a value after applying a change, so that such calls can be chained.
+/// Returns a copy of a value to which `change` was applied, so that such calls can be chained.
 func changed<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
     var value = value
     change(&value)
     return value
 }
 
-/// Creates the configuration of a command from its name and the sentence that describes it in lists of commands.
+/// Creates the configuration of a command with its name and the sentence that describes it in lists of commands.
 func command(_ name: String, _ abstract: String = "") -> CommandConfiguration {
     CommandConfiguration(commandName: name, abstract: abstract)
 }
 
 /// Methods that each add one element to the help of a command.
 extension CommandConfiguration {
-    /// The words with which each example begins.
+    /// The words with which each example in the help of a command begins.
     static let exampleMark = "Example: martlet "
 
-    /// Returns the configuration with the sentence that describes the command in lists of commands.
     func help(_ abstract: String) -> Self { changed(self) { $0.abstract = abstract } }
 
     /// Returns the configuration with a further sentence in the help of the command itself.
@@ -37,10 +36,8 @@ extension CommandConfiguration {
         }
     }
 
-    /// Returns the configuration with the subcommands of this command.
     func subcommands(_ commands: [any ParsableCommand.Type]) -> Self { changed(self) { $0.subcommands = commands } }
 
-    /// Returns the configuration with the subcommand that runs if the command line names none.
     func defaultSubcommand(_ command: any ParsableCommand.Type) -> Self {
         changed(self) { $0.defaultSubcommand = command }
     }
@@ -48,20 +45,20 @@ extension CommandConfiguration {
 
 /// Descriptions, for the help of an option, of the values that the corresponding member of a request may have.
 extension Schema {
-    /// The allowed values, such as `none, counts or device`.
+    /// The values that the member may have, such as `none, counts or device`.
     var words: String {
         let choices = self.choices
         guard let last = choices.last, choices.count > 1 else { return choices.joined() }
         return "\(choices.dropLast().joined(separator: ", ")) or \(last)"
     }
 
-    /// The range of a number, such as `1 to 1000`; empty if there is none.
+    /// The range of a numeric member, such as `1 to 1000`, or an empty string if there is none.
     var bounds: String { self.range.map { "\($0.lowerBound) to \($0.upperBound)" } ?? "" }
 }
 
 /// The version of the program.
 enum Version {
-    /// The version number, with the commit if the build contains it, such as `0.2.0 (1a2b3c4d5)`.
+    /// The version number, followed by the commit if the build records it, such as `0.2.0 (1a2b3c4d5)`.
     static let text: String = {
         let (number, commit) = (MartletVersion.number, MartletVersion.commit)
         return commit.isEmpty ? number : "\(number) (\(commit))"

@@ -2,19 +2,17 @@
 enum ExitStatus: Int32, CaseIterable {
     /// The status of a command that has succeeded.
     case done = 0
-    /// The status after a rejection: the server rejected the request, or a push was not accepted.
+    /// The status of a command that has failed, for example because a request was rejected or a push was not accepted.
     case failed = 1
-    /// The status after a time limit passed before the work that the command waits for had finished. The work
-    /// continues.
+    /// The status of a command whose time limit passed while it waited for work of the server. The work continues.
     case unfinished = 2
     /// The status for a notification that had no recipients, or whose recipients were all skipped.
     case nobodyReached = 3
     /// The status for an invalid command line or setting. Nothing was done.
     case usage = 64
-    /// The status after no server has responded.
+    /// The status of a command to which no server has responded.
     case unavailable = 69
 
-    /// The meaning of the status, as the documentation shows it.
     var meaning: String {
         switch self {
         case .done: "Everything was done; a notification that was waited for was accepted for every recipient."
@@ -27,9 +25,8 @@ enum ExitStatus: Int32, CaseIterable {
     }
 }
 
-/// An error with a specific exit status. Any other error exits with ``ExitStatus/failed``.
+/// An error with a specific exit status. After any other error, the command exits with ``ExitStatus/failed``.
 protocol StatusError: Error, CustomStringConvertible {
-    /// The status with which the command exits.
     var status: ExitStatus { get }
 }
 

@@ -3,19 +3,20 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Runs services until one of them finishes, or until SIGINT or SIGTERM requests a graceful shutdown.
+/// Runs the services of a command, and shuts them down gracefully.
 enum ServiceRunner {
     /// The time limit of a graceful shutdown, after which services that are still running are cancelled.
     static let longestShutdown: Duration = .seconds(15)
-    /// The time limit for cancelled services to finish before the process exits.
+    /// The time limit for cancelled services to finish. After it, the process exits nevertheless.
     static let longestCancellation: Duration = .seconds(1)
 
     /// Runs services until one of them finishes or a signal requests the shutdown of the process.
     /// - Parameters:
     ///   - services: The services, each of which may use those before it. They are shut down in reverse order.
-    ///   - last: A service whose completion shuts down all others; `nil` for none.
-    ///   - ready: A closure that returns once the services accept requests, which is reported to the service manager;
-    ///     `nil` for a command that accepts none.
+    ///   - last: A service whose completion shuts down all others, or `nil` for none.
+    ///   - ready: A closure that returns once the services accept requests, so that this is reported to the service
+    ///     manager, or `nil` for a command that accepts no requests.
+    /// - Throws: The error of the service that has failed.
     static func run(
         _ services: [any Service],
         until last: (any Service)? = nil,
@@ -39,8 +40,8 @@ enum ServiceRunner {
     }
 }
 
-/// Terminates the process when a graceful shutdown takes too long, for example because a push service does not respond
-/// to pushes in flight. Unfinished work is lost as after a crash.
+/// A service that terminates the process when a graceful shutdown takes too long, for example because a push service
+/// does not respond to pushes in flight. Unfinished work is lost as after a crash.
 private struct ShutdownDeadline: Service {
     let logger: Logger
 
@@ -59,16 +60,15 @@ private struct ShutdownDeadline: Service {
 struct ServiceManager: Sendable {
     /// A state of the process, as a message to the service manager.
     enum State: String {
-        /// The state in which the services accept requests.
         case ready = "READY=1"
-        /// The state in which the process is shutting down.
         case stopping = "STOPPING=1"
     }
 
     /// The path of the service manager's socket. A leading `@` stands for the abstract namespace.
     private let socketPath: String
 
-    /// Finds the service manager by the variable `NOTIFY_SOCKET`; `nil` if it is not set, because none expects reports.
+    /// Finds the service manager by the variable `NOTIFY_SOCKET`. Returns `nil` if the variable is not set, because no
+    /// service manager then expects reports.
     init?(environment: [String: String] = ProcessInfo.processInfo.environment) {
         guard let path = environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@") else { return nil }
         self.socketPath = path
@@ -101,10 +101,9 @@ struct ServiceManager: Sendable {
     private static func error() -> POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }
 
-/// Reports to the service manager that the services accept requests, and later that they are shutting down.
+/// A service that reports to the service manager when the other services accept requests, and when they shut down.
 struct ServiceManagerReport: Service {
     let manager: ServiceManager
-    /// A closure that returns once the services accept requests.
     let ready: @Sendable () async throws -> Void
     let logger: Logger
 

@@ -84,7 +84,7 @@ struct BroadcastCommand: AsyncParsableCommand {
         return try await send.send(body)
     }
 
-    /// Returns the JSON members of the request to a provider.
+    /// Returns the JSON members of the request that sends the broadcast through a provider.
     func members() throws -> [String: JSONValue?] {
         var body: [String: JSONValue?] = [
             "channel": .string(self.channel.text), "name": self.provider.name?.json,
@@ -138,6 +138,7 @@ struct BroadcastCommand: AsyncParsableCommand {
     }
 
     /// Returns the bytes of the file of `--payload` unchanged, or a payload that is built from the other options.
+    /// - Throws: ``SettingsError`` for a file that cannot be used.
     private func payloadBytes() throws -> Data {
         if let payload { return try InputFile.data(payload, for: "--payload") }
         let aps: JSONValue = .members([

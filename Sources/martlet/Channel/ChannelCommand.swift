@@ -54,7 +54,6 @@ struct ChannelCommand: AsyncParsableCommand {
             try self.access.print(made) { $0["id"].stringValue?.printable ?? "" }
         }
 
-        /// Creates the request to a provider.
         func request() -> APIRequest {
             .post("channels").body([
                 "environment": self.environment?.rawValue.json, "storage": self.stores ? "newest" : "none",
@@ -137,7 +136,8 @@ private struct DirectChannels {
     private let service: ChannelService
     private let bundleID: Topic
 
-    /// Creates a client from the options. Throws the errors of ``DirectDestination``.
+    /// Creates a client from the options.
+    /// - Throws: The errors of ``DirectDestination``.
     init(_ options: ServiceCredentialOptions, _ access: AppOptions) async throws {
         let settings = try await access.settings([options.proxy, options.passphrase])
         let destination = try DirectDestination(options, settings: settings)
@@ -162,7 +162,7 @@ private struct DirectChannels {
         try await self.perform { try await $0.deleteChannel(channel, of: $1) }
     }
 
-    /// Performs one call to the push service, and closes the connection.
+    /// Performs one call to the push service, closes the connection, and returns the call's result.
     private func perform<Value: Sendable>(_ call: (ChannelService, Topic) async throws -> Value) async throws -> Value {
         let result: Result<Value, any Error>
         do {

@@ -9,21 +9,20 @@ import Synchronization
 
 /// A client of the provider's API and of a gateway's admin API.
 struct APIClient: Sendable {
-    /// The kind of server that the client connects to.
     enum Role: String { case provider, gateway }
 
     /// The timeout for the head of a response, except for streaming requests. Tests raise it for busy machines.
     @TaskLocal static var timeout: TimeAmount = .seconds(15)
-    /// The idle timeout, in which no byte is received, or accepted by the server. It applies where ``timeout`` does
-    /// not, and also limits the total duration of a response that does not stream.
-    ///
-    /// The value exceeds the time that a server needs for the last lines of an import and the 15 s between the comments
-    /// of an event stream, and suffices for the longest list over a slow connection.
+    /// The time limit for an exchange in which the server neither sends nor accepts a byte. It applies where
+    /// ``timeout`` does not, and also limits the total duration of a response that does not stream. The value exceeds
+    /// the time that a server needs for the last lines of an import and the 15 s between the comments of an event
+    /// stream, and suffices for the longest list over a slow connection.
     @TaskLocal static var silence: TimeAmount = .seconds(300)
-    /// The maximum size of a response that does not stream, in bytes. A larger one is an error.
+    /// The maximum size of a response that does not stream, in bytes. A larger one fails the request.
     static let maximumResponseLength = 4 * 1024 * 1024
 
-    /// The settings by which clients share connections: the additional authority, the proxy and the idle timeout.
+    /// The settings that must be equal for clients to share connections: the additional authority, the proxy and the
+    /// idle timeout.
     private struct Route: Hashable {
         let authority: String?
         let proxy: ProxyEndpoint?
@@ -32,8 +31,7 @@ struct APIClient: Sendable {
 
     private static let clients = Mutex<[Route: HTTPClient]>([:])
 
-    /// Returns the HTTP client for connection settings. A refused connection fails immediately instead of being
-    /// retried.
+    /// Returns the HTTP client for these settings. It does not retry a connection that was refused.
     private static func http(_ route: Route) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -60,19 +58,18 @@ struct APIClient: Sendable {
         }
     }
 
-    /// The server's URL without a trailing slash.
     let baseURL: String
-    /// The key of a provider's API; `nil` for requests that need none.
+    /// The key of a provider's API, or `nil` for requests that need none.
     let apiKey: String?
-    /// The kind of server that is expected at the URL, for error messages.
+    /// The kind of server that the client expects at the URL, for error messages.
     let role: Role
     private let http: HTTPClient
 
     /// Creates a client of the server at a URL.
     /// - Parameters:
-    ///   - baseURL: The URL without a path; a trailing slash is dropped.
-    ///   - authority: The PEM certificates that the client trusts in addition to the system's; `nil` for none.
-    ///   - proxy: The HTTP proxy for the requests; `nil` for none.
+    ///   - baseURL: The URL without a path. A trailing slash is dropped.
+    ///   - authority: The PEM certificates that the client trusts in addition to the system's, or `nil` for none.
+    ///   - proxy: The HTTP proxy for the requests, or `nil` for none.
     /// - Throws: ``SettingsError`` for an authority that is not PEM.
     init(
         baseURL: String,
@@ -86,7 +83,7 @@ struct APIClient: Sendable {
         self.http = try Self.http(Route(authority: authority, proxy: proxy, silence: Self.silence))
     }
 
-    /// Returns `true` for the URL of a server: `http` or `https`, a host and optionally a port.
+    /// Returns whether a text is the URL of a server: `http` or `https`, a host and optionally a port.
     static func isURL(_ text: String) -> Bool {
         guard let url = URLComponents(string: text), let scheme = url.scheme, ["http", "https"].contains(scheme),
             let host = url.host, !host.isEmpty, url.query == nil, url.fragment == nil
@@ -94,12 +91,12 @@ struct APIClient: Sendable {
         return url.port.map { (1...65_535).contains($0) } ?? true
     }
 
-    /// Sends a request and returns the JSON of the response; `null` for an empty body.
+    /// Sends a request and returns the JSON of the response, or `null` for an empty body.
     /// - Parameters:
-    ///   - path: A path that is not below `/v1`, such as `/ready`; `nil` for the request's own path.
-    ///   - limit: The time limit from the request to the end of the response; `nil` for the defaults: ``timeout`` to
-    ///     its head, ``silence`` to its end.
-    /// - Throws: ``APIErrorResponse`` for an error of the API, ``SettingsError`` if no such API responds.
+    ///   - path: A path that is not below `/v1`, such as `/ready`, or `nil` for the request's own path.
+    ///   - limit: The time limit from the request to the end of the response, or `nil` for ``timeout`` to the head of
+    ///     the response and ``silence`` to its end.
+    /// - Throws: ``APIErrorResponse`` for an error of the API, or ``SettingsError`` if no such API responds.
     @discardableResult
     func send(_ request: APIRequest, to path: String? = nil, within limit: Duration? = nil) async throws -> JSONValue {
         let message = try self.message(request, path: path)
@@ -113,21 +110,23 @@ struct APIClient: Sendable {
         return json
     }
 
-    /// Returns the time limits for the head of a response and for its end.
-    /// - Parameter limit: The limit for both; `nil` for the defaults.
+    /// Returns the time limits for the head of a response and for the whole response.
+    /// - Parameter limit: The limit for both, or `nil` for ``timeout`` and ``silence``.
     static func limits(_ limit: Duration?) -> (head: TimeAmount, whole: TimeAmount) {
         guard let limit else { return (Self.timeout, max(Self.timeout, Self.silence)) }
         return (TimeAmount(limit), TimeAmount(limit))
     }
 
-    /// Returns the body of a response as it arrives, without a time limit. Throws the same errors as ``send(_:to:)``.
+    /// Returns the body of a response as it arrives, without a limit of the total time.
+    /// - Throws: The same errors as ``send(_:to:)``.
     func stream(_ request: APIRequest) async throws -> ReceivedBody {
         let response = try await self.response(to: try self.message(request), deadline: .distantFuture)
         return ReceivedBody(base: response.body, url: self.baseURL)
     }
 
-    /// Sends a body as it is produced, for as long as the server accepts it. Throws the same errors as ``send(_:to:)``.
-    /// - Parameter length: The length in bytes; `nil` if it is not known.
+    /// Sends a body as it is produced, for as long as the server accepts it, and returns the JSON of the response.
+    /// - Parameter length: The length in bytes, or `nil` if it is not known.
+    /// - Throws: The same errors as ``send(_:to:)``.
     func upload<Body: AsyncSequence & Sendable>(
         _ body: Body,
         length: Int64?,
@@ -152,7 +151,6 @@ struct APIClient: Sendable {
         return try await self.json(in: response)
     }
 
-    /// Creates the HTTP request with the common header fields, such as the API key.
     private func message(_ request: APIRequest, path: String? = nil) throws -> HTTPClientRequest {
         var message = HTTPClientRequest(url: self.baseURL + (path ?? request.path))
         message.method = HTTPMethod(rawValue: request.method.rawValue)
@@ -162,8 +160,8 @@ struct APIClient: Sendable {
         return message
     }
 
-    /// Performs a request, which must succeed before `deadline`.
-    /// - Throws: ``APIErrorResponse`` for a status that is not 2xx, ``NoResponseError`` if there is no response.
+    /// Performs a request whose response must begin before `deadline`.
+    /// - Throws: ``APIErrorResponse`` for a status that is not 2xx, or ``NoResponseError`` if there is no response.
     private func response(to message: HTTPClientRequest, deadline: NIODeadline) async throws -> HTTPClientResponse {
         let response: HTTPClientResponse
         do {
@@ -179,7 +177,7 @@ struct APIClient: Sendable {
         return response
     }
 
-    /// Parses the JSON of a response; `null` for an empty body.
+    /// Parses the JSON of a response, or returns `null` for an empty body.
     private func json(in response: HTTPClientResponse) async throws -> JSONValue {
         let data: Data
         do {
@@ -192,18 +190,17 @@ struct APIClient: Sendable {
         return value
     }
 
-    /// The error of a server at the URL that is not a Martlet server.
     var notAnAPI: ForeignServerError {
         ForeignServerError("the server at \(self.baseURL) is no Martlet \(self.role): is the URL right?")
     }
 
-    /// Returns `true` for an error after which a retry of the same request may soon succeed.
+    /// Returns whether a retry of the same request may soon succeed after an error.
     static func mayPass(_ error: any Error) -> Bool {
         if let error = error as? APIErrorResponse { return error.status == 429 || error.status >= 500 }
         return error is NoResponseError
     }
 
-    /// Returns an error with the likely cause if the API's own message does not name it.
+    /// Returns an error with the likely cause if the message of the API does not name it.
     private func explained(_ error: APIErrorResponse) -> any Error {
         switch error.status {
         case 401 where self.role == .provider && error.code != "key_expired":
@@ -230,17 +227,17 @@ struct APIErrorResponse: Error, CustomStringConvertible {
     let status: UInt
     let text: String
 
-    /// The member `error` of the response; `null` if the server is not Martlet's.
+    /// The member `error` of the response, or `null` if the server is not Martlet's.
     private var error: JSONValue { (try? JSONValue(parsing: Data(self.text.utf8)))?["error"] ?? .null }
 
-    /// The code of the API's error; `nil` if the server is not Martlet's.
+    /// The code of the API's error, or `nil` if the server is not Martlet's.
     var code: String? { self.error["code"].stringValue }
 
-    /// `true` if the response is from one of Martlet's APIs; `false` if it is from another server at that address.
+    /// A Boolean value that indicates whether the response is from one of Martlet's APIs instead of another server.
     var isFromAPI: Bool { self.code != nil }
 
-    /// `true` if the request may have been performed, because the server or a proxy failed. An API that refuses a
-    /// request because of overload has not begun to perform it.
+    /// A Boolean value that indicates whether the request may have been performed, because the server or a proxy has
+    /// failed. An API that refuses a request because of overload has not begun to perform it.
     var mayBeDone: Bool {
         self.status >= 500 && !(self.status == 503 && self.isFromAPI && self.code != "storage_unavailable")
     }
@@ -258,11 +255,11 @@ struct APIErrorResponse: Error, CustomStringConvertible {
 /// The error of a request that had no response.
 struct NoResponseError: StatusError {
     let description: String
-    /// `true` if the server may have performed the request; `false` if the request certainly did not reach it.
+    /// A Boolean value that indicates whether the server may have performed the request. If it is `false`, the request
+    /// certainly did not reach the server.
     let mayHaveArrived: Bool
     let status = ExitStatus.unavailable
 
-    /// Creates the error from an error of the HTTP client.
     init(_ error: any Error, from url: String) {
         let (isSecure, text) = (url.hasPrefix("https:"), "\(error)")
         let failure = error as? HTTPClientError
@@ -293,7 +290,7 @@ struct NoResponseError: StatusError {
         self.description = "the response of \(url) did not arrive as a whole (\(reason))"
     }
 
-    /// The errors after which the request may have reached the server.
+    /// The errors of the HTTP client after which the request may have reached the server.
     private static let afterConnecting: [HTTPClientError] = [
         .deadlineExceeded, .readTimeout, .writeTimeout, .remoteConnectionClosed, .cancelled,
     ]
@@ -301,16 +298,17 @@ struct NoResponseError: StatusError {
     private static let broken: Set<CInt> = [ECONNRESET, EPIPE, ETIMEDOUT]
 }
 
-/// The progress of an upload, by which a server that accepts nothing is distinguished from a file that is read slowly.
+/// The progress of an upload, which distinguishes a server that accepts nothing from a file that is read slowly.
 private final class UploadProgress: Sendable {
-    /// The time since which a chunk waits for the server; `nil` while the next chunk is read, and after the last one.
+    /// The time at which the current chunk began to wait for the server, or `nil` while the next chunk is read, and
+    /// after the last one.
     private let waiting = Mutex<ContinuousClock.Instant?>(nil)
 
     fileprivate func reads() { self.waiting.withLock { $0 = nil } }
 
     fileprivate func waits() { self.waiting.withLock { $0 = ContinuousClock.now } }
 
-    /// Returns once the server has accepted nothing for the time limit. The time after the last chunk does not count.
+    /// Waits until the server accepts nothing for the time limit. The time after the last chunk does not count.
     func untilStalled(for limit: Duration) async throws {
         while true {
             let now = ContinuousClock.now
@@ -321,7 +319,7 @@ private final class UploadProgress: Sendable {
     }
 }
 
-/// A request body that records when the HTTP client requests its chunks.
+/// A request body that records in an ``UploadProgress`` when the HTTP client requests its chunks.
 private struct WatchedBody<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable where Base.Element == ByteBuffer {
     let base: Base
     let progress: UploadProgress
@@ -346,7 +344,7 @@ private struct WatchedBody<Base: AsyncSequence & Sendable>: AsyncSequence, Senda
 /// The body of a response that is read as it arrives.
 struct ReceivedBody: AsyncSequence, Sendable {
     let base: HTTPClientResponse.Body
-    /// The URL of the server, for the error of a stalled response.
+    /// The URL of the server, for the error of an interrupted response.
     let url: String
 
     func makeAsyncIterator() -> Iterator { Iterator(base: self.base.makeAsyncIterator(), url: self.url) }

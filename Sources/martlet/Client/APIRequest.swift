@@ -3,7 +3,6 @@ import PushSupport
 
 /// One request to the provider's API or to a gateway's admin API.
 struct APIRequest: Sendable {
-    /// The HTTP methods of the APIs.
     enum Method: String {
         case get = "GET"
         case post = "POST"
@@ -13,15 +12,13 @@ struct APIRequest: Sendable {
     }
 
     let method: Method
-    /// The path components after `/v1` and after ``APIConnection/path``.
+    /// The path components that follow `/v1` and those of ``APIConnection/path``.
     var parts: [String]
-    /// The name of the action that follows a colon at the end of the path; `nil` for none.
+    /// The name of the action that follows a colon at the end of the path, or `nil` for none.
     private var action: String?
-    /// The query items, not yet percent-encoded.
     private var query: [(String, String)] = []
-    /// The header fields in addition to those of every request.
     private(set) var headers: [(String, String)] = []
-    /// The JSON body; `nil` for a request without a body.
+    /// The JSON body, or `nil` for a request without a body.
     private(set) var body: JSONValue?
 
     init(_ method: Method, _ parts: [String]) { (self.method, self.parts) = (method, parts) }
@@ -31,7 +28,6 @@ struct APIRequest: Sendable {
     static func put(_ parts: String...) -> APIRequest { APIRequest(.put, parts) }
     static func delete(_ parts: String...) -> APIRequest { APIRequest(.delete, parts) }
 
-    /// Returns the request for an action, such as `pause`.
     func action(_ name: String) -> APIRequest { changed(self) { $0.action = name } }
 
     /// Returns the request with further query items. Items without a value are left out.
@@ -40,18 +36,16 @@ struct APIRequest: Sendable {
     }
 
     /// Returns the request with an idempotency key, which makes the server perform a repeated request only once.
-    /// - Parameter key: The key; `nil` for a new one.
+    /// - Parameter key: The key, or `nil` for a new one.
     func idempotencyKey(_ key: String?) -> APIRequest {
         changed(self) { $0.headers.append(("idempotency-key", key ?? UUID().uuidString)) }
     }
 
-    /// Returns the request with a further header.
     func header(_ name: String, _ value: String) -> APIRequest { changed(self) { $0.headers.append((name, value)) } }
 
-    /// Returns the request with a JSON object as its body. Members without a value are left out; `.null` is sent.
+    /// Returns the request with a JSON object as its body. Members without a value are left out, but `.null` is sent.
     func body(_ members: [String: JSONValue?]) -> APIRequest { changed(self) { $0.body = .members(members) } }
 
-    /// The percent-encoded path and query.
     var path: String {
         let items = self.query.map { "\($0)=\(PercentEncoding.component($1))" }
         return "/v1/" + self.parts.map { PercentEncoding.component($0) }.joined(separator: "/")

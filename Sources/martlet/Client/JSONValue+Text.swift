@@ -1,6 +1,6 @@
 package import PushSupport
 
-/// The text form of JSON in the output of commands.
+/// Texts about JSON values in the output of commands.
 extension JSONValue {
     var line: String { get throws { String(decoding: try self.text, as: UTF8.self) } }
 }
@@ -24,10 +24,11 @@ extension BinaryInteger {
 }
 
 extension JSONValue {
-    /// The last clause of a message about stopped sending, with the number of pushes in flight; empty for none.
+    /// The last clause of a message about stopped sending, with the number of pushes in flight, or an empty string if
+    /// there are none.
     var underWay: String { self.pushesUnderWay.map { "; \($0)" } ?? "" }
 
-    /// The clause about the pushes that were in flight when sending was stopped; `nil` for none.
+    /// The clause about the pushes that were in flight when sending was stopped, or `nil` for none.
     var pushesUnderWay: String? {
         guard let count = self["underWay"].integerValue, count > 0 else { return nil }
         return count == 1 ? "one push is still under way" : "\(count) pushes are still under way"

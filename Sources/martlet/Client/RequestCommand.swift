@@ -4,12 +4,11 @@ import PushSupport
 /// A command that sends one request and prints the response.
 protocol RequestCommand: AsyncParsableCommand {
     associatedtype Access: APIAccess
-    /// The options with which the command connects to the server.
     var access: Access { get }
     /// Creates the request to send.
-    /// - Throws: An error in the arguments.
+    /// - Throws: An error that names an invalid argument.
     func request() throws -> APIRequest
-    /// Formats the response as human-readable text.
+    /// Returns the response as human-readable text, which is printed unless JSON was requested.
     func text(of response: JSONValue) throws -> String
 }
 
@@ -26,11 +25,10 @@ protocol ListCommand: AsyncParsableCommand {
     associatedtype Access: APIAccess
     var access: Access { get }
     static var columns: TextTable { get }
-    /// The member of the response that contains the entries; `nil` if its name is the last component of the path.
+    /// The member of the response that contains the entries, or `nil` if its name is the last component of the path.
     static var member: String? { get }
-    /// Creates the request for the first page.
     func request() -> APIRequest
-    /// The maximum number of entries to print; `nil` for all.
+    /// The maximum number of entries to print, or `nil` for all.
     var limit: Int? { get }
 }
 
@@ -66,9 +64,8 @@ struct LimitOption: ListFilter {
     }
 }
 
-/// A connection to a server, limited to the paths of its API that a command uses.
+/// A connection to the API of a server, whose paths all begin with the same components.
 struct APIConnection {
-    /// The client of the server.
     let client: APIClient
     /// The components that follow `/v1` in all paths, such as `apps` and a bundle id.
     var path: [String] = []
@@ -76,7 +73,7 @@ struct APIConnection {
     var cursor = "cursor"
 
     /// Sends a request whose path is below ``path``.
-    /// - Parameter limit: The time limit of the exchange; `nil` for the default.
+    /// - Parameter limit: The time limit of the exchange, or `nil` for that of the client.
     func send(_ request: APIRequest, within limit: Duration? = nil) async throws -> JSONValue {
         try await self.client.send(self.absolute(request), within: limit)
     }
@@ -89,17 +86,18 @@ struct APIConnection {
     }
 }
 
-/// The options with which a command connects to a running server and prints its responses.
+/// The options that determine how a command connects to a running server and prints its responses.
 protocol APIAccess: ParsableArguments {
     /// A Boolean value that indicates whether responses are printed as JSON instead of text.
     var json: Bool { get }
     /// Returns the connection to the server that flags, environment variables or the settings file specify.
-    /// - Throws: ``SettingsError``, or a validation error that names the missing option.
+    /// - Throws: ``SettingsError``, or a validation error that names the missing option, if one is missing.
     func connection() async throws -> APIConnection
 }
 
 extension APIAccess {
-    /// Prints a response, as JSON or as the text that a closure returns.
+    /// Prints a response as JSON or, unless JSON was requested, as the text that a closure returns. In JSON, `null`
+    /// prints nothing.
     func print(_ response: JSONValue, _ text: (JSONValue) throws -> String) throws {
         if !self.json {
             try StandardOutput.result(try text(response))
@@ -111,7 +109,8 @@ extension APIAccess {
     /// Prints the entries of a list as a table.
     /// - Parameters:
     ///   - name: The member of the response that contains the entries.
-    ///   - limit: The maximum number of entries; `nil` for all.
+    ///   - limit: The maximum number of entries, or `nil` for all.
+    ///   - columns: The columns of the table, for output that is not JSON.
     func list(_ name: String, _ request: APIRequest, limit: Int?, _ columns: TextTable) async throws {
         let connection = try await self.connection()
         var entries: [JSONValue] = []
@@ -129,6 +128,5 @@ extension APIAccess {
         if cursor != nil { StandardError.line("There are more: see them with --limit.") }
     }
 
-    /// The maximum number of entries that the APIs return on a page.
     private static var largestPage: Int { 1000 }
 }

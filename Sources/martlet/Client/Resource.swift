@@ -2,10 +2,11 @@ public import ArgumentParser
 import PushSupport
 public import PushTypes
 
-/// A kind of record in an API, such as apps or webhooks. A type that conforms to refinements of this protocol describes
-/// a kind; ``ListResources``, ``ShowResource``, ``RemoveResource`` and ``PerformAction`` are its commands.
+/// A kind of record in an API, such as apps or webhooks. A type that conforms to a refinement of this protocol
+/// describes a kind. ``ListResources``, ``ShowResource``, ``RemoveResource`` and ``PerformAction`` are the commands for
+/// it.
 protocol Resource: SendableMetatype {
-    /// The options with which commands connect to the server. For resources of an app they include the app.
+    /// The options with which commands connect to the server. For resources of an app, they include the app.
     associatedtype Access: APIAccess
     /// The path component for this kind, which precedes the id of a record.
     static var path: String { get }
@@ -15,18 +16,16 @@ protocol Resource: SendableMetatype {
 protocol ListableResource: Resource {
     /// The options with which the command `list` connects, if they differ from those for a single record.
     associatedtype ListAccess: APIAccess = Access
-    /// The options that filter the entries.
     associatedtype Filter: ListFilter = NoFilter
     static var columns: TextTable { get }
-    /// The name and the help of the command `list`.
     static var list: CommandConfiguration { get }
 }
 
-/// The options that filter the entries of a list.
+/// The options that filter the entries of a list, for the command `list` of a kind of record.
 protocol ListFilter: ParsableArguments {
-    /// The query items for the request.
+    /// The query items of the request that the options result in. Items without a value are left out.
     var query: [(String, String?)] { get }
-    /// The maximum number of entries to print; `nil` for all.
+    /// The maximum number of entries to print, or `nil` for all.
     var maximum: Int? { get }
 }
 
@@ -39,15 +38,13 @@ struct NoFilter: ListFilter {
 /// A resource whose records have ids.
 protocol IdentifiedResource: Resource {
     associatedtype ID: PathArgument = String
-    /// The name and the help of the argument for the id.
     static var id: ArgumentHelp { get }
 }
 
 /// A resource with a command `show`.
 protocol ShowableResource: IdentifiedResource {
-    /// The name and the help of the command `show`.
     static var show: CommandConfiguration { get }
-    /// Formats a record as human-readable text.
+    /// Returns a record, which the response contains, as human-readable text.
     static func details(_ response: JSONValue) -> String
 }
 
@@ -57,9 +54,7 @@ extension ShowableResource where Self: ListableResource {
 
 /// A resource with a command `remove`.
 protocol RemovableResource: IdentifiedResource {
-    /// The name and the help of the command `remove`.
     static var remove: CommandConfiguration { get }
-    /// Returns the message to print after a record was removed.
     static func removed(_ id: ID) -> String
 }
 
@@ -73,7 +68,7 @@ struct ResourceOptions<Kind: IdentifiedResource>: APIAccess {
     func connection() async throws -> APIConnection { try await self.access.connection() }
 
     /// Creates a request for this record.
-    /// - Parameter parts: The components of the path after the record's id; none for the record itself.
+    /// - Parameter parts: The components of the path after the record's id, or none for the record itself.
     func request(_ method: APIRequest.Method, _ parts: String...) -> APIRequest {
         APIRequest(method, [Kind.path, self.id.pathPart] + parts)
     }
@@ -126,12 +121,10 @@ struct RemoveResource<Kind: RemovableResource>: ResourceCommand {
     func text(of response: JSONValue) -> String { "\(Kind.removed(self.resource.id))\(response.underWay)" }
 }
 
-/// An action without options on one record, such as `pause`. The path contains the name of the command.
+/// An action without options on one record, such as `pause`. The name of the command is also the last part of the path.
 protocol ResourceAction: SendableMetatype {
     associatedtype Kind: IdentifiedResource
-    /// The name and the help of the command.
     static var configuration: CommandConfiguration { get }
-    /// Formats the response as human-readable text.
     static func text(of response: JSONValue) -> String
 }
 
@@ -152,7 +145,6 @@ struct PerformAction<Action: ResourceAction>: ResourceCommand {
 
 /// An argument that is a path component of a request.
 protocol PathArgument: ExpressibleByArgument, Sendable {
-    /// The path component for this value.
     var pathPart: String { get }
 }
 
@@ -167,22 +159,21 @@ extension PushEnvironment: ExpressibleByArgument, PathArgument {
 extension DeviceTokenKind: ExpressibleByArgument {}
 
 extension DeviceToken: ExpressibleByArgument, PathArgument {
-    /// Parses a device token in hexadecimal or base64.
+    /// Parses a device token in hexadecimal or base64. Returns `nil` for any other text.
     public init?(argument: String) { self.init(userInput: argument) }
 
     var pathPart: String { self.hex }
 }
 
 extension ChannelID: ExpressibleByArgument {
-    /// Parses a broadcast channel's id in base64.
+    /// Parses the id of a broadcast channel in base64. Returns `nil` for any other text.
     public init?(argument: String) { self.init(argument) }
 }
 
-/// A resource with a command that erases a record and all data about it.
+/// A kind of record with a command that erases a record and all data about it.
 protocol ErasableResource: IdentifiedResource where ID == String {
-    /// The name and the help of the command.
     static var erase: CommandConfiguration { get }
-    /// The description, for the confirmation prompt, of the data that will be lost.
+    /// The description, for the confirmation prompt, of the data that an erasure destroys.
     static var loss: String { get }
 }
 
@@ -190,7 +181,6 @@ protocol ErasableResource: IdentifiedResource where ID == String {
 struct EraseResource<Kind: ErasableResource>: AsyncParsableCommand {
     static var configuration: CommandConfiguration { Kind.erase }
 
-    /// The delay between two requests for the progress of the erasure.
     private static var pause: Duration { .seconds(1) }
 
     @OptionGroup var resource: ResourceOptions<Kind>

@@ -84,14 +84,15 @@ struct CheckCommand: AsyncParsableCommand {
         try StandardOutput.result("\(path) is sound: \(size), migration \(condition.migrations.last ?? "none")")
     }
 
-    /// Returns the description of the issue files that are missing; `nil` if none is missing.
+    /// Returns the description of the issue files that are missing, or `nil` if none is missing.
+    /// - Throws: An error if the database cannot be read.
     static func missingFiles(of path: String, in folder: FileFolder) async throws -> String? {
         let missing = folder.missing(of: try await SQLiteStoreFile(path: path).usedFiles())
         return missing.isEmpty ? nil : MissingFilesText.text(missing, in: folder)
     }
 
-    /// Throws if a check of a database has found faults.
-    /// - Throws: ``SettingsError`` with all faults.
+    /// Throws an error if a check of a database has found faults.
+    /// - Throws: ``SettingsError`` that lists all faults.
     static func expectNone(of faults: [String], in path: String) throws {
         guard faults.isEmpty else { throw SettingsError("\(path) is damaged:\n\(faults.joined(separator: "\n"))") }
     }

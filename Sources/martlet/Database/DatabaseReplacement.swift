@@ -2,29 +2,26 @@ import Foundation
 import ProviderAPI
 import PushSupport
 
-/// Replaces a provider's database with another one.
-///
-/// After a crash at any time, either the old database is in place, or ``ProviderConfiguration/replacementMarker``
-/// exists and no provider starts. The next attempt then continues, and keeps all files of the old database under one
-/// name.
+/// The replacement of a provider's database with another one. After a crash at any time, either the old database is in
+/// place, or the file ``ProviderConfiguration/replacementMarker`` exists and no provider starts. The next attempt then
+/// continues the replacement, and keeps all files of the old database under one name.
 struct DatabaseReplacement {
     /// The file name suffixes of the database and of SQLite's files beside it, in the order in which they are moved. A
-    /// log without its database must be moved too, because SQLite would replay it over the new database.
+    /// log must be moved even if its database is missing, because SQLite would apply it to the new database.
     static let suffixes = ["", "-wal", "-shm", "-journal"]
 
     let paths: ProviderConfiguration
 
     private var target: String { self.paths.databasePath }
-    /// The path of the marker, which contains the name under which the old database is kept.
+    /// The path of the file that marks an unfinished replacement. It contains the new name of the old database.
     private var marker: String { self.paths.replacementMarker }
     private var directory: String { self.paths.dataDirectory }
 
-    /// `true` if at least one file of the old database exists.
     var hasOldFiles: Bool { Self.hasFiles(at: self.target) }
 
     /// Renames the files of the old database.
-    /// - Returns: The new path of the old database; `nil` if there was none.
-    /// - Throws: ``SettingsError``, after which no provider starts until another attempt has succeeded.
+    /// - Returns: The new path of the old database, or `nil` if there was none.
+    /// - Throws: ``SettingsError`` if a file cannot be renamed. No provider then starts until another attempt succeeds.
     func setAside() throws -> String? {
         let aside = try self.reservedName()
         for suffix in Self.suffixes where Self.exists(self.target + suffix) {
@@ -35,14 +32,13 @@ struct DatabaseReplacement {
     }
 
     /// Moves a new database, which must have no log beside it, to the path of the old one.
-    /// - Throws: ``SettingsError``.
+    /// - Throws: ``SettingsError`` if it cannot be moved or written.
     func moveIntoPlace(_ new: String) throws {
         guard DurableFile.sync(new) else { throw self.failure("\(new) cannot be written") }
         try self.move(new, to: self.target)
         try self.syncDirectory()
     }
 
-    /// Removes the marker, after which a provider can start.
     func finish() throws {
         try FileManager.default.removeItem(atPath: self.marker)
         try self.syncDirectory()
@@ -68,7 +64,7 @@ struct DatabaseReplacement {
         return name
     }
 
-    /// The name for the old database in the marker of an interrupted attempt; `nil` if there is none.
+    /// The path for the old database that an interrupted attempt has recorded, or `nil` if there was no such attempt.
     private var interruptedName: String? {
         guard let name = try? String(contentsOfFile: self.marker, encoding: .utf8),
             name.hasPrefix(URL(fileURLWithPath: self.target).lastPathComponent + ".before-"), !name.contains("/")
@@ -76,7 +72,6 @@ struct DatabaseReplacement {
         return "\(self.directory)/\(name)"
     }
 
-    /// Returns a name for the old database that no file has.
     private func freshName() -> String {
         let time = Date.now.formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
         let name = "\(self.target).before-\(time)"
@@ -94,7 +89,7 @@ struct DatabaseReplacement {
         }
     }
 
-    /// Makes the directory's entries durable, so that a power failure does not undo a move.
+    /// Makes the entries of the data directory durable, so that a power failure does not undo a move.
     private func syncDirectory() throws {
         guard DurableFile.sync(self.directory) else { throw self.failure("\(self.directory) cannot be written") }
     }

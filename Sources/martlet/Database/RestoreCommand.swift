@@ -49,17 +49,15 @@ struct RestoreCommand: AsyncParsableCommand {
     }
 }
 
-/// Replaces a provider's database with a backup.
+/// The restoration of a provider's database from a backup.
 struct DatabaseRestore {
     /// The result of a restore.
     struct Summary: Hashable, Sendable {
-        /// The new path of the previous database; `nil` if there was none.
+        /// The path to which the previous database was moved, or `nil` if there was none.
         var old: String?
-        /// The number of notifications that the restore paused.
         var notifications = 0
-        /// The number of schedules that the restore paused.
         var schedules = 0
-        /// The descriptions of inconsistencies in the database and of missing files, in spite of which it is restored.
+        /// The descriptions of inconsistencies in the database and of missing files, which did not prevent the restore.
         var faults: [String] = []
     }
 
@@ -68,13 +66,14 @@ struct DatabaseRestore {
 
     let backup: String
     let paths: ProviderConfiguration
-    /// `true` to replace an existing database; `false` to fail if there is one.
+    /// A Boolean value that indicates whether an existing database is replaced. If it is `false`, the restore fails if
+    /// there is one.
     let mayReplace: Bool
 
     /// Restores the backup.
-    /// - Parameter pausing: `true` to pause the notifications and schedules of the backup, so that nothing is sent
-    ///   twice.
-    /// - Throws: ``SettingsError``, ``StoreError``. After an error, either nothing has been replaced, or no provider
+    /// - Parameter pausing: Pass `true` to pause the notifications and schedules of the backup, which prevents
+    ///   duplicates.
+    /// - Throws: ``SettingsError`` or ``StoreError``. After an error, either nothing has been replaced, or no provider
     ///   starts until another attempt has succeeded.
     func run(pausing: Bool) async throws -> Summary {
         let source = SQLiteStoreFile(path: self.backup)
@@ -113,6 +112,7 @@ struct DatabaseRestore {
     }
 
     /// Locks the data directory, so that no provider can use it.
+    /// - Throws: ``SettingsError`` if a provider is using it.
     static func lock(_ paths: ProviderConfiguration) throws -> DirectoryLock {
         do {
             try FileManager.default.createDirectory(
@@ -128,7 +128,8 @@ struct DatabaseRestore {
         }
     }
 
-    /// Opens the new database as a provider would, so that an unusable one is detected before the old one is moved.
+    /// Opens the new database as a provider would, so that an unusable one is detected before the old one is moved. If
+    /// requested, also pauses what would be sent.
     private func prepare(_ path: String, pausing: Bool) async throws -> Summary {
         do {
             let store = try SQLiteStore(path: path, masterKey: MasterKey.load(orCreateAt: self.paths.masterKeyPath))

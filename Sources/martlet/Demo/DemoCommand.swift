@@ -7,7 +7,7 @@ import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// `martlet demo`: runs all roles in one process.
+/// `martlet demo`: demonstrates a gateway, a provider and a device in one process.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = command("demo")
         .help("Run gateway, provider and a phone in one process and follow one notification to its screen.")
@@ -46,7 +46,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
 }
 
-/// The services of the demo (gateway, provider and device), which run until ``DemoRun`` has finished.
+/// A service that runs those of the demo (gateway, provider and device) until ``DemoRun`` has finished.
 struct DemoRoles: Service {
     private let group: ServiceGroup
 
@@ -62,25 +62,24 @@ struct DemoRoles: Service {
     }
 }
 
-/// Sets up all roles, sends one notification through them and prints each step.
-///
-/// It follows the roles in the group of services, so that Ctrl-C stops it before the roles.
+/// A service that starts all roles of the demo, sends one notification through them and prints each step. In the group
+/// of services, it follows the roles, so that Ctrl-C stops it before them.
 struct DemoRun: Service {
     /// The scenarios of the demo.
     enum Story {
-        /// A notification is sent, shown and opened.
+        /// A scenario in which a notification is sent, shown and opened.
         case notification
-        /// An issue is published, and readers download it.
+        /// A scenario in which an issue is published, and readers download it.
         case publisher
     }
 
     let directory: String
     var story = Story.notification
-    /// `true` to stop the demo after the first delivery; `false` to keep it running for the user's commands.
+    /// A Boolean value that indicates whether the demo stops after the first delivery and reads no commands.
     let endsAfterDelivery: Bool
     let roles: DemoRoles
     let log: LogConfiguration
-    /// The time limit for the set-up, and separately for the first delivery.
+    /// The time limit for starting the roles, and separately for the first delivery.
     var deadline: Duration = .seconds(60)
 
     func run() async throws {
@@ -96,7 +95,7 @@ struct DemoRun: Service {
         }
     }
 
-    /// Performs the steps of the notification's scenario.
+    /// Performs the steps of the scenario ``Story/notification``.
     /// - Parameter start: A closure that adds a service to the running ones.
     private func perform(_ start: @escaping @Sendable (any Service) async -> Void) async throws {
         let (loop, simulator) = try await Self.within(self.deadline) {
@@ -129,7 +128,7 @@ struct DemoRun: Service {
         try await self.continue(reader)
     }
 
-    /// Keeps the demo running, and executes the commands that the user types.
+    /// Keeps the demo running, and executes the commands that the user enters on a terminal.
     private func `continue`(_ simulator: some PhoneCommandHandler) async throws {
         if isatty(STDIN_FILENO) == 1 {
             let console = SimulatorConsole(simulator: simulator, input: nil, printer: SimulatorPrinter(asJSON: false))
@@ -142,6 +141,7 @@ struct DemoRun: Service {
 
     /// Sends one notification, and waits until it is shown and opened and its receipts have arrived.
     /// - Returns: The id of the notification.
+    /// - Throws: An error if a step fails.
     private func sendFirst(_ loop: DemoLoop, _ simulator: Simulator) async throws -> String {
         let narrator = loop.narrator
         let request = APIRequest.post("apps", DemoLoop.bundleID, "notifications").body([
@@ -166,7 +166,7 @@ struct DemoRun: Service {
         return id
     }
 
-    /// Waits until the device has acknowledged a notification, and returns the gateway's events for it, oldest first.
+    /// Waits until the device acknowledges a notification, and returns the gateway's events for it, oldest first.
     private func events(_ loop: DemoLoop, apnsID: String?) async throws -> [String] {
         while true {
             let response = try await loop.admin.send(.get("devices", loop.deviceID, "events"))
@@ -177,7 +177,8 @@ struct DemoRun: Service {
         }
     }
 
-    /// Performs work and returns its result. Throws if the work takes longer than the time limit.
+    /// Performs work and returns its result.
+    /// - Throws: ``SettingsError`` if the work takes longer than the time limit.
     private static func within<Value: Sendable>(
         _ limit: Duration,
         _ work: @escaping @Sendable () async throws -> Value

@@ -13,7 +13,7 @@ import ServiceLifecycle
 /// The gateway, the provider and the phone of the demo, connected over real sockets.
 struct DemoLoop: Sendable {
     static let bundleID = "com.example.MyApp", user = "alice", teamID = "DEMOTEAM01", keyID = "DEMOKEY001"
-    /// The rule file that declares the screens of the app which notifications may open.
+    /// The rule file that declares which screens of the app notifications may open.
     static let routes = """
         {"version":1,"fallback":"home","screens":[
         {"name":"home"},
@@ -26,13 +26,12 @@ struct DemoLoop: Sendable {
     /// The time limit for one step of a phone, in seconds. Tests raise it for busy machines.
     @TaskLocal static var patience = 30
 
-    /// The environment of the push service, which is production for the publisher's readers.
+    /// The environment of the push service. The readers of the publisher's demo require production.
     let environment: PushEnvironment
-    /// The temporary directory for the data of all roles.
     let directory: String
     let log: LogConfiguration
     let narrator = DemoNarrator()
-    /// The key that signs provider tokens, in PEM.
+    /// The private key that signs provider tokens, in PEM.
     let privateKey = P256.Signing.PrivateKey().pemRepresentation
 
     private(set) var gatewayPorts = GatewayAddresses()
@@ -51,7 +50,7 @@ struct DemoLoop: Sendable {
     var providerURL: String { "http://127.0.0.1:\(self.providerPort)" }
     var provider: APIClient { get throws { try APIClient(baseURL: self.providerURL, apiKey: self.apiKey) } }
 
-    /// Starts a gateway, and registers the app and the key for provider tokens.
+    /// Starts a gateway, registers the app and the key for provider tokens with it, and returns it.
     /// - Parameter start: A closure that starts a service.
     mutating func startGateway(_ start: (any Service) async -> Void) async throws -> Gateway {
         var configuration = GatewayConfiguration(dataDirectory: "\(self.directory)/gateway")
@@ -72,7 +71,10 @@ struct DemoLoop: Sendable {
         return gateway
     }
 
-    /// Starts a provider with the app, its credential, and API keys for the app and its back end.
+    /// Starts a provider, and adds the app, its credential, and API keys for the app and its back end.
+    /// - Parameters:
+    ///   - authority: The gateway's CA certificate, in PEM.
+    ///   - start: A closure that starts a service.
     mutating func startProvider(trusting authority: String, _ start: (any Service) async -> Void) async throws {
         let port = self.gatewayPorts.main.http2
         let endpoint = PushServiceEndpoint(host: "localhost", port: port, additionalTrustRoots: authority)
@@ -107,7 +109,8 @@ struct DemoLoop: Sendable {
         )
     }
 
-    /// Starts a phone with the app, which registers itself and logs in.
+    /// Starts a phone with the app, which registers itself with the provider and signs its user in.
+    /// - Parameter start: A closure that starts a service.
     mutating func startPhone(_ start: (any Service) async -> Void) async throws -> Simulator {
         let device = DeviceConfiguration(port: self.gatewayPorts.main.deviceLink)
         guard let url = URL(string: self.providerURL) else { throw SettingsError("\(self.providerURL) is no URL") }
@@ -138,7 +141,8 @@ struct DemoLoop: Sendable {
         return simulator
     }
 
-    /// Executes a command on the phone. Throws ``SettingsError`` for a command that fails or times out.
+    /// Executes a command on the phone.
+    /// - Throws: ``SettingsError`` for a command that fails or times out.
     static func perform(_ command: PhoneCommand, _ simulator: Simulator) async throws {
         do {
             _ = try await simulator.perform(command)
@@ -148,7 +152,7 @@ struct DemoLoop: Sendable {
     }
 }
 
-/// Prints each step of the demo as one line: the seconds since the start, the role and its action.
+/// Prints each step of the demo as one line, with the seconds since the start, the role and its action.
 struct DemoNarrator: Sendable {
     enum Role: String {
         case gateway, provider, phone, app, publisher
@@ -156,7 +160,7 @@ struct DemoNarrator: Sendable {
     }
 
     private let start = ContinuousClock.now
-    /// The output of the task that created the narrator, which tasks that report the phone's events use too.
+    /// The function that writes to the output of the creating task, for other tasks that report the phone's events.
     private let write = StandardOutput.write
 
     func report(_ role: Role, _ text: String) {
@@ -166,7 +170,6 @@ struct DemoNarrator: Sendable {
         try? self.write(Data("\(time)  \(role)  \(text)\n".utf8))
     }
 
-    /// Prints an event of the phone or its app in one line.
     func report(_ event: SimulatorEvent) {
         let role: Role =
             switch event.name {
@@ -222,14 +225,14 @@ extension DemoLoop {
 
 /// Creates user proofs as an app's back end does after a login: JWTs that are signed with HS256.
 private struct UserProofSigner: Sendable {
-    /// The time for which a proof is valid, in seconds. The provider accepts at most an hour.
+    /// The time for which a proof is valid, in seconds. The provider accepts no more than an hour.
     static let validity = 600
 
     /// The user secret of the app, `us_…`.
     let secret: String
 
-    /// Returns a proof for a user.
-    /// - Parameter installation: The only installation that may use the proof; `nil` for any installation.
+    /// Returns a proof for a user, valid from `now`.
+    /// - Parameter installation: The only installation that may use the proof, or `nil` for any installation.
     func proof(ofUser user: String, installation: String? = nil, now: Date = Date()) throws -> String {
         let end = Int64(now.timeIntervalSince1970) + Int64(Self.validity)
         let claims = JSONValue.members(["sub": user.json, "exp": .integer(end), "installation": installation?.json])

@@ -9,7 +9,7 @@ import ServiceLifecycle
 
 /// The publisher's demo: readers download the first of two issues, and skip the second one of the same day.
 struct DemoPublisher: Sendable {
-    /// The number of readers whose steps are only counted. The steps of one further reader are printed.
+    /// The number of readers whose steps are only counted, in addition to the one whose steps are printed.
     static let others = 4
     /// The number of devices in a wave of notifications, and the seconds between two waves.
     static let (waveSize, waveSeconds) = (2, 1)
@@ -17,9 +17,8 @@ struct DemoPublisher: Sendable {
         (product: "com.example.issue7", title: "Issue 7", number: "7", date: "2026-11-20"),
         (product: "com.example.issue8", title: "Issue 8", number: "8", date: "2026-11-27"),
     ]
-    /// The size of an issue's file in bytes.
     static let fileSize = 3_000_000
-    /// The cover, an image of one pixel in base64.
+    /// The cover of an issue: an image of one pixel, in base64.
     private static let cover =
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -40,6 +39,7 @@ struct DemoPublisher: Sendable {
     }
 
     /// Starts one reader whose steps are printed, and others whose steps are counted.
+    /// - Parameter start: A closure that starts a service.
     func startReaders(_ start: (any Service) async -> Void) async throws -> (reader: Reader, others: ReaderFleet) {
         let link = DeviceConfiguration(port: self.loop.gatewayPorts.main.deviceLink)
         let activation = DeviceActivation(adminURL: try self.loop.admin.baseURL)
@@ -69,8 +69,8 @@ struct DemoPublisher: Sendable {
 
     // MARK: - The publisher
 
-    /// Adds the publication.
-    /// - Returns: The id of the new record.
+    /// Adds the publication to the app.
+    /// - Returns: The id of the publication.
     func addPublication() async throws -> String {
         let waves = PushSupport.JSONValue.object([
             "size": .integer(Int64(Self.waveSize)), "intervalSeconds": .integer(Int64(Self.waveSeconds)),
@@ -83,7 +83,8 @@ struct DemoPublisher: Sendable {
     }
 
     /// Adds an issue with its file and its cover, and publishes it.
-    /// - Returns: The id of the new record.
+    /// - Parameter number: The index of the issue in ``issues``.
+    /// - Returns: The id of the issue.
     func publish(_ number: Int, in publication: String) async throws -> String {
         let (provider, issue) = (try self.loop.provider, Self.issues[number])
         let added = try await provider.send(
@@ -137,7 +138,7 @@ struct DemoPublisher: Sendable {
         return hash
     }
 
-    /// Performs the action *Notify* for an issue, and waits until the resulting notification has finished.
+    /// Notifies the readers of an issue, and waits until the resulting notification has finished.
     func notify(_ number: Int, issue id: String) async throws {
         let provider = try self.loop.provider
         let accepted = try await provider.send(.post("issues", id).action("notify"))
@@ -153,7 +154,7 @@ struct DemoPublisher: Sendable {
 
     // MARK: - The story
 
-    /// Performs the publisher's steps, and waits until each has had its effect on the readers.
+    /// Performs the publisher's steps in order, and waits for the effect of each on the readers.
     func run(_ reader: Reader, _ others: ReaderFleet) async throws {
         let publication = try await self.addPublication()
         let first = try await self.publish(0, in: publication)
@@ -178,7 +179,8 @@ struct DemoPublisher: Sendable {
         StandardOutput.line("\n\(lines.map { "    \($0)" }.joined(separator: "\n"))\n")
     }
 
-    /// Executes a command on readers. Throws ``SettingsError`` for a command that fails or times out.
+    /// Executes a command on one reader or on a fleet.
+    /// - Throws: ``SettingsError`` for a command that fails or times out.
     private static func perform(_ command: LibraryCommand, _ phone: some PhoneCommandHandler<LibraryCommand>)
         async throws
     {

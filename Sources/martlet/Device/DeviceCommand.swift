@@ -78,7 +78,8 @@ private struct ChannelOption {
     let app: String
     let id: String
 
-    /// Parses the value of the option. Throws ``SettingsError`` for a value without a colon.
+    /// Parses the value of the option.
+    /// - Throws: ``SettingsError`` for a value without a colon.
     init(_ text: String) throws {
         let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
         guard parts.count == 2 else {
@@ -92,13 +93,12 @@ private struct ChannelOption {
 /// requested, it prints them to standard output.
 private struct NotificationPrinter: Service {
     let device: Device
-    /// The topics whose device tokens are printed.
     let topics: [String]
     let channels: [ChannelOption]
     /// The file that stores the tokens and channels for the next run.
     let file: IdentityFile
     let asJSON: Bool
-    /// `true` to print only the tokens and exit; `false` to print notifications as they arrive.
+    /// A Boolean value that indicates whether only the tokens are printed, instead of notifications as they arrive.
     let endsAfterTokens: Bool
 
     func run() async throws {
@@ -130,7 +130,7 @@ private struct NotificationPrinter: Service {
 }
 
 private enum NotificationText {
-    /// Returns several lines: the topic and the push type, the fields of the alert, and the payload.
+    /// Returns a notification as lines of text: the topic and the push type, the fields of the alert, and the payload.
     static func plain(_ notification: ReceivedNotification) -> String {
         let time = notification.sentAt.iso8601Text
         var lines = ["── \(time) \(notification.topic ?? "unknown topic") \(notification.pushType ?? "")"]
@@ -147,7 +147,7 @@ private enum NotificationText {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns one line of JSON. A payload that is not JSON is included as a string.
+    /// Returns a notification as one line of JSON. A payload that is not JSON is included as a string.
     static func json(_ notification: ReceivedNotification) throws -> String {
         try JSONValue.members([
             "deviceToken": notification.deviceToken.json, "sentAt": notification.sentAt.iso8601Text.json,
@@ -165,7 +165,8 @@ struct IdentityFile: Sendable {
     let path: String
 
     /// Returns the identity in the file. If there is no file, calls `activate` for a new identity and saves it.
-    /// - Throws: ``SettingsError`` for a file without an identity, or one that cannot be written.
+    /// - Throws: ``SettingsError`` for a file without an identity, or one that cannot be written. Errors of `activate`
+    ///   are passed on.
     func loadOrCreate(_ activate: () async throws -> DeviceIdentity) async throws -> DeviceIdentity {
         if FileManager.default.fileExists(atPath: self.path) {
             do {
@@ -184,6 +185,7 @@ struct IdentityFile: Sendable {
     }
 
     /// Replaces the file durably, so that the new identity survives a power failure.
+    /// - Throws: ``SettingsError`` if the file cannot be written.
     func save(_ identity: DeviceIdentity) throws {
         let directory = URL(filePath: self.path).deletingLastPathComponent().path
         if !FileManager.default.fileExists(atPath: directory) { _ = DurableFile.makePrivateFolder(directory) }

@@ -7,7 +7,6 @@ struct GatewayAppCommand: AsyncParsableCommand {
         .example("gateway app add com.example.MyApp --team DEF123GHIJ")
         .subcommands([ListResources<App>.self, Add.self, Change.self, RemoveResource<App>.self])
 
-    /// The apps of a gateway.
     enum App: GatewayResource, ListableResource, RemovableResource {
         static let path = "apps"
         static let id = ArgumentHelp("Its bundle id.", valueName: "bundle-id")

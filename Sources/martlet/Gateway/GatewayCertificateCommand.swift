@@ -10,7 +10,6 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
         .example("gateway certificate add --topic com.example.MyApp")
         .subcommands([ListResources<Certificate>.self, Add.self, RemoveResource<Certificate>.self])
 
-    /// The certificates by which providers authenticate at a gateway.
     enum Certificate: GatewayResource, ListableResource, RemovableResource {
         static let path = "certificates"
         static let id = ArgumentHelp("Its serial number, as the list shows it.", valueName: "serial")

@@ -48,7 +48,7 @@ struct GatewayChannelCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { response["channelId"].stringValue?.printable ?? "" }
     }
 
-    /// `martlet gateway channel remove`: removes a channel.
+    /// `martlet gateway channel remove`: deletes a channel.
     struct Remove: RequestCommand {
         static let configuration = command("remove", "Remove a channel.")
             .example("gateway channel remove com.example.MyApp dHN0… --environment sandbox")

@@ -26,7 +26,7 @@ struct AdminOptions: APIAccess {
     @OptionGroup var admin: SettingFlags<GatewaySettings.Admin>
     @Flag(help: "Print the response as JSON.") var json = false
 
-    /// Returns the connection to the gateway's admin API, which needs no key.
+    /// Returns the connection to the gateway's admin API, for which no key is required.
     func connection() async throws -> APIConnection {
         let settings = try await self.common.settings([self.admin])
         let url = GatewaySettings.Admin.url(settings)
@@ -67,7 +67,8 @@ struct GatewayRunCommand: AsyncParsableCommand {
         try await ServiceRunner.run([gateway], ready: { _ = try await gateway.addresses() }, logger: logger)
     }
 
-    /// Creates the configuration from the settings. ``SettingsReader/check()`` must be called afterwards.
+    /// Creates the configuration from the settings. The caller must then call ``SettingsReader/check()``.
+    /// - Parameter freePorts: Pass `true` to use free ports where no setting specifies one.
     static func configuration(_ settings: SettingsReader, freePorts: Bool = false) -> GatewayConfiguration {
         var configuration = GatewayConfiguration.defaults
         GatewaySettings.General.apply(settings, to: &configuration)

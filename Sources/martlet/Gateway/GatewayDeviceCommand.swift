@@ -59,7 +59,6 @@ struct GatewayDeviceCommand: AsyncParsableCommand {
     }
 }
 
-/// The devices of a gateway.
 enum GatewayDevice: GatewayResource, ListableResource, ShowableResource, RemovableResource {
     /// The options of `martlet gateway device list`.
     struct Filter: ListFilter {
@@ -109,11 +108,9 @@ enum GatewayDevice: GatewayResource, ListableResource, ShowableResource, Removab
 
 /// A command that activates a device with a certificate signing request, and prints or writes its certificate.
 protocol GatewayActivationCommand: AsyncParsableCommand {
-    /// The options with which the command connects to the gateway.
     var access: AdminOptions { get }
-    /// The options for the certificate signing request and for the file of the certificate.
     var signingRequest: SigningRequestOptions { get }
-    /// Creates the request to activate the device.
+    /// Creates the request that activates the device.
     /// - Parameter csr: The certificate signing request in PEM.
     func request(_ csr: JSONValue) -> APIRequest
 }

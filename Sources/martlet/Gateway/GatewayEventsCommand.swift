@@ -109,7 +109,7 @@ private struct EventPrinter: Service {
 
     let client: APIClient
     let request: APIRequest
-    /// `true` to print events in the gateway's JSON form; `false` to print them as text.
+    /// A Boolean value that indicates whether events are printed in the gateway's JSON form instead of as text.
     let asJSON: Bool
 
     func run() async throws {
@@ -120,7 +120,7 @@ private struct EventPrinter: Service {
         if !Task.isShuttingDownGracefully { throw SettingsError("the gateway at \(self.client.baseURL) has ended") }
     }
 
-    /// Prints one event; returns `false` once standard output is closed.
+    /// Prints one event, and returns whether standard output is still open.
     private func print(_ data: Substring) -> Bool {
         guard !self.asJSON, let event = try? JSONValue(parsing: Data(data.utf8)) else {
             return StandardOutput.line(String(data))

@@ -10,7 +10,6 @@ struct GatewayKeyCommand: AsyncParsableCommand {
         .example("gateway key add --team DEF123GHIJ")
         .subcommands([ListResources<Key>.self, Add.self, RemoveResource<Key>.self])
 
-    /// The keys that sign provider tokens.
     enum Key: GatewayResource, ListableResource, RemovableResource {
         static let path = "keys"
         static let id = ArgumentHelp("Its id.", valueName: "key-id")
@@ -64,7 +63,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
             try self.access.print(["keyId": id.json, "file": path.json]) { _ in "key \(id) is in \(path)" }
         }
 
-        /// Registers the existing key that the file contains.
+        /// Registers the existing key that the file contains with the gateway.
         private func register() async throws {
             let response = try await self.access.connection().send(.post(Key.path).body(try self.members()))
             try self.access.print(response) { response in
@@ -85,7 +84,7 @@ struct GatewayKeyCommand: AsyncParsableCommand {
             return members
         }
 
-        /// Returns the key id in a file name such as `AuthKey_ABC123DEFG.p8`; `nil` for another name.
+        /// Returns the key id in a file name such as `AuthKey_ABC123DEFG.p8`, or `nil` for another name.
         private static func keyID(fileName: String) -> String? {
             let name = URL(filePath: fileName).lastPathComponent
             guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }

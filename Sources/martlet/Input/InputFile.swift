@@ -2,12 +2,13 @@ import Foundation
 import PushSender
 import PushSupport
 
-/// Reads files that the user names; `-` is standard input. All functions throw ``SettingsError``.
+/// Reads files that the user names, where `-` is standard input. All functions throw ``SettingsError`` for a file that
+/// cannot be used.
 enum InputFile {
     /// Returns the bytes of a file.
     /// - Parameters:
-    ///   - option: The option or setting that names the file, for error messages; `nil` if the messages need none.
-    ///   - maximum: The maximum size in bytes; `nil` for no limit.
+    ///   - option: The option or setting that names the file, for error messages, or `nil` if the messages need none.
+    ///   - maximum: The maximum size in bytes, or `nil` for no limit.
     static func data(_ path: String, for option: String? = nil, maximum: Int? = nil) throws -> Data {
         try self.reading(path, for: option) {
             let file = path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
@@ -18,12 +19,10 @@ enum InputFile {
         }
     }
 
-    /// Returns the contents of a UTF-8 file.
     static func text(_ path: String, for option: String? = nil) throws -> String {
         try self.reading(path, for: option) { try String(contentsOfFile: path, encoding: .utf8) }
     }
 
-    /// Opens a file to be read in chunks.
     static func open(_ path: String, for option: String? = nil) throws -> FileHandle {
         try self.reading(path, for: option) {
             // A folder can be opened, but reading it would fail later.
@@ -32,7 +31,8 @@ enum InputFile {
         }
     }
 
-    /// Returns the contents of a PEM file with CA certificates. Throws if the file contains none.
+    /// Returns the contents of a PEM file with CA certificates.
+    /// - Throws: ``SettingsError`` also if the file contains no certificate.
     static func authorities(_ path: String, for option: String) throws -> String {
         let text = try self.text(path, for: option)
         guard PushServiceEndpoint.hasCertificates(text) else {
@@ -41,7 +41,8 @@ enum InputFile {
         return text
     }
 
-    /// Returns the path unchanged. Throws if it is the path of a folder.
+    /// Returns the path unchanged.
+    /// - Throws: ``SettingsError`` if it is the path of a folder.
     static func file(_ path: String) throws -> String {
         guard !self.isDirectory(path) else {
             throw SettingsError("\(path) cannot be read: \(String(cString: strerror(EISDIR)))")
@@ -59,7 +60,7 @@ enum InputFile {
         return try self.object(try self.data(path, for: option), named: option.map { "\($0): \(name)" } ?? name)
     }
 
-    /// Parses a JSON object.
+    /// Parses a JSON object, and returns its members.
     /// - Parameter name: The source of the data, for error messages.
     static func object(_ data: Data, named name: String) throws -> [String: JSONValue] {
         do {
@@ -75,7 +76,7 @@ enum InputFile {
         }
     }
 
-    /// Returns the size in bytes of a regular file; `nil` for a pipe or standard input, whose size is unknown.
+    /// Returns the size in bytes of a regular file, or `nil` for a pipe or standard input, whose size is unknown.
     static func size(_ path: String) -> Int64? {
         guard path != "-" else { return nil }
         let target = URL(filePath: path).resolvingSymlinksInPath().path
@@ -98,10 +99,11 @@ enum InputFile {
 extension InputFile {
     /// Reads a credential from a file.
     /// - Parameters:
-    ///   - passphrase: The passphrase of an archive or an encrypted key; `nil` for none.
+    ///   - passphrase: The passphrase of an archive or an encrypted key, or `nil` for none.
     ///   - teamID: The team id for a `.p8` key.
-    ///   - keyID: The key id for a `.p8` key; `nil` derives it from the file name.
-    ///   - keyFile: The path of the private key, if the file at `path` contains only the certificate.
+    ///   - keyID: The key id for a `.p8` key, or `nil` to derive it from the file name.
+    ///   - keyFile: The path of the private key, if the file at `path` contains only the certificate, or `nil`
+    ///     otherwise.
     /// - Throws: ``SettingsError`` that names the file.
     static func credential(
         _ path: String,

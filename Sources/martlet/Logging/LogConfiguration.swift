@@ -22,7 +22,7 @@ struct LogConfiguration: Sendable {
     }
 }
 
-/// Writes each log entry as one line to standard error.
+/// A log handler that writes each entry as one line to standard error.
 private struct LineLogHandler: LogHandler {
     let label: String
     let format: LogSettings.Format
@@ -48,24 +48,21 @@ private struct LineLogHandler: LogHandler {
 
 /// A log entry that is formatted as a line of text or of JSON.
 struct LogLine {
-    /// The time of the entry in ISO 8601.
     let time: String
     let level: Logger.Level
-    /// The label of the logger, such as `provider`.
     let label: String
     let metadata: Logger.Metadata
     let message: String
 
-    /// The entry as a line of text: time, level, label, metadata and message.
-    ///
-    /// Messages and metadata may contain untrusted text. Line breaks and other control characters are escaped as `\n`
-    /// or `\u{1B}`, so that untrusted text can neither add a line to the log nor control the terminal that shows it.
+    /// The entry as a line of text: time, level, label, metadata and message. Messages and metadata may contain
+    /// untrusted text. Line breaks and other control characters are escaped as `\n` or `\u{1B}`, so that untrusted text
+    /// can neither add a line to the log nor control the terminal that shows it.
     var text: String {
         let pairs = self.metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
         return Self.escaped("\(self.time) \(self.level) \(self.label):\(pairs) \(self.message)")
     }
 
-    /// The entry as JSON: `time`, `level`, `label`, `message` and `metadata`; `nil` if it cannot be encoded.
+    /// The entry as JSON: `time`, `level`, `label`, `message` and `metadata`. It is `nil` if encoding fails.
     var json: String? {
         let metadata = self.metadata.isEmpty ? nil : JSONValue.object(self.metadata.mapValues { $0.description.json })
         let entry = JSONValue.members([
@@ -90,7 +87,7 @@ struct LogLine {
         return escaped
     }
 
-    /// Returns `true` for a character that could add a line, hide text or reverse its direction.
+    /// Returns whether a character could add a line, hide text or reverse its direction.
     private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
@@ -100,7 +97,7 @@ struct LogLine {
     }
 }
 
-/// The first line of a server's log, which contains its data directory, settings file and version.
+/// Writes the first line of a server's log, which contains its data directory, settings file and version.
 enum StartLine {
     /// Logs the data directory and the settings file as absolute paths, with the version.
     static func log(to logger: Logger, _ message: Logger.Message, data: String, _ settings: SettingsReader) {

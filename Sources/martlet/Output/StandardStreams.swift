@@ -8,16 +8,17 @@ enum StandardOutput {
         try FileHandle.standardOutput.write(contentsOf: data)
     }
 
-    /// Writes one line of a longer output. Returns `false` once the output is closed, for example by `| head`.
+    /// Writes one line of a longer output. Returns `true` if the line was written, and `false` once the output is
+    /// closed, for example by `| head`.
     @discardableResult
     static func line(_ text: String, terminator: String = "\n") -> Bool {
         (try? self.write(Data((text + terminator).utf8))) != nil
     }
 
-    /// Writes the result of a command. If the result cannot be written, the command has failed.
+    /// Writes the result of a command. If the result cannot be written, the command fails.
     ///
     /// If the reading end of a pipe is closed, `SIGPIPE` terminates the process first, unless the signal is ignored.
-    /// - Throws: ``OutputError``.
+    /// - Throws: ``OutputError`` if the result cannot be written.
     static func result(_ text: String, terminator: String = "\n") throws {
         do {
             try self.write(Data((text + terminator).utf8))
@@ -31,7 +32,8 @@ enum StandardOutput {
 struct OutputError: StatusError {
     let description: String
     let status = ExitStatus.failed
-    /// `true` if the reading end of a pipe was closed, as by `| head`. Only the exit status reports this error.
+    /// A Boolean value that indicates whether the reading end of a pipe was closed, as by `| head`. Only the exit
+    /// status reports this error.
     let isClosedPipe: Bool
 
     init(_ error: any Error) {
@@ -51,7 +53,7 @@ enum StandardError {
 /// Writes files that the user names. All functions throw ``SettingsError`` if the file exists already.
 enum OutputFile {
     /// Creates a file.
-    /// - Parameter isSecret: `true` to let only the owner read the file.
+    /// - Parameter isSecret: Pass `true` to let only the owner read the file.
     static func write(_ content: Data, to path: String, isSecret: Bool) throws {
         guard !FileManager.default.fileExists(atPath: path) else {
             throw SettingsError("\(path) exists already: move it away or name another file with --output")
@@ -67,6 +69,7 @@ enum OutputFile {
     }
 
     /// Creates a PEM file. It ends with a line break, so that PEM files can be concatenated.
+    /// - Parameter isSecret: Pass `true` to let only the owner read the file.
     static func write(pem text: String, to path: String, isSecret: Bool) throws {
         try Self.write(Data(PEMText.file(text).utf8), to: path, isSecret: isSecret)
     }

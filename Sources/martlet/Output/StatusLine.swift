@@ -6,7 +6,7 @@ final class StatusLine: Sendable {
     /// The minimum time between two updates, which keeps their cost negligible.
     private static let interval: Duration = .milliseconds(200)
 
-    /// `true` if standard error is a terminal; otherwise nothing is shown.
+    /// A Boolean value that indicates whether standard error is a terminal. If it is not, nothing is shown.
     let isShown = isatty(STDERR_FILENO) == 1
     private let shownAt = Mutex<ContinuousClock.Instant?>(nil)
 
@@ -22,7 +22,6 @@ final class StatusLine: Sendable {
         if isDue { StandardError.write("\r\u{1b}[K\(text().printable)") }
     }
 
-    /// Removes the line from the terminal.
     func clear() { if self.isShown { StandardError.write("\r\u{1b}[K") } }
 }
 
@@ -32,9 +31,9 @@ enum ProgressText {
 
     /// Returns the bar with the counts, the rate and the remaining time.
     /// - Parameters:
-    ///   - total: The count at 100 %; `nil` if it is not known, in which case there is no bar.
-    ///   - rate: The count per second; `nil` to leave it out.
-    ///   - secondsLeft: The remaining time; `nil` to leave it out.
+    ///   - total: The count at 100 %, or `nil` if it is not known, in which case there is no bar.
+    ///   - rate: The count per second, or `nil` to leave it out.
+    ///   - secondsLeft: The remaining time, or `nil` to leave it out.
     static func of(done: Int, total: Int?, rate: Double? = nil, secondsLeft: Int? = nil) -> String {
         var text = "\(done)"
         if let total, total > 0 {

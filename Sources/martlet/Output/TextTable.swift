@@ -7,21 +7,20 @@ struct TextTable: ExpressibleByArrayLiteral, Sendable {
     struct Column: ExpressibleByStringLiteral, Sendable {
         /// The heading, which is shown in capitals.
         let title: String
-        /// The name of the member; dots separate the names in a path to a nested member.
+        /// The name of the member. Dots separate the names in a path to a nested member.
         let member: String
-        /// `true` for a member that is a time in milliseconds since 1970, which is shown in ISO 8601.
+        /// A Boolean value that indicates whether the member is a time in milliseconds since 1970, which is shown in
+        /// ISO 8601.
         var isTime = false
 
         init(_ title: String, _ member: String) { (self.title, self.member) = (title, member) }
 
-        /// Creates a column whose heading is the name of its member.
         init(stringLiteral name: String) { self.init(name, name) }
 
         static func time(_ title: String, _ member: String) -> Column {
             changed(Column(title, member)) { $0.isTime = true }
         }
 
-        /// Formats an object's value in this column.
         func text(in object: JSONValue) -> String {
             let value = self.member.split(separator: ".").reduce(object) { $0[String($1)] }
             return (self.isTime ? value.timeText : value.plainText).printable
@@ -61,9 +60,9 @@ struct TextTable: ExpressibleByArrayLiteral, Sendable {
     }
 }
 
-/// Human-readable text for JSON values.
+/// Texts for JSON values in tables and messages.
 extension JSONValue {
-    /// Returns the object with the values of some members replaced.
+    /// Returns the object with the values of some members replaced. Any other value is returned unchanged.
     func replacing(_ values: [String: JSONValue]) -> JSONValue {
         guard case .object(let members) = self else { return self }
         return .object(members.merging(values) { $1 })
@@ -83,7 +82,7 @@ extension JSONValue {
         }
     }
 
-    /// The ISO 8601 time, in UTC, of an integer in milliseconds since 1970; the plain text of any other value.
+    /// The ISO 8601 time, in UTC, of an integer in milliseconds since 1970, or the plain text of any other value.
     var timeText: String {
         guard let milliseconds = self.integerValue else { return self.plainText }
         // Half a millisecond is added, because the formatter truncates the fraction.

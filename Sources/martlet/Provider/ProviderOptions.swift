@@ -6,14 +6,14 @@ struct ProviderOptions: APIAccess {
     @OptionGroup var api: SettingFlags<APISettings>
     @Flag(help: "Print the response as JSON.") var json = false
 
-    /// Returns a connection to the whole API of the provider.
     func connection() async throws -> APIConnection {
         APIConnection(client: try Self.authenticated(try await self.settings()))
     }
 
     func settings() async throws -> SettingsReader { try await self.common.settings([self.api]) }
 
-    /// Creates a client with an API key. Throws if the settings contain no key.
+    /// Creates a client with an API key.
+    /// - Throws: ``SettingsError`` if the settings contain no key.
     static func authenticated(_ settings: SettingsReader) throws -> APIClient {
         let client = try APISettings.client(settings)
         guard client.apiKey?.isEmpty == false else {
@@ -37,12 +37,13 @@ struct AppOptions: APIAccess {
     func connection() async throws -> APIConnection { try Self.connection(try await self.settings()) }
 
     /// Returns the settings with which the command was run.
-    /// - Parameter own: The command's own flags.
+    /// - Parameter own: The flags of the command, in addition to those of this group.
     func settings(_ own: [any FlagValues] = []) async throws -> SettingsReader {
         try await self.provider.common.settings([self.provider.api, self.flags] + own)
     }
 
-    /// Returns a connection to the app's paths. Throws ``SettingsError`` if the settings specify no app.
+    /// Returns a connection whose paths begin with the path component of the app.
+    /// - Throws: ``SettingsError`` if the settings specify no app.
     static func connection(_ settings: SettingsReader) throws -> APIConnection {
         guard let app = settings.string(AppSettings.app), !app.isEmpty else {
             throw SettingsError("name the app: --app, MARTLET_API_APP or api.app", status: .usage)
@@ -60,7 +61,7 @@ struct OptionalAppOptions: APIAccess {
 
     var json: Bool { self.app.json }
 
-    /// Returns a connection whose paths begin with the path component of the app, if an app is specified.
+    /// Returns a connection whose paths begin with the path component of the app, if one is specified.
     func connection() async throws -> APIConnection {
         let settings = try await self.app.settings()
         guard settings.string(AppSettings.app) == nil else { return try AppOptions.connection(settings) }

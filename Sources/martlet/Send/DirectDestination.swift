@@ -4,7 +4,7 @@ import PushTypes
 
 /// The push service, the credential and the sender configuration of a command with `--credential`.
 struct DirectDestination {
-    /// The timeout for connecting to the push service, and the default timeout of a push that waits for a connection.
+    /// The timeout for connecting to the push service, and by default that of a request that waits for a connection.
     @TaskLocal static var timeout: Duration = .seconds(10)
 
     /// The host and the port of the push service, and the CAs to trust in addition to the system's.
@@ -12,8 +12,8 @@ struct DirectDestination {
     let credential: PushCredential
     private(set) var configuration: SenderConfiguration
 
-    /// Reads the options of a send. Throws ``CredentialError``, ``SettingsError`` or a validation error that names the
-    /// option.
+    /// Reads the options for sending pushes.
+    /// - Throws: ``CredentialError``, ``SettingsError`` or a validation error that names the option.
     init(_ options: DirectOptions, settings: SettingsReader) throws {
         try self.init(service: options, settings: settings)
         self.configuration.maximumConnections = options.connections
@@ -21,8 +21,8 @@ struct DirectDestination {
         self.configuration.waitTimeout = .seconds(options.patience)
     }
 
-    /// Reads the options of a request about channels. Throws the same errors as
-    /// ``init(_:settings:)-(DirectOptions,_)``.
+    /// Reads the options of a request about channels.
+    /// - Throws: The same errors as ``init(_:settings:)-(DirectOptions,_)``.
     init(_ options: ServiceCredentialOptions, settings: SettingsReader) throws {
         try self.init(service: options, settings: settings)
         self.configuration.waitTimeout = Self.timeout
@@ -52,6 +52,8 @@ struct DirectDestination {
     }
 
     /// Returns the push service that `--service` specifies: one of Apple's, or the one at HOST:PORT.
+    /// - Parameter authority: The path of a PEM file with CAs to trust in addition to the system's, or `nil` for none.
+    /// - Throws: A validation error for another value.
     private static func endpoint(_ service: String, authority: String?) throws -> PushServiceEndpoint {
         guard let address = ServiceAddress(service) else {
             throw ValidationError("--service: '\(service)' is not HOST:PORT.")
@@ -95,7 +97,7 @@ struct ServiceCredentialOptions: ParsableArguments, PushServiceOptions {
     @OptionGroup var passphrase: SettingFlags<CredentialSettings>
     @OptionGroup var proxy: SettingFlags<SendSettings>
 
-    /// `true` if the request is sent to the push service, without a provider.
+    /// A Boolean value that indicates whether the request is sent to the push service, without a provider.
     var isGiven: Bool { self.credential != nil }
 
     func validate() throws {
@@ -112,6 +114,7 @@ struct ServiceCredentialOptions: ParsableArguments, PushServiceOptions {
     }
 
     /// Returns the bundle id from the settings, or else the topic of the certificate.
+    /// - Throws: A validation error if there is neither.
     static func bundleID(_ settings: SettingsReader, _ credential: PushCredential) throws -> Topic {
         if let text = settings.string(AppSettings.app) {
             guard let topic = Topic(text) else { throw ValidationError("'\(text)' is not a bundle id.") }

@@ -46,7 +46,8 @@ struct DirectOptions: ParsableArguments {
         guard (1...3600).contains(self.patience) else { throw ValidationError("--patience is 1 to 3600 seconds.") }
     }
 
-    /// Returns the additional header fields of the requests.
+    /// Returns the header fields that the options add to each request.
+    /// - Throws: A validation error for an invalid field.
     func headers() throws -> [HeaderField] {
         try self.header.map { text in
             guard let equals = text.firstIndex(of: "="),
@@ -60,7 +61,7 @@ struct DirectOptions: ParsableArguments {
     }
 }
 
-/// The push that a direct send sends to every device. Only the token and the id differ.
+/// The push that is sent to every device without a provider. Only the token and the id differ.
 struct DirectPush {
     /// The notification with an empty id, which each push replaces.
     private let notification: PushNotification
@@ -103,6 +104,7 @@ struct DirectPush {
 
 extension DirectOptions {
     /// Returns the topic from the options, or else the topic of the certificate.
+    /// - Throws: A validation error if there is neither.
     func topic(for type: PushType, app: String?, credential: PushCredential) throws -> Topic {
         if let text = self.topic ?? app.map({ $0 + type.topicSuffix }) {
             guard let topic = Topic(text) else { throw ValidationError("'\(text)' is not a topic.") }
@@ -115,6 +117,7 @@ extension DirectOptions {
 
 extension ContentOptions {
     /// Returns the bytes of the file of `--payload` unchanged, or a payload that is built from the other options.
+    /// - Throws: A validation error if the options describe no payload.
     func payloadBytes(for type: PushType) throws -> Data {
         if let payload { return try InputFile.data(payload, for: "--payload") }
         guard let aps = self.aps(isBackground: type == .background) else {

@@ -5,27 +5,28 @@ import ServiceLifecycle
 
 /// Sends one notification to many tokens without a provider, and reports each outcome.
 actor DirectSendService: Service {
-    /// The maximum number of tokens that are read and sent to at a time.
+    /// The maximum number of tokens that are read at a time, before pushes are sent to them.
     private static let page = 5000
 
     private let sender: Sender
     private let push: DirectPush
     private var tokens: TokenSource
     private let report: OutcomeReport
-    /// `true` once all tokens have been processed.
+    /// A Boolean value that indicates whether all tokens have been processed.
     private var isComplete = false
 
     init(sender: Sender, push: DirectPush, tokens: TokenSource, report: sending OutcomeReport) {
         (self.sender, self.push, self.tokens, self.report) = (sender, push, tokens, report)
     }
 
-    /// The exit status: ``ExitStatus/done`` if a push to every token was accepted and every outcome was printed.
+    /// The exit status of the command. It is ``ExitStatus/done`` only if a push to every token was accepted and every
+    /// outcome was printed.
     var status: ExitStatus {
         guard self.isComplete, self.report.isOpen else { return .failed }
         return self.report.isEmpty ? .nobodyReached : self.report.allAccepted ? .done : .failed
     }
 
-    /// Sends until every token has an outcome. A graceful shutdown waits only for pushes in flight.
+    /// Sends until every token has an outcome. A graceful shutdown waits only for the pushes that were sent already.
     func run() async throws {
         let sender = self.sender
         try await withGracefulShutdownHandler {
@@ -37,7 +38,6 @@ actor DirectSendService: Service {
         self.report.finish()
     }
 
-    /// Sends to one page of tokens after the other, and reports each outcome as it arrives.
     private func sendAll() async throws {
         var page = try self.tokens.next(Self.page)
         while !page.isEmpty, self.report.isOpen, !Task.isShuttingDownGracefully {
@@ -52,39 +52,34 @@ actor DirectSendService: Service {
     }
 }
 
-/// Device tokens from the command line or a file, which are read in pages.
-///
-/// Empty lines and lines that begin with `#` are skipped. A line that is too long or is not a token is reported with
-/// its number and does not stop the run.
+/// Reads device tokens from the command line or a file, page by page. Empty lines and lines that begin with `#` are
+/// skipped. A line that is too long or is not a token is reported with its number and does not stop the run.
 struct TokenSource {
     /// One line of the source, with the token that it contains.
     struct Entry {
-        /// The number of the line, from 1.
         var line: Int
         var text: String
-        /// The device token; `nil` if the line is not a device token.
+        /// The device token, or `nil` if the line is not a device token.
         var token: DeviceToken?
     }
 
-    /// The maximum length of a line in bytes. A longer one is reported as invalid.
     private static let maximumLine = 4096
     private static let chunk = 1 << 16
 
-    /// The file; `nil` once its end was reached, and for tokens from the command line.
+    /// The file, or `nil` once its end was reached, and for tokens from the command line.
     private var file: FileHandle?
     /// The bytes that were read but not yet split into lines.
     private var rest: [UInt8] = []
     private var line = 0
 
-    /// Creates a source of tokens from the command line.
     init(tokens: [String]) { self.rest = Array(tokens.map { $0 + "\n" }.joined().utf8) }
 
     /// Creates a source of tokens from a file.
-    /// - Parameter path: The path of the file; `-` for standard input.
+    /// - Parameter path: The path of the file, or `-` for standard input.
     /// - Throws: ``SettingsError`` for a file that cannot be opened.
     init(file path: String) throws { self.file = try InputFile.open(path, for: "--tokens") }
 
-    /// Returns the number of lines of a regular file; `nil` for a pipe, because counting would consume its lines.
+    /// Returns the number of lines of a regular file, or `nil` for a pipe, because counting would consume its lines.
     static func count(file path: String) -> Int? {
         guard InputFile.size(path) != nil, let handle = try? FileHandle(forReadingFrom: URL(filePath: path))
         else { return nil }
@@ -96,7 +91,7 @@ struct TokenSource {
         return lines
     }
 
-    /// Returns the next entries; an empty array at the end of the source.
+    /// Returns the next entries, or an empty array at the end of the source.
     /// - Parameter limit: The maximum number of entries.
     mutating func next(_ limit: Int) throws -> [Entry] {
         var entries: [Entry] = []
@@ -117,7 +112,7 @@ struct TokenSource {
         return entries
     }
 
-    /// Reads the next chunk of the file; returns `false` at the end of the file.
+    /// Reads the next chunk of the file. Returns `true` if there was one, and `false` at the end of the file.
     private mutating func fill() throws -> Bool {
         guard let data = try self.file?.read(upToCount: Self.chunk), !data.isEmpty else {
             self.file = nil

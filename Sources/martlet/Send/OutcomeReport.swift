@@ -3,19 +3,19 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// Prints the outcomes of pushes: a progress bar, the failures and a summary; with `--json` one line of JSON each.
+/// Prints the outcomes of pushes as a progress bar, failures and a summary, or as a line of JSON for each outcome.
 final class OutcomeReport {
     private let asJSON: Bool
-    /// The expected number of outcomes; `nil` if it is not known.
+    /// The expected number of outcomes, or `nil` if it is not known.
     private let total: Int?
     private let start = ContinuousClock.now
     private var counts: [String: Int] = [:]
     private var done = 0
     private let status = StatusLine()
-    /// `true` while standard output is open; `false` once its reader has closed it.
+    /// A Boolean value that indicates whether standard output is open. It is `false` once its reader has closed it.
     private(set) var isOpen = true
 
-    /// Creates a report. `total` is the expected number of outcomes; `nil` if it is not known.
+    /// Creates a report as JSON or as text. If the number of outcomes is known in advance, it is `total`.
     init(asJSON: Bool, total: Int?) {
         // The previous version printed JSON wherever standard output was not a terminal.
         let isPiped = !asJSON && isatty(STDOUT_FILENO) == 0
@@ -25,10 +25,10 @@ final class OutcomeReport {
 
     var isEmpty: Bool { self.done == 0 }
 
-    /// `true` if there are outcomes and all pushes were accepted.
+    /// A Boolean value that indicates whether there is at least one outcome and all pushes were accepted.
     var allAccepted: Bool { self.done > 0 && self.counts["accepted"] == self.done }
 
-    /// Adds the outcome of a push to one token.
+    /// Counts the outcome of a push to one token, and prints it if it is a failure or JSON is requested.
     func add(_ text: OutcomeText, for entry: TokenSource.Entry) throws {
         self.done += 1
         self.counts[text.kind, default: 0] += 1
@@ -42,7 +42,6 @@ final class OutcomeReport {
         self.status.show(ProgressText.of(done: self.done, total: self.total, rate: Double(self.done) / self.seconds))
     }
 
-    /// Prints the summary to standard error.
     func finish() {
         self.status.clear()
         let parts = self.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
@@ -53,7 +52,7 @@ final class OutcomeReport {
     /// Prints a line, and records whether standard output has been closed.
     private func print(_ line: String) { if !StandardOutput.line(line) { self.isOpen = false } }
 
-    /// The time since the start in seconds; at least 0.001.
+    /// The time since the start in seconds, at least 0.001.
     private var seconds: Double { max(0.001, (.now - self.start) / .seconds(1)) }
 }
 
@@ -64,7 +63,6 @@ struct OutcomeText {
     /// The members of the JSON object besides `line`, `token` and `outcome`. Members without a value are left out.
     let fields: [String: JSONValue?]
 
-    /// The outcome for a line that is not a device token.
     static let invalid = OutcomeText(kind: "invalid", fields: ["detail": "this is not a device token"])
 
     func json(line: Int, token: String) throws -> String {
@@ -72,7 +70,6 @@ struct OutcomeText {
         return try JSONValue.members(self.fields.merging(own) { $1 }).line
     }
 
-    /// The outcome as human-readable text.
     var sentence: String {
         let details = ["status", "reason", "detail", "advice"].compactMap { (self.fields[$0] ?? nil)?.plainText }
         // Text of the push service must not control the terminal.
@@ -92,7 +89,7 @@ struct OutcomeText {
 }
 
 extension OutcomeText {
-    /// Describes the outcome of a push. If it was rejected, the description advises what to do for the reason.
+    /// Describes the outcome of a push. For a rejected push, the description includes advice for the reason.
     init(_ outcome: Outcome) {
         switch outcome {
         case .accepted(let accepted):

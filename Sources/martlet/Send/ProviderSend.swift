@@ -14,7 +14,6 @@ struct ProviderSendOptions: ParsableArguments {
     @Flag(help: "Wait until every recipient has its outcome. The key needs the scope read for that.") var wait = false
     @Option(help: "The maximum number of seconds to wait.") var waitSeconds = Self.standardWait
 
-    /// `true` if at least one of these options was given.
     var isGiven: Bool { self.wait || self.waitSeconds != Self.standardWait || self.idempotencyKey != nil }
 
     func validate() throws {
@@ -33,15 +32,15 @@ struct ProviderSend {
     @TaskLocal static var pause: Duration = .seconds(1)
 
     private let connection: APIConnection
-    /// The idempotency key of the notification; `nil` to generate one.
+    /// The idempotency key of the notification, or `nil` to generate one.
     private let idempotencyKey: String?
-    /// The time limit for waiting until the notification has finished; `nil` to return without waiting.
+    /// The time limit for waiting until the notification has finished, or `nil` to return without waiting.
     private let wait: Duration?
     private let path: String
     private let json: Bool
 
-    /// Prepares a send with the options.
-    /// - Parameter path: The path component, after the app's, to which the POST request is sent.
+    /// Creates a sender of notifications with the options.
+    /// - Parameter path: The path component that follows that of the app, to which the POST request is sent.
     init(
         _ connection: APIConnection,
         _ options: ProviderSendOptions,
@@ -54,6 +53,7 @@ struct ProviderSend {
     }
 
     /// Sends the notification and prints its id, then waits until it has finished if the options request that.
+    /// - Returns: The exit status of the command.
     func send(_ body: [String: JSONValue?]) async throws -> ExitStatus {
         // A notification that cannot be followed must not be sent, because the user would send it again.
         if self.wait != nil { try await self.checkScopes() }
@@ -87,7 +87,7 @@ struct ProviderSend {
         }
     }
 
-    /// Checks that the API key may read the notification that it sends.
+    /// Throws ``SettingsError`` unless the API key may read the notification that it sends, which waiting requires.
     private func checkScopes() async throws {
         let key = try await self.connection.client.send(.get("key"))
         let scopes = key["scopes"].elements.compactMap(\.stringValue)
@@ -105,7 +105,7 @@ struct ProviderSend {
 
     /// Sends the notification in a POST request. If there is no definite response, the request is repeated with the
     /// same idempotency key.
-    /// - Returns: The id of the notification, and the response.
+    /// - Returns: The id of the notification, and the JSON of the response.
     private func post(_ body: [String: JSONValue?]) async throws -> (id: String, response: JSONValue) {
         let key = self.idempotencyKey ?? UUID().uuidString
         let request = APIRequest.post(self.path).body(body).idempotencyKey(key)
@@ -126,7 +126,7 @@ struct ProviderSend {
         }
     }
 
-    /// Returns `true` if a request that failed with this error may nevertheless have been accepted.
+    /// Returns whether a request that failed with this error may nevertheless have been accepted.
     private static func mayBeAccepted(_ error: any Error) -> Bool {
         switch error {
         case let error as NoResponseError: error.mayHaveArrived
@@ -136,7 +136,7 @@ struct ProviderSend {
     }
 
     /// Waits before the next attempt.
-    /// - Returns: `false` if the command was interrupted.
+    /// - Returns: `true` after the delay, and `false` if the command was interrupted.
     private static func rest(after attempt: Int) async -> Bool {
         (try? await Task.sleep(for: Self.pause * attempt)) != nil
     }
@@ -150,7 +150,7 @@ struct ProviderSend {
         return SettingsError("\(cause); \(advice)", status: isSilent ? .unavailable : .failed)
     }
 
-    /// Waits until the notification has finished, and shows a progress bar on a terminal.
+    /// Waits until a notification has finished, with a progress bar on a terminal, and returns the notification.
     private func follow(_ id: String, within limit: Duration) async throws -> JSONValue {
         let status = StatusLine()
         defer { status.clear() }
@@ -171,7 +171,6 @@ struct ProviderSend {
 }
 
 extension APIClient {
-    /// The delay between two requests for the state of a notification.
     static let pollInterval: Duration = .milliseconds(100)
 
     /// Waits until every recipient of a notification has a final state, or the notification is cancelled. A failed
@@ -210,13 +209,12 @@ extension APIClient {
         }
     }
 
-    /// Returns the advice for a user after the command has stopped waiting for a notification.
     static func advice(onUnfinished id: String) -> String {
         "the provider continues with it, 'martlet notification watch \(id)' follows it"
     }
 }
 
-/// The signal from Ctrl-C or a service manager, for a command that prints a message before it exits.
+/// Waits for a signal from Ctrl-C or a service manager, for a command that prints a message before it exits.
 enum TerminationSignal {
     /// A closure that returns once SIGINT or SIGTERM has arrived. Tests replace it.
     @TaskLocal static var wait: @Sendable () async -> Void = {

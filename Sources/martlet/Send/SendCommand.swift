@@ -80,7 +80,7 @@ struct SendCommand: AsyncParsableCommand {
         if status != .done { throw ExitCode(status.rawValue) }
     }
 
-    /// Sends through a provider the notification that the file and the options describe.
+    /// Sends the notification that the file and the options describe through a provider, and returns the exit status.
     private func sendThroughProvider(_ settings: SettingsReader) async throws -> ExitStatus {
         var body: [String: JSONValue?] = try self.file.map { try InputFile.object($0) } ?? [:]
         for (name, value) in try self.content.members() where value != nil { body[name] = value }
@@ -89,7 +89,7 @@ struct SendCommand: AsyncParsableCommand {
         return try await ProviderSend(connection, self.provider, json: self.access.json).send(body)
     }
 
-    /// Sends directly to a push service, until every token has an outcome.
+    /// Sends directly to a push service until every token has an outcome, and returns the exit status.
     private func sendDirectly(_ settings: SettingsReader) async throws -> ExitStatus {
         let destination = try DirectDestination(self.direct, settings: settings)
         let log = LogConfiguration(settings, defaultLevel: .warning)
@@ -118,10 +118,10 @@ struct TargetOptions: ParsableArguments {
     @Option(help: "All devices with a tag.") var tag: String?
     @Flag(help: "All devices of the app.") var all = false
 
-    /// The number of recipient options that were given; repeated tokens count as one.
+    /// The number of recipient options that were given. Repeated tokens count as one.
     var count: Int { [!self.token.isEmpty, self.user != nil, self.tag != nil, self.all].count { $0 } }
 
-    /// The member `to` of the request; `nil` if the options specify no recipients.
+    /// The member `to` of the request, or `nil` if the options specify no recipients.
     var json: JSONValue? {
         if let tokens = JSONValue.texts(self.token) { return ["tokens": tokens] }
         if let user { return ["user": user.json] }
@@ -160,7 +160,6 @@ struct ContentOptions: ParsableArguments {
     @Flag(help: "Encrypt the content to the key of each installation; those without one are skipped.")
     var encrypted = false
 
-    /// The JSON members for the alert, the badge and the sound.
     private var presentation: [String: JSONValue?] {
         let alert = ["title": self.title?.json, "subtitle": self.subtitle?.json, "body": self.body?.json]
         return [
@@ -181,8 +180,8 @@ struct ContentOptions: ParsableArguments {
         return self.presentation.merging(other) { $1 }
     }
 
-    /// Returns the `aps` dictionary of a payload; `nil` if it would be empty.
-    /// - Parameter isBackground: `true` to add `content-available`.
+    /// Returns the `aps` dictionary of a payload, or `nil` if it would be empty.
+    /// - Parameter isBackground: Pass `true` to add `content-available`.
     func aps(isBackground: Bool) -> JSONValue? {
         let aps = self.presentation.merging(["content-available": isBackground ? .integer(1) : nil]) { $1 }
         return aps.values.contains { $0 != nil } ? .members(aps) : nil

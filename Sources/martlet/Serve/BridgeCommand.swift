@@ -24,7 +24,6 @@ struct BridgeCommand: AsyncParsableCommand {
             "bridge --client apns.p12 --bridge-certificate server.pem --bridge-key server.key --production-service apple"
         )
 
-    /// The default ports of the binary protocol and of the feedback service.
     private static let ports = (binary: BinarySender.defaultPort, feedback: FeedbackClient.defaultPort)
 
     @OptionGroup var common: CommonOptions
@@ -57,7 +56,7 @@ struct BridgeCommand: AsyncParsableCommand {
         try await run.run(settings)
     }
 
-    /// Reads the certificate of an old provider, and the credential with which its pushes are sent.
+    /// Reads the certificate by which an old provider is recognized, and the credential with which its pushes are sent.
     private func client(_ path: String, _ settings: SettingsReader) throws -> BinaryBridgeConfiguration.Client {
         let passphrase = settings.string(CredentialSettings.passphrase)
         let file = CredentialFile(path: path, passphrase: passphrase)

@@ -4,9 +4,8 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// The push services to which a provider sends: those in the settings, or else Apple's.
-///
-/// The additional CA is trusted only for the services in the settings. Otherwise its holder could impersonate Apple.
+/// The push services to which a provider sends: those in the settings, or else Apple's. An additional CA is trusted
+/// only for the services in the settings. Otherwise, its holder could impersonate Apple.
 struct PushServices {
     private typealias General = ServeSettings.General
 
@@ -14,13 +13,13 @@ struct PushServices {
     let legacy: [PushEnvironment: LegacyService]
     /// The environments whose pushes are sent to Apple because no setting specifies their push service.
     let appleByDefault: Set<PushEnvironment>
-    /// The proxy of all push services; `nil` for none.
+    /// The proxy of all push services, or `nil` for none.
     let proxy: ProxyEndpoint?
-    /// A warning about settings that have no effect; `nil` if there is none.
+    /// A warning about settings that have no effect, or `nil` if there is none.
     let warning: String?
 
-    /// Reads the push services from the settings. Throws ``SettingsError`` for a malformed address, or an unreadable
-    /// file.
+    /// Reads the push services from the settings.
+    /// - Throws: ``SettingsError`` for a malformed address or an unreadable file.
     init(_ settings: SettingsReader) throws {
         self.proxy = try settings.proxy(General.proxy, passwordFile: General.proxyPasswordFile)
         let setting = General.serviceAuthority

@@ -54,7 +54,7 @@ struct ServeCommand: AsyncParsableCommand {
         try await run.run(settings)
     }
 
-    /// Creates the configuration from the settings. ``SettingsReader/check()`` must be called afterwards.
+    /// Creates the configuration from the settings. The caller must then call ``SettingsReader/check()``.
     /// - Throws: ``SettingsError`` for settings that contradict each other.
     static func configuration(_ settings: SettingsReader) throws -> ProviderConfiguration {
         var configuration = ServeSettings.Storage.configuration(settings)

@@ -42,11 +42,11 @@ enum DeviceSettings: ConfigurationSection {
     ]
 }
 
-/// The settings that all commands with a phone have. Each command has a separate set, in a section of its own.
+/// The settings that all commands with a phone have. Each command has its own set, in a separate section.
 struct PhoneSettings: Sendable {
     let provider, publicKey, gateway, directory, environment, proxy: Setting
 
-    /// Creates the settings with keys of their own.
+    /// Creates the settings for one command.
     /// - Parameter section: The first component of the settings' keys.
     init(_ section: String) {
         self.provider = Setting("\(section).provider", flag: "provider", default: "http://127.0.0.1:8080")
@@ -77,12 +77,10 @@ struct PhoneSettings: Sendable {
 struct PhoneConnection: Sendable {
     /// The URL of the provider, and the app with its public key.
     let app: MartletKit.Martlet.Configuration
-    /// The address of the device link.
     let device: DeviceConfiguration
-    /// The environment of the device tokens.
     let environment: PushTypes.PushEnvironment
 
-    /// Reads the settings of a command, and checks all settings that were read so far.
+    /// Creates the connections from settings, and checks all settings that were read so far.
     /// - Throws: ``SettingsError`` that names the invalid settings.
     init(_ settings: SettingsReader, _ phone: PhoneSettings) throws {
         let (url, link) = (settings.text(phone.provider), settings.text(phone.gateway))

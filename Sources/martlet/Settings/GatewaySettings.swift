@@ -22,7 +22,6 @@ extension GatewayConfiguration: SettingTarget {
     }
 }
 
-/// The settings of a gateway.
 enum GatewaySettings {
     /// The settings for the data directory and the server certificate.
     enum General: ConfigurationSection {
@@ -49,8 +48,8 @@ enum GatewaySettings {
                 .help("Kind of key in the server certificate"),
         ]
 
-        /// Returns `true` for a permitted name in a certificate: letters, digits, hyphens and dots, optionally after a
-        /// wildcard, or an IPv6 address.
+        /// Returns whether a name is permitted in a certificate. It consists of letters, digits, hyphens and dots,
+        /// optionally after a wildcard, or is an IPv6 address.
         private static func isServerName(_ name: String) -> Bool {
             let labels = name.split(separator: ".", omittingEmptySubsequences: false)
             guard (1...253).contains(name.utf8.count), !name.hasPrefix("-"), !labels.contains("") else { return false }
@@ -59,7 +58,8 @@ enum GatewaySettings {
         }
     }
 
-    /// The settings for the behaviour towards providers, except single rules: faults, strictness and token length.
+    /// The settings for the behaviour towards providers, except single rules: faults, strictness and the length of
+    /// tokens.
     enum Behaviour: ConfigurationSection {
         private static let strict = Setting("gateway.strict", flag: "strict", kind: .toggle)
             .help("Enforce all rules as Apple does, such as one stream until the first accepted request")
@@ -87,7 +87,7 @@ enum GatewaySettings {
         ]
     }
 
-    /// The settings for single rules for providers, which override `gateway.strict`. They have no flags; 0 is no limit.
+    /// The settings of single rules, which override `gateway.strict`. They have no flags, and 0 means no limit.
     enum Rules: ConfigurationSection {
         private static let burst = Setting(
             "gateway.rules.pushBurstPerDevice",
@@ -128,6 +128,9 @@ enum GatewaySettings {
         ]
 
         /// Creates a row for a rule whose default depends on `gateway.strict`.
+        /// - Parameters:
+        ///   - defaultText: The default as help shows it.
+        ///   - set: A closure that copies the value to the rules.
         private static func rule(
             _ name: String,
             _ range: ClosedRange<Int>,
@@ -167,7 +170,7 @@ enum GatewaySettings {
 
         static let settings = [url]
 
-        /// Returns the URL of the admin API. If it is malformed, ``SettingsReader/check()`` throws.
+        /// Returns the URL of the admin API. If it is malformed, ``SettingsReader/check()`` throws an error.
         static func url(_ settings: SettingsReader) -> String {
             let text = settings.text(self.url)
             if !APIClient.isURL(text) {
@@ -182,7 +185,7 @@ enum GatewaySettings {
 enum EnvironmentChoice: String, CaseIterable, ExpressibleByArgument { case sandbox, production, both }
 
 extension GatewayConfiguration.Listeners: SettingTarget {
-    /// The default ports of the listeners, which are Apple's except for 443.
+    /// The default ports of the listeners, which are those of Apple except for 443.
     static var defaults: GatewayConfiguration.Listeners { .usual(.sandbox) }
 }
 
@@ -237,7 +240,7 @@ extension GatewaySettings {
         private static let highestPort = 65_535
 
         /// Copies the addresses of all listeners to a configuration.
-        /// - Parameter freePorts: `true` to use a free port, instead of the default, where no setting specifies one.
+        /// - Parameter freePorts: Pass `true` to use a free port instead of the default where no setting names one.
         static func apply(_ settings: SettingsReader, freePorts: Bool, to configuration: inout GatewayConfiguration) {
             var main = freePorts ? GatewayConfiguration.Listeners.free : .defaults
             for row in self.main { row.apply(settings, &main) }

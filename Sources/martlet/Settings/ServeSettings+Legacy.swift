@@ -20,8 +20,8 @@ extension ServeSettings {
 
         static let settings = [sandboxBinary, productionBinary, sandboxFeedback, productionFeedback]
 
-        /// Returns the legacy services of each environment.
-        /// - Parameter authority: The PEM certificates that are trusted in addition to the system's; `nil` for none.
+        /// Returns the legacy services that the settings specify, by environment.
+        /// - Parameter authority: The PEM certificates that are trusted in addition to the system's, or `nil` for none.
         /// - Throws: ``SettingsError`` for a malformed address.
         static func services(
             _ settings: SettingsReader,
@@ -63,7 +63,7 @@ extension ServeSettings {
 }
 
 extension ServeSettings {
-    /// The settings for the listeners that old providers connect to, which use the legacy protocols.
+    /// The settings for the listeners to which old providers with the legacy protocols connect.
     enum Bridge: SettingSection {
         private static let host = Setting("serve.bridge.host", flag: "bridge-host", default: "127.0.0.1")
             .help("Address that the listeners for old providers listen on")
@@ -98,8 +98,9 @@ extension ServeSettings {
 
         static let settings = [host, binaryPort, feedbackPort, certificate, key, authority, allowsOldTLS]
 
-        /// Creates the configuration of the listeners; `nil` if the settings specify no port.
-        /// - Parameter defaults: The ports to use if the settings specify none; `nil` for no default listeners.
+        /// Creates the configuration of the listeners. Returns `nil` if neither the settings nor the defaults have a
+        /// port.
+        /// - Parameter defaults: The ports to use if the settings specify none, or `nil` for no default listeners.
         /// - Throws: ``SettingsError`` for listeners without a certificate, or a file that cannot be used.
         static func configuration(
             _ settings: SettingsReader,
@@ -171,6 +172,7 @@ extension ServeSettings {
         }
 
         /// Parses the values of a setting, each in the form `APP=VALUE`, and returns them by app.
+        /// - Throws: ``SettingsError`` for a value of another form.
         private static func pairs(_ setting: Setting, _ settings: SettingsReader) throws -> [String: [String]] {
             var pairs: [String: [String]] = [:]
             for text in settings.strings(setting) ?? [] {

@@ -3,13 +3,11 @@ import PushHTTP
 import PushProvider
 
 extension ProviderConfiguration: SettingTarget {
-    /// The default configuration of a provider, with the data directory in the working directory.
     static var defaults: ProviderConfiguration { ProviderConfiguration(dataDirectory: "martlet-data/provider") }
 }
 
 /// The settings of a provider.
 enum ServeSettings {
-    /// The length of a day in seconds.
     private static let day = 86_400
 
     /// The settings for the paths of a provider's data, which the database commands also read.
@@ -79,7 +77,7 @@ enum ServeSettings {
             .detail("Timelines then show its events, and its deliveries come in as receipts.")
             .detail("A gateway that does not respond delays nothing by more than 2 s.")
 
-        /// Creates the client that reads the gateway's events; `nil` if the setting is absent.
+        /// Creates the client that reads the gateway's events. Returns `nil` if the setting is absent.
         static func gateway(_ settings: SettingsReader) -> GatewayEventClient? {
             guard let url = settings.string(self.gatewayEvents) else { return nil }
             let gateway = GatewayEventClient(url: url)
@@ -94,7 +92,7 @@ enum ServeSettings {
             .help("PEM file of additional authorities for the chat servers at which users' sessions sign in")
             .detail("Servers of a private network also need `serve.webhooks.allowPrivate`.")
 
-        /// Returns the additional CA certificates for chat servers, in PEM; `nil` if the setting is absent.
+        /// Returns the additional CA certificates for chat servers, in PEM, or `nil` if the setting is absent.
         /// - Throws: ``SettingsError`` for a file without certificates.
         static func chatAuthorities(_ settings: SettingsReader) throws -> String? {
             try settings.string(self.chatAuthority).map { try InputFile.authorities($0, for: self.chatAuthority.key) }
@@ -112,7 +110,7 @@ enum ServeSettings {
         private static let key = Setting("serve.tls.key", flag: "tls-key")
             .help("PEM file with the private key of that certificate, without a passphrase")
 
-        /// Returns the files of the API's certificate and its key; `nil` for an API without TLS.
+        /// Returns the files of the API's certificate and its key, or `nil` for an API without TLS.
         /// - Throws: ``SettingsError`` if only one of the two files is specified.
         static func tls(_ settings: SettingsReader) throws -> TLSFiles? {
             switch (settings.string(self.certificate), settings.string(self.key)) {
@@ -240,7 +238,8 @@ enum ServeSettings {
                 .detail("At least `serve.breaker.minimum`."),
         ]
 
-        /// Checks the percentages. Throws ``SettingsError`` for limits at which the breaker could never open.
+        /// Checks the limits of the circuit breaker.
+        /// - Throws: ``SettingsError`` for limits at which the breaker could never open.
         static func check(_ limits: CircuitBreaker.Limits) throws {
             guard limits.memory >= limits.minimum else {
                 let fault = "\(limits.memory) is less than serve.breaker.minimum, \(limits.minimum)"
@@ -309,7 +308,7 @@ extension ServeSettings {
                 .detail("For apps whose `whenDown` is `allowKnown`. Grants are kept in memory only."),
         ]
 
-        /// Returns the root certificates that verify signed purchases; `nil` if the setting is absent.
+        /// Returns the root certificates that verify signed purchases, or `nil` if the setting is absent.
         /// - Throws: ``SettingsError`` for a file without certificates.
         static func roots(_ settings: SettingsReader) throws -> AppStoreRoots? {
             guard let path = settings.string(self.appStoreRoot) else { return nil }

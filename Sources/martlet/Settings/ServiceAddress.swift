@@ -1,14 +1,14 @@
 import Foundation
 import PushTypes
 
-/// The address of a push service in an option: a name, or HOST:PORT with an IPv6 address in brackets.
+/// The address of a push service in an option. It is a name, or HOST:PORT with an IPv6 address in brackets.
 struct ServiceAddress {
     /// The name, the host name, or the IP address without brackets.
     let host: String
-    /// The port; `nil` if the option contains none.
+    /// The port, or `nil` if the option contains none.
     let port: Int?
 
-    /// Parses an address; `nil` for an empty host, a URL, or a port that is not a number from 1 to 65,535.
+    /// Parses an address. Returns `nil` for an empty host, a URL, or a port that is not a number from 1 to 65,535.
     init?(_ text: String) {
         guard !text.contains(where: { $0 == "/" || $0 == "@" || $0.isWhitespace }) else { return nil }
         guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else {
@@ -28,12 +28,10 @@ struct ServiceAddress {
 }
 
 extension SettingsReader {
-    /// The default port of a proxy.
     private static let usualProxyPort = 3128
 
-    /// Creates the proxy that a setting specifies; returns `nil` if the setting is absent.
-    ///
-    /// - Parameter passwordFile: A setting that may specify a file with the password.
+    /// Creates the proxy that a setting specifies. Returns `nil` if the setting is absent.
+    /// - Parameter passwordFile: A setting that may specify a file with the password, or `nil` for none.
     /// - Throws: ``SettingsError``, which never contains the URL, because the URL may contain a password.
     func proxy(_ setting: Setting, passwordFile: Setting? = nil) throws -> ProxyEndpoint? {
         let file = passwordFile.flatMap { setting in self.string(setting).map { (setting.key, $0) } }

@@ -3,23 +3,23 @@
 struct Setting: Sendable {
     /// The type of a value and the values that are allowed.
     enum Kind: Sendable, Equatable {
-        /// Any string.
+        /// The kind of a setting whose value is any string.
         case text
-        /// A string that is never printed or logged.
+        /// The kind of a setting whose value is a string that is never printed or logged.
         case secret
-        /// Several strings: the flag is repeated, commas separate them in the environment variable, and the file has an
-        /// array.
+        /// The kind of a setting with several strings. The flag is repeated, commas separate them in the environment
+        /// variable, and the file has an array.
         case list
-        /// A Boolean, which the flag sets to true.
+        /// The kind of a setting whose value is a Boolean, which the flag sets to `true`.
         case toggle
-        /// A whole number within a range.
+        /// The kind of a setting whose value is a whole number within a range.
         case integer(ClosedRange<Int>)
-        /// One of several whole numbers.
+        /// The kind of a setting whose value is one of several whole numbers.
         case number(among: [Int])
-        /// One of several words.
+        /// The kind of a setting whose value is one of several words.
         case choice([String])
 
-        /// The description of the expected value, for error messages.
+        /// The description of a value of this kind, for error messages.
         var form: String {
             switch self {
             case .text, .secret: "a text"
@@ -34,26 +34,26 @@ struct Setting: Sendable {
     /// The kind of a setting for a port, where 0 means a free port.
     static let ports = Kind.integer(0...65_535)
 
-    /// The path in the settings file, such as `serve.dispatch.page`.
+    /// The path of the setting in the settings file, such as `serve.dispatch.page`.
     let key: String
-    /// The name of the flag without its hyphens; `nil` for a setting without a flag.
+    /// The name of the flag without its hyphens, or `nil` for a setting without a flag.
     let flag: String?
-    /// The type of the value and the values that are allowed.
     let kind: Kind
-    /// The default value as help and documentation show it; `nil` if there is none.
+    /// The default value as help and documentation show it, or `nil` if there is none.
     let defaultText: String?
-    /// The sentence for `--help` and the documentation, without its full stop.
+    /// The sentence that describes the setting in `--help` and the documentation, without its full stop.
     private(set) var summary = ""
-    /// Further sentences for the documentation; `nil` if there are none.
+    /// Further sentences for the documentation, or `nil` if there are none.
     private(set) var discussion: String?
     /// The keys that the setting had in the previous version. They still work, with a warning.
     private(set) var formerKeys: [String] = []
-    /// `true` for values that are never printed or logged.
+    /// A Boolean value that indicates whether the values are never printed or logged.
     private(set) var isSecret: Bool
     /// The character between the elements of a list in an environment variable.
     private(set) var separator: Character = ","
 
-    /// Creates a setting. `defaultText` is the default value as help shows it; `nil` if there is none.
+    /// Creates a setting with a key in the settings file. `defaultText` is the default value as help shows it, or `nil`
+    /// if there is none.
     init(_ key: String, flag: String? = nil, kind: Kind = .text, default defaultText: String? = nil) {
         (self.key, self.flag, self.kind) = (key, flag, kind)
         self.isSecret = kind == .secret
@@ -69,27 +69,20 @@ struct Setting: Sendable {
         Setting(key, flag: flag, kind: .choice(Choice.allCases.map(\.rawValue)), default: value.rawValue)
     }
 
-    /// Returns the setting with its sentence for `--help`, which has no full stop.
     func help(_ summary: String) -> Setting { changed(self) { $0.summary = summary } }
 
-    /// Returns the setting with a further sentence for the documentation.
     func detail(_ sentence: String) -> Setting {
         changed(self) { $0.discussion = self.discussion.map { "\($0) \(sentence)" } ?? sentence }
     }
 
-    /// Returns the setting with a former key, which it had in the previous version.
     func formerly(_ key: String) -> Setting { changed(self) { $0.formerKeys.append(key) } }
 
-    /// Returns the setting with its values marked as secrets.
     func secret() -> Setting { changed(self) { $0.isSecret = true } }
 
-    /// Returns the setting with another separator for the elements of a list in its environment variable.
     func separated(by separator: Character) -> Setting { changed(self) { $0.separator = separator } }
 
-    /// The prefix of all environment variables.
     static let variablePrefix = "MARTLET_"
 
-    /// The environment variable, such as `MARTLET_SERVE_DISPATCH_PAGE`.
     var environmentVariable: String { Self.environmentVariable(of: self.key) }
 
     /// Returns the environment variable of a key as swift-configuration derives it: with an underscore for each full
@@ -105,7 +98,7 @@ struct Setting: Sendable {
         return name
     }
 
-    /// The description of the allowed values; `nil` if all values of the type are allowed.
+    /// The description of the allowed values, or `nil` if all values of the type are allowed.
     var range: String? {
         switch self.kind {
         case .text, .secret, .list, .toggle: nil

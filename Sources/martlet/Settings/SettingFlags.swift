@@ -4,7 +4,6 @@ import Logging
 
 /// A section of the table of settings, whose flags are shown together in the help of a command.
 protocol SettingSection {
-    /// The settings in the order in which help and documentation show them.
     static var settings: [Setting] { get }
 }
 
@@ -18,7 +17,8 @@ protocol ConfigurationSection: SettingSection {
 extension ConfigurationSection {
     static var settings: [Setting] { self.rows.map(\.setting) }
 
-    /// Copies all values that were given to a configuration. ``SettingsReader/check()`` must be called afterwards.
+    /// Copies all values that the user has given to a configuration. The caller must then call
+    /// ``SettingsReader/check()``.
     static func apply(_ settings: SettingsReader, to target: inout Target) {
         for row in self.rows { row.apply(settings, &target) }
     }
@@ -32,10 +32,9 @@ protocol FlagValues {
     var exposed: [Setting] { get }
 }
 
-/// The flags of one section of the table, as an option group of a command.
-///
-/// ArgumentParser finds the arguments of a type by reflection. This type reflects an argument for each setting of its
-/// section instead of stored properties, so that no setting is declared a second time.
+/// The flags of one section of the table, as an option group of a command. ArgumentParser finds the arguments of a type
+/// by reflection. In place of its stored properties, this type reflects an argument for each setting of its section, so
+/// that no setting is declared twice.
 struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, CustomReflectable {
     private(set) var values: [String: ConfigValue] = [:]
 
@@ -62,7 +61,6 @@ struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, Cus
         }
     }
 
-    /// Returns `true` if the flag of a setting was given.
     func has(_ setting: Setting) -> Bool { self.values[setting.key] != nil }
 
     /// One argument for each setting that has a flag.
@@ -73,7 +71,7 @@ struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, Cus
         return Mirror(self, children: arguments, displayStyle: .struct)
     }
 
-    /// Returns the property wrapper that declares a setting's flag.
+    /// Returns the property wrapper of ArgumentParser that declares the flag of a setting.
     private static func argument(_ flag: String, _ setting: Setting) -> Any {
         let name = NameSpecification.customLong(flag)
         let help = ArgumentHelp(stringLiteral: setting.argumentHelp)
@@ -98,7 +96,7 @@ private struct FlagName: CodingKey {
 }
 
 extension Setting {
-    /// Returns `true` if the value of the flag contains a secret. The URL of a proxy is one only if it contains a user.
+    /// Returns whether the value of the flag contains a secret. The URL of a proxy does so only if it contains a user.
     fileprivate func holdsSecret(_ value: ConfigValue?) -> Bool {
         guard self.isSecret, let value else { return false }
         guard self.flag == "proxy", case .string(let address) = value.content else { return true }
@@ -121,7 +119,8 @@ struct CommonOptions: ParsableArguments {
     @OptionGroup var log: SettingFlags<LogSettings>
 
     /// Returns the settings with which the command was run. Flags override the environment, which overrides the file.
-    /// - Parameter flags: The command's own flags.
+    /// - Parameter flags: The flags of the command, in addition to those of every command.
+    /// - Throws: ``SettingsError`` for a settings file or a name that is invalid.
     func settings(_ flags: [any FlagValues] = []) async throws -> SettingsReader {
         for setting in flags.flatMap({ $0.exposed }) {
             StandardError.line("warning: \(setting.exposureText)")

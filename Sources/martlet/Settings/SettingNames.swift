@@ -1,6 +1,5 @@
 /// The names of settings in this version and in the previous one.
 struct SettingNames: Sendable {
-    /// The names of all settings in the table.
     static let all = SettingNames(SettingTable.all.flatMap(\.settings))
 
     /// The settings by their keys, including former keys.
@@ -23,14 +22,15 @@ struct SettingNames: Sendable {
         (self.byKey, self.byVariable, self.groups) = (byKey, byVariable, groups)
     }
 
-    /// Returns the known key that is most similar to an unknown one; `nil` if none is similar.
-    /// - Parameter isGroup: `true` if the value of the unknown key is an object, so that only groups are candidates.
+    /// Returns the known key that is most similar to an unknown one, or `nil` if none is similar.
+    /// - Parameter isGroup: Pass `true` if the value of the unknown key is an object, which limits the candidates to
+    ///   groups.
     func nearestKey(to key: String, isGroup: Bool = false) -> String? {
         let keys = self.byKey.filter { $0.key == $0.value.key }.map(\.key)
         return SpellingDistance.nearest(to: key, among: isGroup ? Array(self.groups) : keys)
     }
 
-    /// Returns the known environment variable that is most similar to an unknown one; `nil` if none is similar.
+    /// Returns the known environment variable that is most similar to an unknown one, or `nil` if none is similar.
     func nearestVariable(to variable: String) -> String? {
         let names = self.byVariable.values.map(\.environmentVariable)
         return SpellingDistance.nearest(to: variable, among: names, after: Setting.variablePrefix.count)
@@ -39,7 +39,7 @@ struct SettingNames: Sendable {
 
 /// Measures the similarity of names.
 enum SpellingDistance {
-    /// Returns the candidate with the smallest distance; `nil` if no name is similar.
+    /// Returns the candidate with the smallest distance from a name, or `nil` if none is similar.
     /// - Parameter prefix: The number of leading characters that all names share, which are not compared.
     static func nearest(to name: String, among candidates: [String], after prefix: Int = 0) -> String? {
         let wanted = Array(name.dropFirst(prefix).lowercased())
@@ -50,8 +50,8 @@ enum SpellingDistance {
         return best.0
     }
 
-    /// Returns the distance of two names, reduced to a quarter if they end with the same word, because users often omit
-    /// the group of a setting.
+    /// Returns the distance between two names. It is divided by four if they end with the same word, because users
+    /// often omit the group of a setting.
     private static func score(_ wanted: [Character], _ candidate: [Character]) -> Int {
         let distance = Self.between(wanted, candidate)
         let separators: Set<Character> = [".", "_"]

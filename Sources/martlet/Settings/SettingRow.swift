@@ -10,20 +10,18 @@ struct SettingRow<Target: SettingTarget>: Sendable {
     /// The closure that copies the value to the configuration, if a value is given.
     let apply: @Sendable (SettingsReader, inout Target) -> Void
 
-    /// Creates a row. `apply` copies the value; by default it does nothing, because the command reads the setting.
+    /// Creates a row. `apply` copies the value to the configuration. By default, it does nothing, because the command
+    /// reads the setting.
     init(_ setting: Setting, apply: @escaping @Sendable (SettingsReader, inout Target) -> Void = { _, _ in }) {
         (self.setting, self.apply) = (setting, apply)
     }
 }
 
 extension SettingRow {
-    /// Returns the row with the sentence for `--help`, which has no full stop.
     func help(_ summary: String) -> Self { Self(self.setting.help(summary), apply: self.apply) }
 
-    /// Returns the row with a further sentence for the documentation.
     func detail(_ discussion: String) -> Self { Self(self.setting.detail(discussion), apply: self.apply) }
 
-    /// Returns the row with another separator for the elements of a list in its environment variable.
     func separated(by separator: Character) -> Self { Self(self.setting.separated(by: separator), apply: self.apply) }
 
     /// A path from a configuration to one of its values.
@@ -35,7 +33,7 @@ extension SettingRow {
         return Self(setting) { $1[keyPath: path] = $0.text(setting) }
     }
 
-    /// Creates a row for a string that may be absent, which is copied to the value at `path`; `nil` if absent.
+    /// Creates a row for a string that may be absent, which is copied to the value at `path`, or `nil` if it is absent.
     static func text(_ key: String, flag: String, _ path: Path<String?>) -> Self {
         let setting = Setting(key, flag: flag, default: Target.defaults[keyPath: path])
         return Self(setting) { $1[keyPath: path] = $0.string(setting) }
@@ -49,7 +47,7 @@ extension SettingRow {
         return Self(setting) { $1[keyPath: path] = $0.strings(setting) ?? texts }
     }
 
-    /// Creates a row for one of the raw values of an enumeration, whose case is copied to the value at `path`.
+    /// Creates a row for one of the raw values of an enumeration. The case is copied to the value at `path`.
     static func choice<Choice: RawRepresentable<String> & CaseIterable & SendableMetatype>(
         _ key: String,
         flag: String,
@@ -77,7 +75,7 @@ extension SettingRow {
     }
 
     /// Creates a row for a port, which is copied to the value at `path`.
-    /// - Parameter text: The default as help shows it; `nil` for the port in the default configuration.
+    /// - Parameter text: The default as help shows it, or `nil` for the port in the default configuration.
     static func port(_ key: String, flag: String, _ path: Path<Int>, default text: String? = nil) -> Self {
         let text = text ?? "\(Target.defaults[keyPath: path])"
         let setting = Setting(key, flag: flag, kind: Setting.ports, default: text)
@@ -90,7 +88,7 @@ extension SettingRow {
         return self.number(key, flag, .integer(1...100), default: value) { $0[keyPath: path] = Double($1) / 100 }
     }
 
-    /// Creates a row for a duration that is given as a whole number of units.
+    /// Creates a row for a duration that is given as a whole number of units, and is copied to the value at `path`.
     /// - Parameter unit: The length of a unit in seconds, such as 86,400 for days.
     static func time(
         _ key: String,
@@ -103,7 +101,7 @@ extension SettingRow {
         return self.number(key, flag, .integer(range), default: value) { $0[keyPath: path] = .seconds($1 * unit) }
     }
 
-    /// Creates a row for a whole number that a closure copies to the configuration.
+    /// Creates a row for a whole number that the closure `set` copies to the configuration.
     private static func number(
         _ key: String,
         _ flag: String,

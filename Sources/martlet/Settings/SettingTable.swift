@@ -2,7 +2,7 @@ import PushSupport
 
 /// The table of all settings, which `martlet help settings` and `docs/settings.md` show.
 enum SettingTable {
-    /// A section of the table with its own heading.
+    /// A section of the table, which has a heading.
     struct Part: Sendable {
         /// The first component of the keys in this section.
         let name: String
@@ -15,7 +15,6 @@ enum SettingTable {
         }
     }
 
-    /// The sections in the order of the documentation.
     static let all = [
         Part(
             "serve",
@@ -45,7 +44,8 @@ enum SettingTable {
         Part("log", "every command", LogSettings.settings),
     ]
 
-    /// Returns the settings whose keys begin with a prefix, such as `serve` or `gateway.rules`, by section.
+    /// Returns the settings whose keys begin with a prefix, such as `serve` or `gateway.rules`, by section. All are
+    /// returned if the prefix is `nil`.
     static func parts(matching prefix: String?) -> [Part] {
         guard let prefix else { return self.all }
         return self.all.compactMap { part in
@@ -58,7 +58,6 @@ enum SettingTable {
 
 /// Formats the table of settings.
 enum SettingTableText {
-    /// Returns an aligned table for terminals.
     static func plain(_ parts: [SettingTable.Part]) -> String {
         let rows = parts.flatMap(\.settings).map { setting -> JSONValue in
             [
@@ -71,7 +70,6 @@ enum SettingTableText {
         return columns.text(of: rows)
     }
 
-    /// Returns the contents of `docs/settings.md`.
     static func markdown(_ parts: [SettingTable.Part]) -> String {
         var text = """
             # Settings

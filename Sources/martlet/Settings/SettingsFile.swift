@@ -2,18 +2,16 @@ import Configuration
 import Foundation
 import PushSupport
 
-/// The settings in a JSON file.
+/// The settings that a JSON file contains.
 struct SettingsFile {
     /// The maximum size of the file in bytes. A larger one is rejected.
     private static let maximumSize = 1 << 20
 
     private let path: String
     private let names: SettingNames
-    /// The values by the current keys of their settings.
     private(set) var values: [String: ConfigValue] = [:]
-    /// The errors, one for each unknown key and each value of the wrong form.
+    /// The errors, one for each unknown key and each value of a wrong type.
     private(set) var errors: [String] = []
-    /// The warnings, one for each former key.
     private(set) var warnings: [String] = []
 
     /// Parses a settings file.
@@ -29,7 +27,7 @@ struct SettingsFile {
     }
 
     /// Reads the members of an object in the file.
-    /// - Parameter group: The names of the members that lead to the object; empty for the outermost one.
+    /// - Parameter group: The names of the members that lead to the object, or none for the outermost one.
     private mutating func read(_ members: [String: JSONValue], of group: [String]) {
         for (name, value) in members.sorted(by: { $0.key < $1.key }) where value != .null {
             let parts = group + [name]
@@ -61,7 +59,8 @@ struct SettingsFile {
         self.values[setting.key] = ConfigValue(content, isSecret: setting.kind == .secret)
     }
 
-    /// Converts a value to swift-configuration's type; `nil` for null, an object, or an array with non-string elements.
+    /// Converts a value to the type of swift-configuration. Returns `nil` for null, an object, or an array with
+    /// non-string elements.
     private static func content(_ value: JSONValue) -> ConfigContent? {
         switch value {
         case .string(let text): return .string(text)

@@ -2,26 +2,25 @@ import Configuration
 import Foundation
 import Synchronization
 
-/// The settings of one run. Flags override environment variables (`MARTLET_…`), which override the JSON file.
-///
-/// A command reads all settings that it needs, and then calls ``check()``. A value of the wrong type or out of its
-/// range is an error that names its key, and is not silently replaced with the default.
+/// The settings of one run. Flags override environment variables (`MARTLET_…`), which override the JSON file. A command
+/// reads all settings that it needs, and then calls ``check()``. For a value of the wrong type or out of its range,
+/// that throws an error that names the key. Such a value is never silently replaced with the default.
 struct SettingsReader: Sendable {
     /// The name of the settings file that is read if no other is specified.
     static let defaultFile = "martlet.json"
 
-    /// Reads flags, environment and file, in this order of precedence.
+    /// The reader of flags, environment variables and the file, in this order of precedence.
     private let reader: ConfigReader
-    /// The errors that ``check()`` throws.
+    /// The errors found so far, which ``check()`` throws.
     private let errors = SettingErrorCollector()
 
-    /// The path of the settings file that was read; `nil` for none.
+    /// The path of the settings file that was read, or `nil` for none.
     let file: String?
 
-    /// Reads flags, environment variables and file. Prints a warning to standard error for each former name.
+    /// Reads flags, environment variables and the settings file. Warns on standard error about each former name.
     /// - Parameters:
     ///   - flags: The values of flags by key.
-    ///   - file: The settings file; `nil` for ``defaultFile``, if it exists.
+    ///   - file: The path of the settings file, or `nil` for ``defaultFile`` if that exists.
     /// - Throws: ``SettingsError`` for a file that cannot be read, and for names that no setting has.
     init(
         flags: [String: ConfigValue] = [:],
@@ -48,7 +47,7 @@ struct SettingsReader: Sendable {
         return InMemoryProvider(name: name, values: Dictionary(values) { $1 })
     }
 
-    /// Returns the lists that have another separator than the comma, at which swift-configuration would split them.
+    /// Returns the lists whose separator is not the comma, because swift-configuration would split them at commas.
     private static func lists(in variables: [String: String]) -> [String: ConfigValue] {
         var lists: [String: ConfigValue] = [:]
         for setting in SettingNames.all.byKey.values where setting.kind == .list && setting.separator != "," {
@@ -59,7 +58,7 @@ struct SettingsReader: Sendable {
         return lists
     }
 
-    /// Returns the value of a setting as a string; `nil` if it is absent.
+    /// Returns the value of a setting as a string, or `nil` if it is absent.
     func string(_ setting: Setting) -> String? {
         self.reader.string(forKey: ConfigKey(setting.key), isSecret: setting.kind == .secret)
     }
@@ -67,14 +66,14 @@ struct SettingsReader: Sendable {
     /// Returns the value of a setting as a string, or its default in the table of settings.
     func text(_ setting: Setting) -> String { self.string(setting) ?? setting.defaultText ?? "" }
 
-    /// Returns the strings of a list; `nil` if the setting is absent.
+    /// Returns the strings of a list, or `nil` if the setting is absent.
     func strings(_ setting: Setting) -> [String]? { self.reader.stringArray(forKey: ConfigKey(setting.key)) }
 
-    /// Returns `true` if a toggle is on; an absent toggle is off.
+    /// Returns whether a toggle is on. An absent toggle is off.
     func isOn(_ setting: Setting) -> Bool { self.reader.bool(forKey: ConfigKey(setting.key), default: false) }
 
-    /// Returns a whole number; `nil` if the setting is absent or not allowed. For a number out of range, returns the
-    /// nearest number in the range, and ``check()`` throws.
+    /// Returns a whole number, or `nil` if the setting is absent or not allowed. For a number out of range, returns the
+    /// nearest number in the range, and ``check()`` throws an error.
     func integer(_ setting: Setting) -> Int? {
         guard let number = self.reader.int(forKey: ConfigKey(setting.key)) else { return nil }
         switch setting.kind {
@@ -88,7 +87,8 @@ struct SettingsReader: Sendable {
         }
     }
 
-    /// Returns the value of an enumeration. For an unknown word, returns the default, and ``check()`` throws.
+    /// Returns the value of a setting as a case of an enumeration, or the default if it is absent. For an unknown word,
+    /// also returns the default, and ``check()`` throws an error.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ setting: Setting, default value: Choice) -> Choice {
         guard let text = self.string(setting) else { return value }
         if let choice = Choice(rawValue: text) { return choice }
@@ -100,24 +100,24 @@ struct SettingsReader: Sendable {
     /// Records an error, which ``check()`` throws, about a value or a combination of values.
     func reject(_ setting: Setting, _ message: String) { self.errors.add("\(setting.key): \(message)") }
 
-    /// `true` if ``check()`` will throw for the values that were read so far.
+    /// A Boolean value that indicates whether ``check()`` will throw an error for the values that were read so far.
     var hasErrors: Bool { !self.errors.all.isEmpty }
 
-    /// Checks the values that were read so far. Throws ``SettingsError`` that names every value that could not be read.
+    /// Checks the values that were read so far.
+    /// - Throws: ``SettingsError`` that names every value that could not be read.
     func check() throws {
         let errors = self.errors.all
         if !errors.isEmpty { throw SettingsError(errors.joined(separator: "\n"), status: .usage) }
     }
 }
 
-/// Collects the errors in values of settings, including those that swift-configuration reports.
+/// A collector of the errors in values of settings, including those that swift-configuration reports.
 private final class SettingErrorCollector: AccessReporter {
     private let errors = Mutex<[String]>([])
 
     /// The errors so far, each with the key of the setting.
     var all: [String] { self.errors.withLock { $0 } }
 
-    /// Adds an error about a value that was read but is not allowed.
     func add(_ error: String) { self.errors.withLock { $0.append(error) } }
 
     /// Adds an error about a value that is not of the requested type.
@@ -133,16 +133,15 @@ private final class SettingErrorCollector: AccessReporter {
 
 /// The settings in environment variables whose names begin with `MARTLET_`.
 struct SettingsEnvironment {
-    /// The variables of the build, its scripts and packaging/compose.yml, which have the prefix but are not settings.
+    /// The environment variables of the build, its scripts and packaging/compose.yml. They have the prefix of settings,
+    /// but are not settings.
     private static let ofTheBuild: Set<String> = [
         "MARTLET_COMMIT", "MARTLET_IMAGE", "MARTLET_SHARED_BUILD", "MARTLET_VERSION",
     ]
 
-    /// The values by the current environment variables of their settings.
     private(set) var values: [String: String] = [:]
     /// The errors, one for each variable that has the prefix and belongs to no setting.
     private(set) var errors: [String] = []
-    /// The warnings, one for each former variable.
     private(set) var warnings: [String] = []
 
     init(_ variables: [String: String] = ProcessInfo.processInfo.environment, names: SettingNames = .all) {
@@ -164,7 +163,8 @@ struct SettingsEnvironment {
         }
     }
 
-    /// Returns `true` if Kubernetes or Docker has set the variable for a service whose name is like `martlet…`.
+    /// Returns whether Kubernetes or Docker has set a variable for a service whose name begins with `martlet`. Such a
+    /// variable is not an error.
     private static func isServiceLink(_ variable: String, _ value: String) -> Bool {
         if variable.hasSuffix("_SERVICE_HOST") || variable.contains("_SERVICE_PORT") { return true }
         if variable.contains(#/_PORT_[0-9]+_(TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?$/#) { return true }

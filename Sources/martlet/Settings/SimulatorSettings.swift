@@ -44,7 +44,8 @@ enum SimulatorSettings: SettingSection {
         return configuration
     }
 
-    /// Reads the files that the settings specify.
+    /// Reads the files that the settings specify into the configuration.
+    /// - Throws: ``SettingsError`` for a file that cannot be used.
     private static func readFiles(_ settings: SettingsReader, _ configuration: inout SimulatorConfiguration) throws {
         if let path = settings.string(self.categories) {
             let data = try InputFile.data(path, for: self.categories.key, maximum: 1024 * 1024)

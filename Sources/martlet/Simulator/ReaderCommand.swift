@@ -70,7 +70,7 @@ struct ReaderCommand: AsyncParsableCommand {
         try await ServiceRunner.run([reader], until: console, logger: log.logger("martlet"))
     }
 
-    /// Creates the reader whose state is stored in a folder. If the folder is empty, a new device is activated.
+    /// Creates a reader with the state in the folder `directory`. If the folder is empty, a new device is activated.
     static func reader(
         _ configuration: ReaderConfiguration,
         directory: String,
@@ -97,10 +97,10 @@ struct ReaderCommand: AsyncParsableCommand {
         }
     }
 
-    /// The maximum number of concurrent device activations.
+    /// The maximum number of devices that are activated at the same time. Others wait.
     private static let activations = 8
 
-    /// Creates many readers, one for each identity file.
+    /// Creates many readers, one for each identity file. New devices are activated for missing files.
     static func fleet(
         _ configuration: ReaderConfiguration,
         connections: Int,

@@ -45,7 +45,7 @@ struct SimulatorCommand: AsyncParsableCommand {
         try await ServiceRunner.run([simulator], until: console, logger: log.logger("martlet"))
     }
 
-    /// Creates the simulator whose state is stored in a folder. If the folder is empty, a new device is activated.
+    /// Creates a simulator with the state in the folder `directory`. If the folder is empty, a new device is activated.
     /// - Parameters:
     ///   - gateway: A client of the gateway's admin API.
     ///   - print: A closure that receives each event.

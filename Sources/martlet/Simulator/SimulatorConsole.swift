@@ -5,10 +5,10 @@ import MartletKit
 import PushSupport
 import ServiceLifecycle
 
-/// Executes commands one after the other, and sends pending receipts when it stops.
+/// A service that executes a phone's commands one after the other, and sends pending receipts when it stops.
 struct SimulatorConsole<Phone: PhoneCommandHandler>: Service {
     let simulator: Phone
-    /// The commands to execute; `nil` to read them from standard input.
+    /// The commands to execute, or `nil` to read them from standard input.
     let input: [Phone.Command]?
     let printer: SimulatorPrinter
 
@@ -87,7 +87,7 @@ struct ConsoleOptions: ParsableArguments {
 
     var printer: SimulatorPrinter { SimulatorPrinter(asJSON: self.json) }
 
-    /// Returns the commands in the script or the arguments; `nil` to read them from standard input.
+    /// Returns the commands in the script or the arguments, or `nil` to read them from standard input.
     /// - Throws: `ValidationError` if both are given, and ``SettingsError`` that names the invalid line.
     func input<Command: TypedCommand>() throws -> [Command]? {
         guard self.script == nil || self.commands.isEmpty else {
@@ -101,12 +101,12 @@ struct ConsoleOptions: ParsableArguments {
     }
 }
 
-/// The commands to the simulator from arguments, a script or standard input.
+/// Parses the commands to the simulator from arguments, a script or standard input.
 private enum SimulatorInput {
     /// Parses all commands of a script or of the arguments, so that a mistake is found before any command is executed.
     /// - Parameters:
     ///   - source: The name of the source in error messages.
-    ///   - unit: The word that precedes the number of a command in error messages.
+    ///   - unit: The word that precedes the number of a command in error messages, such as `line`.
     /// - Throws: ``SettingsError`` that names the line.
     static func commands<Command: TypedCommand>(
         _ lines: [String],
@@ -124,15 +124,15 @@ private enum SimulatorInput {
         return commands
     }
 
-    /// Parses the commands of a script. Throws the same errors as ``commands(_:of:unit:)``.
+    /// Parses the commands of a script.
+    /// - Throws: The same errors as ``commands(_:of:unit:)``.
     static func script<Command: TypedCommand>(_ text: String) throws -> [Command] {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         return try Self.commands(lines.map(String.init), of: "--script", unit: "line")
     }
 
-    /// Returns the lines of standard input as they arrive.
-    ///
-    /// A thread reads the lines, because reading blocks. The thread exits with the process.
+    /// Returns the lines of standard input as they arrive. A thread reads the lines, because reading blocks. The thread
+    /// exits with the process.
     static func lines() -> AsyncStream<String> {
         let (lines, continuation) = AsyncStream<String>.makeStream()
         let thread = Thread {
@@ -149,10 +149,10 @@ struct SimulatorPrinter: Sendable {
     /// The width, in characters, of the column with the names of events.
     private static let width = 12
 
-    /// `true` to print one line of JSON per event; `false` to print text.
+    /// A Boolean value that indicates whether events are printed as one line of JSON each, instead of as text.
     let asJSON: Bool
 
-    /// Prints an event: its name, followed by its lines.
+    /// Prints an event as its name followed by its lines, or as JSON if that was requested.
     func print(_ event: SimulatorEvent) {
         guard !self.asJSON else { return _ = (try? event.json.line).map { StandardOutput.line($0) } }
         StandardOutput.line(Self.text(event))

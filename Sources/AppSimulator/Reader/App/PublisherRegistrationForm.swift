@@ -2,14 +2,14 @@ package import Foundation
 package import MartletKit
 package import PushTypes
 
-/// The form with which the publisher's app registers with its provider, as `multipart/form-data` (reference 10.1).
+/// The form with which a publisher's app registers a device with its provider, as `multipart/form-data` (reference
+/// 10.1).
 package struct PublisherRegistrationForm: Hashable, Sendable {
-    /// The id of the device for this app.
     package var deviceID: UUID
     package var token: [UInt8]
-    /// The publisher's account; `nil` for none.
+    /// The user's account with the publisher, or `nil` for none.
     package var account: String?
-    /// The permissions that the user has granted; `background` stands for the permission for Newsstand.
+    /// The permissions that the user has granted, where `background` stands for the permission for Newsstand.
     package var capabilities: Capabilities
     /// The size of the screen in pixels, such as `2048x1536`.
     package var screenSize: String
@@ -27,7 +27,8 @@ package struct PublisherRegistrationForm: Hashable, Sendable {
         (self.capabilities, self.screenSize, self.environment) = (capabilities, screenSize, environment)
     }
 
-    /// The form fields in the order of reference 10.1. A granted permission has the value of its iOS bit, others 0.
+    /// The form fields in the order of reference 10.1. A granted permission has the value of its bit in iOS, and any
+    /// other has 0.
     var fields: [(name: String, value: String)] {
         func bit(_ capability: Capabilities, _ value: Int) -> String {
             self.capabilities.contains(capability) ? "\(value)" : "0"
@@ -45,7 +46,7 @@ package struct PublisherRegistrationForm: Hashable, Sendable {
     }
 
     /// Returns the HTTP request that submits the form.
-    /// - Parameter key: The registration key in the URL; `nil` for an account that the provider lists.
+    /// - Parameter key: The registration key in the URL, or `nil` if the account is among those the provider lists.
     package func request(provider: URL, app: String, key: String?) -> TransportRequest {
         let path = ["compat/publisher", app, key, "register"].compactMap { $0 }.joined(separator: "/")
         let environment = URLQueryItem(name: "environment", value: self.environment.rawValue)

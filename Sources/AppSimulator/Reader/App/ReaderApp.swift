@@ -13,7 +13,7 @@ package actor ReaderApp {
 
         init(_ time: any TimeSource) { self.time = time }
 
-        /// The number of received bytes, and the time at which the first arrived; `nil` before the first.
+        /// The number of received bytes, and the time at which the first one arrived, or `nil` before that.
         var received: (bytes: Int64, since: ClockReading)? {
             self.state.withLock { state in state.since.map { (state.bytes, $0) } }
         }
@@ -29,15 +29,15 @@ package actor ReaderApp {
     private let report: @Sendable (ReaderEvent) -> Void
 
     private var machine: ReaderStateMachine
-    /// The task of the last step that was started. It may still run after the step was stopped.
+    /// The task of the last step that was started. It may still run after it was stopped.
     private var step: Task<Void, Never>?
-    /// The number of steps and stops so far. By it, the result of a stopped step is recognized and ignored.
+    /// The number of steps and stops so far. It serves to recognize and ignore the result of a stopped step.
     private var steps = 0
     private var timer: Task<Void, any Error>?
     private var progress: (product: String, Progress)?
     private var hasEnded = false
 
-    /// Creates the app, with the state from its storage.
+    /// Creates the app with the state from `storage`.
     /// - Parameters:
     ///   - sleep: A closure that waits before a step is repeated, which tests replace.
     ///   - report: A closure that receives each event.
@@ -73,10 +73,9 @@ package actor ReaderApp {
     /// Launches the app, and resumes the work of the last run.
     package func launch() { self.perform(self.machine.launched()) }
 
-    /// Handles a push that has woken the app.
     package func wake(_ push: IssuePush) { self.perform(self.machine.pushed(push, now: self.time.reading)) }
 
-    /// Waits until no step is running: the work has finished, or waits for a retry or for Wi-Fi.
+    /// Waits until no step is running, because the work has finished, or waits for a retry or for Wi-Fi.
     package func settle() async {
         while self.machine.hasStep, !self.hasEnded, let step = self.step { await step.value }
     }
@@ -87,7 +86,7 @@ package actor ReaderApp {
     }
 
     /// Opens an issue for the user.
-    /// - Returns: `false` for an issue that is not downloaded.
+    /// - Returns: `true` if the issue was opened, and `false` if it is not downloaded.
     @discardableResult
     package func open(_ product: String) -> Bool {
         let actions = self.machine.opened(product)
@@ -102,7 +101,8 @@ package actor ReaderApp {
         self.perform(self.machine.catalogueLoaded(catalogue, now: self.time.reading))
     }
 
-    /// Loads the catalogue, up to the maximum number of issues in the library. Returns `nil` if it has not changed.
+    /// Loads the catalogue, up to the maximum number of issues in the library. Returns `nil` if it still has the entity
+    /// tag `tag`.
     private func catalogue(ifChangedFrom tag: String?) async throws(NewsstandError) -> IssueCatalogue? {
         try await self.newsstand.issues(
             account: self.configuration.account,
@@ -186,7 +186,7 @@ package actor ReaderApp {
 
     private func timeReached() { self.perform(self.machine.timeReached(self.time.steady)) }
 
-    /// Begins a step once the previous one has finished.
+    /// Begins a step once the previous one has finished, and passes its result to the state machine.
     private func begin(_ action: ReaderAction) {
         self.steps += 1
         let (number, before) = (self.steps, self.step)
@@ -204,7 +204,6 @@ package actor ReaderApp {
         self.perform(change(&self.machine, self.time.reading))
     }
 
-    /// Performs a step, and returns the closure that reports its result to the state machine.
     private func result(of action: ReaderAction) async -> (inout ReaderStateMachine, ClockReading) -> [ReaderAction] {
         var place: (step: ReaderWork.Step, product: String) = (.catalogue, self.machine.state.work?.product ?? "")
         do throws(NewsstandError) {
@@ -267,22 +266,20 @@ package actor ReaderApp {
 package struct ReaderConfiguration: Sendable {
     /// The provider and the app, with the public API key in its binary.
     package var app: MartletKit.Martlet.Configuration
-    /// The key in the URL of the registration form; `nil` for an account that the provider lists.
+    /// The key in the URL of the registration form, or `nil` if the account is among those that the provider lists.
     package var registrationKey: String?
-    /// The publisher's account for the registration form and the catalogue; `nil` for none.
+    /// The user's account with the publisher, for the registration form and the catalogue, or `nil` for none.
     package var account: String?
-    /// The proof of the reader's purchases.
     package var proof = PurchaseProof()
     /// The size of the screen in pixels. Default 2048x1536.
     package var screenSize = "2048x1536"
     /// The environment of the device tokens. Default sandbox.
     package var environment: PushTypes.PushEnvironment = .sandbox
-    /// The permissions that the user grants; `background` stands for the permission for Newsstand. Default all.
+    /// The permissions that the user grants, where `background` stands for the permission for Newsstand. Default all.
     package var capabilities = PhoneNotificationCenter.allCapabilities
     package var rules = ReaderRules()
     /// The kind of network at the launch. Default Wi-Fi.
     package var network: ReaderNetwork = .wifi
-    /// The transport of the app's requests.
     package var transport: any DownloadTransport = HTTPClientTransport()
 
     package init(app: MartletKit.Martlet.Configuration) { self.app = app }

@@ -6,26 +6,27 @@ import Synchronization
 
 /// A storage for a reader's state and its downloaded files.
 package protocol ReaderStorage: Sendable {
-    /// Returns the stored state; `nil` if none was stored yet.
+    /// Returns the stored state, or `nil` if none was stored yet.
     /// - Throws: ``PhoneError`` if the state cannot be read.
     func load() throws -> ReaderState?
     /// Stores the state in place of the earlier one.
-    /// - Throws: ``PhoneError`` if it cannot be written.
+    /// - Throws: ``PhoneError`` if the state cannot be written.
     func save(_ state: ReaderState) throws
     /// Opens the part of a file that was received so far, or creates an empty part.
     func part(of file: PublishedFile) throws -> any StoredPart
-    /// Removes the received bytes of a file.
+    /// Removes the bytes of an incomplete file that were received so far.
     func removePart(of file: PublishedFile)
 }
 
-/// The received bytes of a file in a reader's storage.
+/// The part of a file that was received so far, in a reader's storage.
 package protocol StoredPart: Sendable {
     var content: any PartialContent { get }
     /// Stores the complete file, whose hash has been verified.
     func keep() throws
 }
 
-/// The folder of a reader: `reader.json`, and a file for each cover and issue in `files`, named by its SHA-256.
+/// The folder of a reader. It contains the state in `reader.json`, and a file for each cover and issue in `files`,
+/// named by its SHA-256.
 package struct ReaderFolder: ReaderStorage {
     private let path: String
 
@@ -40,7 +41,7 @@ package struct ReaderFolder: ReaderStorage {
 
     private var stateFile: String { "\(self.path)/reader.json" }
 
-    /// Returns the location of a cover or an issue. A file exists there once it is complete.
+    /// Returns the location of a cover or an issue. The file exists there once it is complete.
     package func file(_ file: PublishedFile) -> URL { URL(filePath: "\(self.path)/files/\(file.sha256)") }
 
     package func load() throws -> ReaderState? {

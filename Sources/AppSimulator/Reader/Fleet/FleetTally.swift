@@ -7,19 +7,17 @@ package final class FleetTally: Sendable {
     package struct Counts: Hashable, Sendable {
         package var registered = 0
         package var woken = 0
-        /// The number of shown notifications, of badge changes and of sounds.
+        /// The number of notifications, of badge changes and of sounds that the phones have shown or played.
         package var shown = 0, badges = 0, sounds = 0
-        /// The number of pushes that did not lead to a download, by the code of the reason, see ``IgnoredPushReason``.
+        /// The number of pushes that did not lead to a download, by the code of the reason (``IgnoredPushReason``).
         package var skipped: [String: Int] = [:]
         /// The number of readers with a download in progress.
         package var downloading = 0
         package var downloaded = 0
         /// The total size of the completely downloaded files, in bytes.
         package var bytes: Int64 = 0
-        /// The number of downloads that were resumed after an interruption.
         package var resumed = 0
         package var failed = 0
-        /// The number of failed steps that will be repeated.
         package var retried = 0
 
         package init() {}
@@ -48,7 +46,6 @@ package final class FleetTally: Sendable {
 
     private struct State {
         var counts = Counts()
-        /// The numbers that identify the readers with a download in progress.
         var downloading: Set<Int> = []
     }
 
@@ -64,14 +61,12 @@ package final class FleetTally: Sendable {
         }
     }
 
-    /// Counts the registration of a reader with the provider.
     package func registered() { self.state.withLock { $0.counts.registered += 1 } }
 
-    /// Counts a push that has woken a reader.
     package func woken() { self.state.withLock { $0.counts.woken += 1 } }
 
-    /// Counts an event of a reader's phone, such as a shown notification. ``record(_:reader:)`` counts the reader's own
-    /// steps.
+    /// Counts an event of a reader's phone, such as a shown notification. The steps of a reader's app are counted by
+    /// ``record(_:reader:)``.
     func record(_ event: SimulatorEvent) {
         self.state.withLock { state in
             switch event.name {

@@ -3,11 +3,9 @@ package import PushDevice
 import PushSupport
 import ServiceLifecycle
 
-/// Many readers in one process, which store everything in memory and share connections. Each has its own device.
-///
-/// The fleet is a `Service`, which reports its counts every second and when it stops.
+/// Many readers in one process, which store everything in memory and share connections. Each reader has a device of the
+/// push service. The fleet is a `Service`, which reports its counts every second and when it stops.
 package final class ReaderFleet: Service {
-    /// The counts of the readers' events.
     package let counts = FleetTally()
     private let client: SharedHTTPClient
     private let readers: [Reader]
@@ -17,7 +15,8 @@ package final class ReaderFleet: Service {
     /// Creates the readers of a fleet, one for each identity.
     /// - Parameters:
     ///   - configuration: The configuration of each reader. Its transport is replaced by one that all readers share.
-    ///   - connections: The maximum number of concurrent requests, and also of readers that work at the same time.
+    ///   - connections: The maximum number of concurrent requests, and the maximum number of readers that work at the
+    ///     same time.
     ///   - link: The address of the device link.
     ///   - identities: The identity of each reader's device.
     ///   - print: A closure that receives the counts, for example to print them.
@@ -44,7 +43,6 @@ package final class ReaderFleet: Service {
         }
     }
 
-    /// Runs the readers until the service is shut down.
     package func run() async throws {
         await withTaskGroup(of: Void.self) { group in
             for reader in self.readers { group.addTask { try? await reader.run() } }
@@ -59,6 +57,8 @@ package final class ReaderFleet: Service {
     }
 
     /// Executes a command for all readers. Errors of single readers are ignored.
+    /// - Returns: The response as text and as JSON, or `nil` for a command without a response.
+    /// - Throws: ``WaitError`` for a wait that timed out.
     package func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {
         case .library, .list:

@@ -4,7 +4,7 @@ package import PushTypes
 
 /// An action that ``ReaderStateMachine`` requests, and that ``ReaderApp`` performs.
 package enum ReaderAction: Hashable, Sendable {
-    /// Load the catalogue, unless it still has this entity tag; `nil` to load it in any case.
+    /// Load the catalogue, unless it still has this entity tag. For `nil`, load it in any case.
     case loadCatalogue(ifChangedFrom: String?)
     /// Request the provider's decision about the reader's entitlement to the product.
     case checkEntitlement(product: String)
@@ -15,11 +15,9 @@ package enum ReaderAction: Hashable, Sendable {
     case download(product: String, PublishedFile)
     /// Cancel the running step, whose result is then ignored.
     case stop
-    /// Remove the received bytes of a file.
     case removePart(PublishedFile)
     /// Call ``ReaderStateMachine/timeReached(_:)`` at this time of the steady clock.
     case wake(at: Timestamp)
-    /// Store the state for the next run.
     case save
     case report(ReaderEvent)
 }
@@ -27,20 +25,19 @@ package enum ReaderAction: Hashable, Sendable {
 /// The kind of network that a reader's device has.
 package enum ReaderNetwork: String, Hashable, Sendable, CaseIterable {
     case wifi, cellular
-    /// The device has no network.
     case none
 }
 
 /// A push that announces an issue.
 package struct IssuePush: Hashable, Sendable {
-    /// The product id of the issue.
     package var product: String
-    /// The id of the push, a time in milliseconds, by which a repeated push is recognized; `nil` if it has none.
+    /// The id of the push, a time in milliseconds, or `nil` if it has none. A repeated push is recognized by it.
     package var id: Int64?
 
     package init(product: String, id: Int64? = nil) { (self.product, self.id) = (product, id) }
 
-    /// Parses the issue in a push; returns `nil` if there is none. The member has two spellings (reference 10.1).
+    /// Parses the issue that a push announces. Returns `nil` if it does not wake the app or names no product, in either
+    /// spelling of the member (reference 10.1).
     package init?(_ content: PushContent) {
         guard content.wakesApp else { return nil }
         let names = ["productId", "productID"]
@@ -53,17 +50,18 @@ package struct IssuePush: Hashable, Sendable {
 
 /// The rules by which a reader decides about downloads and retries.
 package struct ReaderRules: Hashable, Sendable {
-    /// The prefix of the product ids that are for development builds only.
+    /// The prefix of the product ids that only development builds of the app may fetch.
     package static let developmentPrefix = "dev_test."
 
     /// The minimum time between two background downloads. Default 24 h.
     package var interval: Duration = .seconds(24 * 3600)
-    /// The time by which an interval may be shorter than ``interval``. Default 1 h.
+    /// The time by which the interval between two background downloads may be shorter than ``interval``. Default 1 h.
     package var tolerance: Duration = .seconds(3600)
     /// A Boolean value that indicates whether the app is a development build, which may fetch development products.
     /// Default false.
     package var isDevelopment = false
-    /// The maximum number of consecutive failures. After one more, the issue is abandoned. Default 8.
+    /// The maximum number of consecutive failures in the work on an issue. After one more, the issue is abandoned.
+    /// Default 8.
     package var maximumFailures = 8
     /// The delay after the first failure, which doubles with each further failure. Default 2 s.
     package var firstWait: Duration = .seconds(2)
@@ -75,6 +73,6 @@ package struct ReaderRules: Hashable, Sendable {
 
     package init() {}
 
-    /// Returns `true` if this build of the app may fetch the product: development products need a development build.
+    /// Returns whether this build of the app may fetch the product. Development products require a development build.
     func allows(_ product: String) -> Bool { self.isDevelopment || !product.hasPrefix(Self.developmentPrefix) }
 }

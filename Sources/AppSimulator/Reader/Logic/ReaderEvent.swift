@@ -4,17 +4,17 @@ package enum ReaderEvent: Hashable, Sendable {
     case catalogue(issues: Int, isNew: Bool)
     case entitled(product: String, by: String)
     case coverLoaded(product: String)
-    /// A download begins, or is resumed after the first `from` bytes of the file.
+    /// A download begins, or is resumed after the first `from` of the `of` bytes of the file.
     case downloading(product: String, from: Int64, of: Int64)
     /// The work is paused because the network is not Wi-Fi, or resumed on Wi-Fi.
     case paused(product: String), resumed(product: String)
-    /// A step has failed, and will be repeated after a delay.
+    /// A step has failed for `reason`, and will be repeated after `seconds`.
     case waiting(product: String, seconds: Int64, reason: String)
     /// The file is complete, and the issue is marked as new.
     case downloaded(product: String, bytes: Int64)
-    /// The push for this product was ignored.
+    /// The push for this product was ignored for the given reason.
     case skipped(product: String, IgnoredPushReason)
-    /// The work on the issue was abandoned after too many failures, or a failure that cannot be repaired.
+    /// The work on the issue was abandoned after too many failures, or after a failure that a retry cannot repair.
     case failed(product: String, reason: String)
     /// The user has opened the issue, which is no longer marked as new.
     case opened(product: String)
@@ -31,12 +31,12 @@ package enum IgnoredPushReason: Hashable, Sendable {
     /// The push is ignored because a push with this id has arrived before.
     case repeated
     case alreadyDownloaded, underWay
-    /// The push is ignored because the maximum number of other pushes waited when it arrived.
+    /// The push is ignored because too many other pushes were waiting when it arrived.
     case busy
     /// The push is ignored because the last download was less than a day ago. The next one may begin after this number
     /// of seconds.
     case onceADay(seconds: Int64)
-    /// The issue is not downloaded because it is no longer in the catalogue: it was withdrawn.
+    /// The issue is not downloaded because it was withdrawn and is no longer in the catalogue.
     case withdrawn
     /// The issue is not downloaded because the publication has a newer one.
     case notNewest

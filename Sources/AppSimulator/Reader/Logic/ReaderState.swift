@@ -6,25 +6,25 @@ import PushTypes
 package struct ReaderState: Codable, Hashable, Sendable {
     /// The maximum number of issues in the library. The oldest ones that are not downloaded are dropped first.
     package static let maximumIssues = 1000
-    /// The maximum number of remembered pushes, by which a repeated push is recognized; the oldest are forgotten.
+    /// The maximum number of remembered pushes, by which a repeated push is recognized. The oldest are forgotten.
     static let rememberedPushes = 100
 
     /// The id of the device for this app, which its registration contains.
     package let deviceID: UUID
-    /// The issues, the newest first.
     package internal(set) var library: [LibraryIssue] = []
-    /// The entity tag of the catalogue from which the library was created; `nil` before the first catalogue.
+    /// The entity tag of the catalogue from which the library was created, or `nil` before the first catalogue.
     var entityTag: String?
-    /// The time at which the last background download began, in milliseconds since 1970 by the wall clock.
+    /// The time at which the last background download began, in milliseconds since 1970 by the wall clock, or `nil`
+    /// before the first.
     var lastDownloadMs: Int64?
     /// The ids of the last pushes, the oldest first, by which a repeated push is recognized.
     var handled: [Int64] = []
-    /// The work on the issue that is being fetched; `nil` if there is none.
+    /// The work on the issue that is being fetched, or `nil` if there is none.
     package internal(set) var work: ReaderWork?
 
     package init(deviceID: UUID) { self.deviceID = deviceID }
 
-    /// The time at which the last background download began; `nil` before the first.
+    /// ``lastDownloadMs`` as a point in time, or `nil` before the first background download.
     var lastDownload: Timestamp? {
         get { self.lastDownloadMs.map { Timestamp(milliseconds: $0) } }
         set { self.lastDownloadMs = newValue?.milliseconds }
@@ -37,26 +37,27 @@ package struct ReaderState: Codable, Hashable, Sendable {
 package struct LibraryIssue: Codable, Hashable, Sendable {
     /// The state of an issue in the library.
     package enum Status: String, Codable, Hashable, Sendable {
-        /// The issue is in the catalogue, and its download has not begun.
+        /// The state of an issue whose download has not begun.
         case listed
         case downloading, downloaded
-        /// The download of the issue was abandoned.
+        /// The state of an issue whose download was abandoned.
         case failed
     }
 
     /// The entry of the issue in the last catalogue that contained it.
     package internal(set) var issue: CatalogueIssue
     package internal(set) var status = Status.listed
-    /// The number of bytes of the file that were received.
+    /// The number of bytes of the issue's file that were received so far.
     package internal(set) var received: Int64 = 0
-    /// The file that is or was downloaded; `nil` before the provider has granted a download.
+    /// The file of the issue that is or was downloaded, or `nil` before the provider has granted a download.
     package internal(set) var file: PublishedFile?
-    /// The provider's grounds for the entitlement, such as `publisher`; `nil` before the provider has decided.
+    /// The provider's grounds for the entitlement, such as `publisher`, or `nil` before the provider has confirmed the
+    /// entitlement.
     package internal(set) var entitledBy: String?
     /// A Boolean value that indicates whether the issue was downloaded and not opened yet, which the library shows with
     /// a mark.
     package internal(set) var isMarked = false
-    /// The SHA-256 of the loaded cover; `nil` if none is loaded.
+    /// The SHA-256 of the loaded cover, or `nil` if none is loaded.
     package internal(set) var coverSHA256: String?
     /// A Boolean value that indicates whether the catalogue no longer contains the issue.
     package internal(set) var isWithdrawn = false
@@ -64,13 +65,13 @@ package struct LibraryIssue: Codable, Hashable, Sendable {
     init(_ issue: CatalogueIssue) { self.issue = issue }
 
     package var product: String { self.issue.product }
-    /// The cover that is not loaded yet; `nil` if there is none.
+    /// The cover of the issue if it is not loaded yet, or `nil` if it is loaded or there is none.
     var missingCover: PublishedFile? { self.issue.cover.flatMap { $0.sha256 == self.coverSHA256 ? nil : $0 } }
 }
 
 /// The work on one issue, from the push to the downloaded file.
 package struct ReaderWork: Codable, Hashable, Sendable {
-    /// A step of the work.
+    /// A step of the work on an issue, in the order of execution.
     package enum Step: String, Codable, Hashable, Sendable {
         case catalogue, entitlement, cover, grant, download
     }
@@ -79,12 +80,11 @@ package struct ReaderWork: Codable, Hashable, Sendable {
     package internal(set) var step = Step.catalogue
     /// The number of consecutive failures, which determines the delay before the next attempt.
     var failures = 0
-    /// The total of the delays that the provider has requested, in milliseconds; `nil` for none.
+    /// The total of the delays that the provider has requested for this issue, in milliseconds, or `nil` for none.
     var waitedMs: Int64?
-    /// A Boolean value that indicates whether the first byte has arrived, which starts the interval until the next
-    /// download.
+    /// A Boolean value that indicates whether the first byte of the file has arrived, which starts the interval until
+    /// the next download.
     var hasBegun = false
-    /// A Boolean value that indicates whether a file with a wrong hash was removed and is being downloaded a second
-    /// time.
+    /// A Boolean value that indicates whether a file with a wrong hash was removed and is being downloaded again.
     var isSecondTry = false
 }

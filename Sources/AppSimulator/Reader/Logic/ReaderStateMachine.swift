@@ -3,21 +3,20 @@ package import MartletKit
 package import PushSupport
 package import PushTypes
 
-/// The state machine of a reader. It decides the effect of pushes, the steps towards the issue's file, and retries.
-///
-/// It works on one issue at a time, and ignores the results of steps that are no longer running. The rules are those of
-/// reference 10.1.
+/// The state machine of a reader. It decides the effect of a push, the steps that lead to the issue's file, and the
+/// retries. It works on one issue at a time, and ignores the results of steps that are no longer running. The rules are
+/// those of reference 10.1.
 package struct ReaderStateMachine: Sendable {
     /// The maximum number of pushes that wait until the work on another issue has finished. Further pushes are ignored.
     private static let maximumWaiting = 8
 
     private enum Phase: Hashable {
-        /// The reader has no issue to work on.
+        /// A phase without work on an issue.
         case idle
         case running
-        /// The step will be repeated at this time of the steady clock.
+        /// A phase in which the step waits to be repeated at this time of the steady clock.
         case waiting(Timestamp)
-        /// The step will be repeated once the network is Wi-Fi.
+        /// A phase in which the step waits until the network is Wi-Fi.
         case paused
     }
 
@@ -25,18 +24,17 @@ package struct ReaderStateMachine: Sendable {
     private let rules: ReaderRules
     package private(set) var network: ReaderNetwork
     private var phase = Phase.idle
-    /// The pushes that wait until the current work has finished.
     private var waiting: [IssuePush] = []
-    /// The file that is being downloaded; `nil` before the provider has granted the download.
+    /// The file that is being downloaded, or `nil` before the provider has granted the download.
     private var file: PublishedFile?
-    /// The time of the steady clock at which the last download of this run began; `nil` before the first.
+    /// The time of the steady clock at which the last download of this run began, or `nil` before the first.
     private var lastSteady: Timestamp?
 
     package init(_ state: ReaderState, rules: ReaderRules = ReaderRules(), network: ReaderNetwork = .wifi) {
         (self.state, self.rules, self.network) = (state, rules, network)
     }
 
-    /// A Boolean value that indicates whether a step is running, and does not wait for a retry or for Wi-Fi.
+    /// A Boolean value that indicates whether a step is running. It is `false` while it waits for a retry or Wi-Fi.
     package var hasStep: Bool { self.phase == .running }
 
     // MARK: - What happens
@@ -53,7 +51,7 @@ package struct ReaderStateMachine: Sendable {
         return self.take()
     }
 
-    /// Processes a push that has woken the app: begins work on its issue, or lets it wait, or ignores it.
+    /// Processes a push that has woken the app. The work on its issue begins, or the push waits or is ignored.
     package mutating func pushed(_ push: IssuePush, now: ClockReading) -> [ReaderAction] {
         if let id = push.id, self.state.handled.contains(id) { return self.skip(push.product, .repeated) }
         guard self.rules.allows(push.product) else { return self.skip(push.product, .developmentOnly) }
@@ -88,7 +86,7 @@ package struct ReaderStateMachine: Sendable {
     }
 
     /// Processes the opening of an issue by the user.
-    /// - Returns: The actions; none for an issue that is not downloaded.
+    /// - Returns: The actions to perform, or none for an issue that is not downloaded.
     package mutating func opened(_ product: String) -> [ReaderAction] {
         guard self.state.issue(product)?.status == .downloaded else { return [] }
         self.change(product) { $0.isMarked = false }
@@ -97,7 +95,7 @@ package struct ReaderStateMachine: Sendable {
 
     // MARK: - Rules
 
-    /// Returns the reason why a push for this product has no effect; `nil` if the product may be fetched.
+    /// Returns the reason why a push for this product has no effect, or `nil` if the issue may be downloaded.
     private mutating func refusal(of product: String, now: ClockReading) -> IgnoredPushReason? {
         if self.state.issue(product)?.status == .downloaded { return .alreadyDownloaded }
         if self.state.work?.product == product { return .underWay }
@@ -105,11 +103,9 @@ package struct ReaderStateMachine: Sendable {
         return wait > .zero ? .onceADay(seconds: max(1, wait.components.seconds)) : nil
     }
 
-    /// Returns the time until the next background download may begin.
-    ///
-    /// The interval must have passed by both clocks, so that an adjustment of the wall clock does not shorten it. If
-    /// the last download is in the future, the clock was set back since. The download is then treated as one at `now`,
-    /// so that the wait is finite.
+    /// Returns the time until the next background download may begin, or zero if it may begin now. The interval must
+    /// have passed by both clocks, so that an adjustment of the wall clock does not shorten it. If the last download is
+    /// in the future, because the clock was set back, it is treated as one at `now`, so that the wait is finite.
     private mutating func waitOfTheDay(_ now: ClockReading) -> Duration {
         guard let last = self.state.lastDownload else { return .zero }
         if last > now.wall { self.state.lastDownload = now.wall }
@@ -135,7 +131,6 @@ package struct ReaderStateMachine: Sendable {
         return [.save] + self.take()
     }
 
-    /// Starts the current step, and returns its action.
     private mutating func take() -> [ReaderAction] {
         guard let work = self.state.work else { return [] }
         self.phase = .running
@@ -154,20 +149,20 @@ package struct ReaderStateMachine: Sendable {
         }
     }
 
-    /// Continues with another step, and starts it.
     private mutating func go(to step: ReaderWork.Step) -> [ReaderAction] {
         self.state.work?.step = step
         self.state.work?.failures = 0
         return self.take()
     }
 
-    /// Returns `true` if this step is running and its result must be used.
+    /// Returns whether this step is running, so that its result must be used.
+    /// - Parameter product: The product id on which the step must work, or `nil` for any.
     private func isRunning(_ step: ReaderWork.Step, of product: String? = nil) -> Bool {
         guard self.phase == .running, let work = self.state.work, work.step == step else { return false }
         return product == nil || work.product == product
     }
 
-    /// Finishes the work on the issue, and begins with the next waiting push that may be fetched.
+    /// Finishes the work on the issue with an event to report, and begins with the next push that may be fetched.
     private mutating func end(with event: ReaderEvent, now: ClockReading) -> [ReaderAction] {
         (self.state.work, self.file, self.phase) = (nil, nil, .idle)
         var actions: [ReaderAction] = [.report(event), .save]
@@ -183,8 +178,8 @@ package struct ReaderStateMachine: Sendable {
     }
 
     /// Schedules a repetition of the step, or abandons the issue.
-    /// - Parameter delay: The delay that the provider requests; `nil` for none. It is no failure as long as the total
-    ///   for the issue does not exceed ``ReaderRules/maximumRequestedWait``.
+    /// - Parameter delay: The delay that the provider requests, or `nil` for none. It does not count as a failure as
+    ///   long as the total for the issue does not exceed ``ReaderRules/maximumRequestedWait``.
     private mutating func fail(_ reason: String, after delay: Duration?, now: ClockReading) -> [ReaderAction] {
         guard var work = self.state.work else { return [] }
         let requested = max(.zero, delay ?? .zero)
@@ -218,9 +213,8 @@ package struct ReaderStateMachine: Sendable {
     }
 }
 
-/// The processing of the steps' results.
 extension ReaderStateMachine {
-    /// Processes a catalogue that was loaded; `nil` if the catalogue has not changed.
+    /// Processes the loaded catalogue, or `nil` if the catalogue has not changed.
     package mutating func catalogueLoaded(_ catalogue: IssueCatalogue?, now: ClockReading) -> [ReaderAction] {
         if let catalogue { self.replaceLibrary(catalogue) }
         let listed = self.state.library.filter { !$0.isWithdrawn }
@@ -238,7 +232,6 @@ extension ReaderStateMachine {
         return [.report(event), .save] + self.go(to: .entitlement)
     }
 
-    /// Processes the provider's decision about the entitlement.
     package mutating func entitlementChecked(_ entitlement: IssueEntitlement, now: ClockReading) -> [ReaderAction] {
         let product = entitlement.product
         guard self.isRunning(.entitlement, of: product) else { return [] }
@@ -252,7 +245,6 @@ extension ReaderStateMachine {
         }
     }
 
-    /// Processes a cover that was downloaded.
     package mutating func coverLoaded(_ product: String, _ cover: PublishedFile) -> [ReaderAction] {
         self.change(product) { $0.coverSHA256 = cover.sha256 }
         guard self.isRunning(.cover, of: product) else { return [.save] }
@@ -298,7 +290,8 @@ extension ReaderStateMachine {
         return self.end(with: .downloaded(product: product, bytes: file.size), now: now)
     }
 
-    /// Processes the failure of a step.
+    /// Processes the failure of a step. Depending on the error, the step is repeated or skipped, or the issue
+    /// abandoned.
     package mutating func failed(
         _ step: ReaderWork.Step,
         of product: String,
@@ -345,7 +338,7 @@ extension ReaderStateMachine {
         }
     }
 
-    /// Replaces the issues of the library with those of a catalogue, and keeps downloaded ones.
+    /// Replaces the issues of the library with those of a catalogue, but keeps the downloaded ones.
     private mutating func replaceLibrary(_ catalogue: IssueCatalogue) {
         let known = Dictionary(self.state.library.map { ($0.product, $0) }) { first, _ in first }
         var library: [LibraryIssue] = []
@@ -367,7 +360,7 @@ extension ReaderStateMachine {
         self.state.entityTag = catalogue.entityTag
     }
 
-    /// Drops issues that exceed the maximum: first those that are not downloaded, oldest first.
+    /// Returns the issues without those that exceed the maximum. The oldest that are not downloaded are dropped first.
     private static func bounded(_ library: [LibraryIssue]) -> [LibraryIssue] {
         var excess = library.count - ReaderState.maximumIssues
         guard excess > 0 else { return library }

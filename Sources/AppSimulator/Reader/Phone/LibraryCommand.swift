@@ -1,17 +1,14 @@
 /// A command to a reader, as one line of standard input or of a script.
 package enum LibraryCommand: TypedCommand {
-    /// Prints the library.
     case library
-    /// Prints the notifications that the phone has shown, and the app's badge.
     case list
-    /// Opens an issue; `nil` for the newest one that is marked as not opened.
+    /// Opens the issue of this product, or for `nil` the newest one that is marked as not opened.
     case open(product: String?)
     /// Brings the app to the foreground, which registers again and loads the catalogue.
     case activate
     case network(ReaderNetwork)
-    /// Waits for `count` events of one name that no earlier wait has consumed, and fails after `seconds`.
+    /// Waits for `count` events of one name that no earlier wait has consumed. Fails if fewer occur within `seconds`.
     case wait(SimulatorEvent.Name, count: Int, seconds: Int)
-    /// Keeps the simulator running until the process is interrupted.
     case stay
     case help
     case quit
@@ -34,8 +31,8 @@ package enum LibraryCommand: TypedCommand {
         CommandScanner.helpText(of: self.usage, events: SimulatorEvent.Name.ofReaders)
     }
 
-    /// Parses a line; `nil` for an empty line and for a comment, which begins with `#`.
-    /// - Throws: ``CommandError`` that explains the syntax of the command.
+    /// Parses a line. Returns `nil` for an empty line and for a comment, which begins with `#`.
+    /// - Throws: ``CommandError``, which explains the syntax, for any other line that is not a command.
     package init?(parsing line: some StringProtocol) throws {
         var words = CommandScanner(line, usage: Self.usage, events: SimulatorEvent.Name.ofReaders)
         guard let name = words.next(), !name.hasPrefix("#") else { return nil }
@@ -64,7 +61,8 @@ package enum LibraryCommand: TypedCommand {
 
 extension SimulatorEventLog {
     /// Executes a command that needs only the events of a reader: `wait`, `stay` or `help`.
-    /// - Throws: ``WaitError``, and `CancellationError`.
+    /// - Returns: The response to `help`, or `nil`.
+    /// - Throws: ``WaitError`` for a wait that timed out, and `CancellationError`.
     func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {
         case .wait(let name, let count, let seconds): try await self.wait(for: name, count: count, seconds: seconds)

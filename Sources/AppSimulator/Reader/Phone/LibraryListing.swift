@@ -39,8 +39,8 @@ package struct LibraryListing: Sendable {
         }
     }
 
-    /// Returns the size of the file in bytes; before a download is granted, the size of the largest rendition; `nil` if
-    /// the issue has none.
+    /// Returns the size of the issue's file in bytes or, before a download is granted, of its largest rendition (a
+    /// version of the file for one screen size). Returns `nil` if the issue has none.
     private static func size(_ issue: LibraryIssue) -> Int64? {
         issue.file?.size ?? issue.issue.renditions.map(\.size).max()
     }

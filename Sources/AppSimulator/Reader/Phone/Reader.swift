@@ -6,9 +6,8 @@ import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// A phone with the publisher's app: a device of the push service, its notification centre, and the app.
-///
-/// The reader is a `Service`, which executes the user's commands while it runs.
+/// A phone with the publisher's app: a device of the push service, its notification centre, and the app. The reader is
+/// a `Service`, which executes the user's commands while it runs.
 package actor Reader: Service {
     private static let backOff = Backoff(base: .seconds(1), maximum: .seconds(60))
 
@@ -16,15 +15,15 @@ package actor Reader: Service {
     private let device: Device
     private let app: ReaderApp
     private let log: SimulatorEventLog
-    /// The semaphore that limits how many readers of a fleet work at the same time; `nil` for a single reader.
+    /// The semaphore that limits how many readers of a fleet work at the same time, or `nil` for a single reader.
     private let turns: CountingSemaphore?
     private let keepIdentity: @Sendable (DeviceIdentity) throws -> Void
     private let keepCenter: @Sendable (PhoneNotificationCenter) throws -> Void
     private var center: PhoneNotificationCenter
-    /// The device token; empty before the push service has issued one.
+    /// The device token, which is empty before the push service has issued one.
     private var token: [UInt8] = []
 
-    /// Creates a phone whose state is stored in a folder.
+    /// Creates a phone with the state in `folder`, which stores later changes.
     /// - Parameters:
     ///   - link: The address of the device link.
     ///   - identity: The identity of the device.
@@ -56,7 +55,7 @@ package actor Reader: Service {
     ///   - link: The address of the device link.
     ///   - identity: The identity of the device.
     ///   - turns: The semaphore that limits how many readers work at the same time. Each occupies it from the push to
-    ///     the file, so that a waiting reader needs memory only for the push.
+    ///     the downloaded file, so that a waiting reader needs memory only for the push.
     ///   - log: The log that all readers share.
     ///   - report: A closure that receives each step of the app, in addition to the log.
     init(
@@ -80,7 +79,6 @@ package actor Reader: Service {
         }
     }
 
-    /// Keeps the phone connected until the service is shut down.
     package func run() async throws {
         await self.app.launch()
         await cancelWhenGracefulShutdown {
@@ -174,8 +172,8 @@ package actor Reader: Service {
     // MARK: - The user
 
     /// Executes a command of the user.
-    /// - Returns: The response as text and as JSON; `nil` for a command without a response.
-    /// - Throws: ``PhoneError`` for a command that is not possible at present, ``WaitError`` for a wait that timed out.
+    /// - Returns: The response as text and as JSON, or `nil` for a command without a response.
+    /// - Throws: ``PhoneError`` for a command that is not possible now, or ``WaitError`` for a wait that timed out.
     package func perform(_ command: LibraryCommand) async throws -> SimulatorResponse? {
         switch command {
         case .library:

@@ -1,7 +1,6 @@
 import PushSupport
 
 extension SimulatorEvent {
-    /// Creates the event for a step of a reader.
     package init(_ event: ReaderEvent) {
         func issue(_ name: Name, _ product: String, _ text: String, _ more: [String: JSONValue?] = [:])
             -> SimulatorEvent
@@ -40,7 +39,7 @@ extension SimulatorEvent {
 }
 
 package enum ByteText {
-    /// Returns a string such as `734.0 MB`.
+    /// Returns a number of bytes as a string with a unit, such as `734.0 MB`.
     package static func of(_ bytes: Int64) -> String {
         var (value, unit) = (Double(bytes), "B")
         for next in ["kB", "MB", "GB", "TB"] where value >= 1000 { (value, unit) = (value / 1000, next) }

@@ -54,8 +54,8 @@ struct AccountPages: FormArea {
     }
 
     /// Returns a password field.
-    /// - Parameter member: The API member whose bounds the field has, for a password entered again; `nil` for the
-    ///   member with the name of the field.
+    /// - Parameter member: The API member with the bounds of the field, if the field repeats another password, or `nil`
+    ///   for the member with the name of the field.
     private static func password(
         _ name: String,
         _ label: String,
@@ -102,7 +102,6 @@ struct AccountPages: FormArea {
         return Self.signedOut(request)
     }
 
-    /// Returns a redirect to the sign-in page, which removes the session cookie.
     private static func signedOut(_ request: PageRequest) -> Response {
         var response = Response.redirect(to: "\(Dashboard.root)/sign-in")
         response.headers[values: .setCookie] = [request.visitor.renderer.cookie.clearing]

@@ -5,22 +5,21 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The apps to which a person or an API key is limited, as pages and forms show them.
-///
-/// Without the API member `apps`, there is no limit. An empty list allows no app. It is what remains after the last app
-/// of the list is erased.
+/// The apps to which a person or an API key is limited, as pages and forms show them. Without the API member `apps`,
+/// there is no limit. An empty list, which remains after the last app of the list was erased, allows no app.
 enum AppLimit {
-    /// Returns a localized description of the limit: all apps for `nil`, none for an empty list, else the bundle ids.
+    /// Returns a localized description of the limit: all apps for `nil`, none for an empty list, and otherwise the
+    /// bundle ids.
     static func text(_ apps: [Topic]?, _ texts: LocalizedTexts) -> String {
         guard let apps else { return texts["keys.allApps"] }
         return apps.isEmpty ? texts["keys.noApps"] : apps.map(\.name).joined(separator: ", ")
     }
 
-    /// Returns the limit as an API member; `null` for `nil`, which allows all apps.
+    /// Returns the limit as an API member. It is `null` for `nil`, which allows all apps.
     static func member(_ apps: [Topic]?) -> JSONValue { apps?.json ?? .null }
 
-    /// Returns the fields that choose all apps or some. They show the posted values if `isTyped` is `true`, otherwise
-    /// the stored limit `set`, in which `nil` allows all apps.
+    /// Returns the fields that choose all apps or some. They show the posted values if `isTyped` is `true`, and
+    /// otherwise the stored limit `set`, in which `nil` allows all apps.
     static func fields(_ request: PageRequest, set: [Topic]?, isTyped: Bool) async throws -> [FormField] {
         let texts = request.texts
         let apps = try await request.list("/v1/apps", of: AppResponse.self).entries.map(\.app.bundleID.name)

@@ -4,7 +4,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The page of the audit trail, which lists the changes that people and API keys have made.
+/// The page of the audit trail, which lists the changes that were made by people and with API keys.
 struct AuditPages: PageArea {
     private static let results = ["", "done", "rejected"]
 

@@ -43,7 +43,7 @@ struct KeyDetailPages: FormArea {
         ]
     }
 
-    /// Returns the fields of the form. They show the posted values if there are any, otherwise the stored ones.
+    /// Returns the fields of the form. They show the posted values if there are any, and otherwise the stored ones.
     private func fields(_ key: KeyResponse, _ request: PageRequest) async throws -> [FormField] {
         let isTyped = request.form["name"] != nil
         return KeyListPages.fields(

@@ -54,7 +54,6 @@ struct KeyListPages: FormArea {
         )
     }
 
-    /// Returns the template variables of a key, for lists and for its page.
     static func row(_ key: KeyResponse, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(key)
         model["scopeText"] = key.scopes.map(\.rawValue).joined(separator: ", ")
@@ -64,7 +63,7 @@ struct KeyListPages: FormArea {
         return model
     }
 
-    /// The values that the fields for a key show. `days` is the lifetime; an empty string stands for no expiry.
+    /// The values that the fields for a key show. `days` is the lifetime in days, or an empty string for no expiry.
     struct Values {
         let name: String
         let scopes: [String]
@@ -97,7 +96,7 @@ struct KeyListPages: FormArea {
         ]
     }
 
-    /// Returns the chosen lifetime of a key, in seconds; `nil` for a key that never expires.
+    /// Returns the chosen lifetime of a key, in seconds, or `nil` for a key that never expires.
     static func lifetime(_ form: FormData) throws -> JSONValue? {
         try form.number("days", in: 1...3660).map { JSONValue.integer($0 * 86_400) }
     }

@@ -79,7 +79,8 @@ struct PersonDetailPages: FormArea {
 
     /// Performs a change to the person, and redirects to the page of the person with the notice `done`. An error is
     /// shown on that page.
-    /// - Parameter call: Returns the request, given the person's path in the API; `nil` if there is nothing to change.
+    /// - Parameter call: A closure that receives the person's path in the API and returns the request, or `nil` if
+    ///   there is nothing to change.
     private func change(
         _ request: PageRequest,
         done: String = "saved",

@@ -35,8 +35,8 @@ struct PersonListPages: FormArea {
         MemberFields(texts: request.texts, area: "people", list: PersonRequest.addition)
     }
 
-    /// Returns the fields for the role and the apps. They show the posted values if there are any, otherwise those of
-    /// `person`, or the defaults for a new person if it is `nil`.
+    /// Returns the fields for the role and the apps. They show the posted values if there are any, and otherwise those
+    /// of `person`, or the defaults for a new person if it is `nil`.
     static func fields(_ request: PageRequest, person: PersonResponse?) async throws -> [FormField] {
         let make = Self.make(request)
         let value = request.form["role"] ?? person?.record.role.rawValue ?? "author"

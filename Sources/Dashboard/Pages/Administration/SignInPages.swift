@@ -58,8 +58,9 @@ struct SignInPages: PageArea {
         return Self.linkPage(visitor)
     }
 
-    /// Checks a one-time link. Throws ``RequestError`` if the link cannot be redeemed, and `BudgetRefusal` for a client
-    /// that has tried too many invalid links.
+    /// Checks the one-time link that the path names.
+    /// - Throws: ``RequestError`` if the link cannot be redeemed, or `BudgetRefusal` for a client that has tried too
+    ///   many invalid links.
     private static func checkLink(_ visitor: AnonymousPageRequest) async throws {
         guard try await visitor.interface.signIn.link(visitor.context.path("token")) != nil else {
             // Only invalid links count. A valid link always works, because it must bypass all locks.
@@ -90,7 +91,7 @@ struct SignInPages: PageArea {
         }
     }
 
-    /// Returns the entered name without the spaces that phone keyboards add; `nil` for an empty one.
+    /// Returns the entered name without the spaces that phone keyboards add, or `nil` for an empty one.
     private static func name(_ form: FormData) -> String? {
         let name = (form["name"] ?? "").trimmingCharacters(in: .whitespaces)
         return name.isEmpty ? nil : name
@@ -105,7 +106,7 @@ struct SignInPages: PageArea {
 
     // MARK: Responses
 
-    /// Returns `page`, which shows an error, with the field `retry-after` from `headers`.
+    /// Returns `page`, which shows an error, with the header field `retry-after` of `headers`.
     private static func refusal(_ page: Response, _ headers: HTTPFields) -> Response {
         var page = page
         page.headers[.retryAfter] = headers[.retryAfter]
@@ -129,7 +130,6 @@ struct SignInPages: PageArea {
         return isOurs && isPlain ? item : Dashboard.root
     }
 
-    /// The template variables for the permitted lengths of names and passwords.
     private static var bounds: PageModel {
         [
             "nameMaximum": PersonRequest.addition["name"].maximumLength.map { "\($0)" } ?? false,

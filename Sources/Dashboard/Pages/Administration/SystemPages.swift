@@ -2,7 +2,7 @@ import Hummingbird
 import ProviderAPI
 import WebPages
 
-/// The page of the server, with the state of the store, the lanes, the pending work and the nodes.
+/// The page of the server, with the state of the database, the dispatcher's lanes, the pending work and the nodes.
 struct SystemPages: PageArea {
     var routes: [PageRoute] { [.get("/system", self.show)] }
     var menuEntry: MenuEntry? { MenuEntry(.server, "system") }

@@ -5,7 +5,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The page of one app, with its problems and its campaigns in progress, and the form that adds an app.
+/// The page of one app, with its problems and its bulk notifications in progress, and the form that adds an app.
 struct AppPages: PageArea {
     var routes: [PageRoute] {
         [

@@ -36,7 +36,7 @@ struct AppSettingsPages: FormArea {
 
     private static let names = ["cap.count": "capCount", "cap.window": "capWindow"]
 
-    /// Returns the fields of the form. They show the posted values if there are any, otherwise the stored ones.
+    /// Returns the fields of the form. They show the posted values if there are any, and otherwise the stored ones.
     private func fields(_ app: AppRecord, _ request: PageRequest) -> [FormField] {
         let form = request.form
         let make = MemberFields(texts: request.texts, area: "apps", list: AppRequest.change)
@@ -61,7 +61,6 @@ struct AppSettingsPages: FormArea {
         ]
     }
 
-    /// Returns the stored values of the settings that the form can change, by the names of API members.
     private static func stored(_ app: AppResponse) -> [String: JSONValue] {
         let names = ["name", "rate", "cap", "receipts", "installationTags", "installationAttributes"]
         let json = app.json
@@ -103,7 +102,7 @@ struct AppSettingsPages: FormArea {
     }
 
     /// Performs a change, and redirects to the page `page` of the app with the notice `done`.
-    /// - Parameter call: Returns the request; `nil` if there is nothing to change.
+    /// - Parameter call: A closure that returns the request, or `nil` if there is nothing to change.
     private func change(
         _ request: PageRequest,
         done: String,
@@ -116,12 +115,12 @@ struct AppSettingsPages: FormArea {
         return request.redirect(to: path, done: done, after: answer)
     }
 
-    /// Returns the name of the notice after an erasure was requested. The erasure may still be in progress.
+    /// Returns the name of the notice after an erasure, which states whether it is complete or still in progress.
     static func notice(ofErasure answer: JSONValue) -> String {
         answer["state"].stringValue == "erasing" ? "appErasing" : "appErased"
     }
 
-    /// Erases the app if its bundle id was entered as a confirmation.
+    /// Erases the app, but only if its bundle id was entered as a confirmation.
     private func erase(_ request: PageRequest) async throws -> Response {
         guard request.form["confirm"] == request.app else {
             let message = request.texts["apps.typeBundleId", ["app": request.app]]

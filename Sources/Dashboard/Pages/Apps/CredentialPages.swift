@@ -9,7 +9,8 @@ import WebPages
 
 /// The page of an app's credentials, with their expiration and the forms that test and replace them.
 struct CredentialPages: PageArea {
-    /// The results that the page shows in the section of one environment: those of a test, or the error of a change.
+    /// The results that the page shows in the section of one environment, which are those of a test, or the error of a
+    /// change.
     private struct Extra {
         var environment: String
         var test: CredentialTestResponse?
@@ -131,7 +132,7 @@ struct CredentialPages: PageArea {
 
     // MARK: Changes
 
-    /// Stores the uploaded credential, which the next push then uses, or only tests it.
+    /// Stores the uploaded credential for all further pushes, or only tests it.
     private func set(_ request: PageRequest) async throws -> Response {
         try await self.change(request) { path in
             let body = try CredentialUpload.body(request.form, request.texts)
@@ -170,8 +171,8 @@ struct CredentialPages: PageArea {
     }
 
     /// Performs a change to the environment that the path names.
-    /// - Parameter change: Performs the change, given the path of the credential in the API. If it returns the result
-    ///   of a test, the page shows the result; `nil` redirects to the page.
+    /// - Parameter change: A closure that receives the path of the credential in the API, and performs the change. If
+    ///   it returns the result of a test, the page shows the result. For `nil`, there is a redirect to the page.
     private func change(
         _ request: PageRequest,
         done: String = "credentialSet",
@@ -191,7 +192,7 @@ struct CredentialPages: PageArea {
     }
 }
 
-/// The remaining lifetime of a certificate, as text.
+/// Describes the remaining lifetime of a certificate.
 enum ExpiryText {
     /// Returns the number of whole days until a time in milliseconds since 1970. It is negative after that time.
     static func daysLeft(until end: Int64, now: Timestamp) -> Int64 {

@@ -5,7 +5,7 @@ import WebPages
 
 /// Converts an uploaded credential file of any kind into an API request.
 enum CredentialUpload {
-    /// The names of fields by API members. The field `file` stands for three members, one for each kind of file.
+    /// The names of fields by API members. The field `file` represents three members, one for each kind of file.
     static let names = ["certificate": "file", "p12": "file", "privateKey": "file"]
 
     /// Returns the body of the API request that sets the credential.
@@ -29,7 +29,7 @@ enum CredentialUpload {
         ])
     }
 
-    /// Returns the key id in the name of a key file, such as `AuthKey_ABC123DEFG.p8`, which Apple assigns; `nil` for
+    /// Returns the key id in the name of a key file, such as `AuthKey_ABC123DEFG.p8`, which Apple assigns, or `nil` for
     /// any other name.
     static func keyID(of fileName: String) -> String? {
         let match = fileName.wholeMatch(of: #/.*AuthKey_([A-Z0-9]{10})(?: ?\([0-9]+\))?\.p8/#)

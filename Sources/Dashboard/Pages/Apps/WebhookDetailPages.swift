@@ -96,7 +96,7 @@ struct WebhookDetailPages: PageArea {
         }
     }
 
-    /// Enables the webhook, or finishes the rotation of its secret, depending on the path.
+    /// Enables the webhook or finishes the rotation of its secret, as the path specifies.
     private func operate(_ request: PageRequest) async throws -> Response {
         try request.require(.operate)
         let operation = request.parameter("operation")

@@ -75,7 +75,7 @@ struct WebhookListPages: FormArea {
     }
 }
 
-/// The page that shows a secret only once, such as a new API key.
+/// The page that shows a new secret, such as an API key, once only.
 enum SecretPage {
     /// Returns the page with a secret.
     /// - Parameters:

@@ -7,10 +7,11 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The page of one device token, with its devices, their history, and a form that sends a test push.
+/// The page of one device token, with the devices that have the token, their history, and a form that sends a test
+/// notification.
 struct DeviceDetailPages: PageArea {
-    /// The maximum time, in seconds, for which a test waits for the push service's response. After that, the timeline
-    /// is shown without it.
+    /// The maximum time, in seconds, for which a test notification waits for the push service's response. After that,
+    /// the timeline is shown without the response.
     private static let wait = 8
 
     var routes: [PageRoute] {
@@ -52,7 +53,7 @@ struct DeviceDetailPages: PageArea {
         return model
     }
 
-    /// Sends a test notification to this device alone, and redirects to the timeline of the delivery.
+    /// Sends a test notification to this token only, and redirects to the timeline of the delivery.
     private func test(_ request: PageRequest) async throws -> Response {
         let body: JSONValue = .object([
             "name": .string("Test from the dashboard"),
@@ -76,7 +77,7 @@ struct DeviceDetailPages: PageArea {
         }
     }
 
-    /// Reactivates an inactive device by registering it once more, as its app would.
+    /// Reactivates an inactive device by registering it again, as its app would.
     private func activate(_ request: PageRequest) async throws -> Response {
         try request.require(.register)
         let environment = request.form["environment"] ?? "production"
@@ -111,9 +112,9 @@ struct DeviceDetailPages: PageArea {
     }
 }
 
-/// The preferences of a user or a device, as text.
+/// Describes the preferences of a user or a device.
 enum PreferencesModel {
-    /// Returns the opt-outs and the quiet hours; `false` if there are none, so that templates omit their section.
+    /// Returns the opt-outs and the quiet hours, or `false` if there are none, so that templates omit their section.
     static func of(_ preferences: Preferences, _ texts: LocalizedTexts) -> Any {
         var lines = preferences.optOuts.sorted().map { texts["devices.optedOut", ["category": $0.text]] }
         if let hours = preferences.quietHours {

@@ -98,6 +98,6 @@ enum DeviceModel {
         return model
     }
 
-    /// Returns a token abbreviated to its first 8 and last 6 digits; one of at most 16 digits is not abbreviated.
+    /// Returns a token abbreviated to its first 8 and last 6 digits. A token of at most 16 digits is not abbreviated.
     static func short(_ token: String) -> String { token.count > 16 ? "\(token.prefix(8))…\(token.suffix(6))" : token }
 }

@@ -4,7 +4,7 @@ import ProviderModel
 import PushTypes
 import WebPages
 
-/// The variables of the template `history`, for the deliveries and the token events of a device or a user.
+/// Creates the variables of the template `history`, for the deliveries and the token events of a device or a user.
 enum HistoryModel {
     /// Returns the variables for a page of the history.
     /// - Parameter path: The path of the page that shows the history.
@@ -52,8 +52,7 @@ enum HistoryModel {
         return model
     }
 
-    /// Returns the names of the deliveries' notifications, by notification id. Notifications that cannot be read are
-    /// omitted.
+    /// Returns the names of the deliveries' notifications, by notification id. Unreadable notifications are omitted.
     private static func names(
         of deliveries: [DeliveryResponse],
         _ request: PageRequest
@@ -71,8 +70,7 @@ enum HistoryModel {
 
 /// The name by which pages refer to a notification.
 enum NotificationName {
-    /// Returns the name of a notification. For a notification without a name, it is the push type and a prefix of the
-    /// id.
+    /// Returns the name of a notification, or its push type and a prefix of its id if it has no name.
     static func of(_ response: NotificationResponse) -> String {
         let notification = response.notification
         if let name = notification.name, !name.isEmpty { return String(name.prefix(80)) }

@@ -20,8 +20,8 @@ struct TokenListPages: PageArea {
     }
     var menuEntry: MenuEntry? { MenuEntry(.app, "tokens") }
 
-    /// Returns the page. `figure` is the number of devices that a dry run of a reactivation has counted; `nil` before a
-    /// dry run.
+    /// Returns the page of token events. `figure` is the number of devices that a dry run of a reactivation has
+    /// counted, or `nil` before a dry run.
     private func page(_ request: PageRequest, figure: Int? = nil, error: RequestError? = nil) async throws -> Response {
         let action = request.query("action").flatMap { Self.actions.contains($0) ? $0 : nil }
         let query = URLText.query([
@@ -103,7 +103,8 @@ struct TokenListPages: PageArea {
         }
     }
 
-    /// Counts the devices in a dry run first. Reactivates them when the form with this count is posted.
+    /// First counts, in a dry run, the devices that would be reactivated, and reactivates them when the form with this
+    /// count is posted.
     private func reactivate(_ request: PageRequest) async throws -> Response {
         try request.require(.operate)
         let isDry = request.form["step"] != "do"

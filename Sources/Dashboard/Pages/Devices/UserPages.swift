@@ -50,12 +50,12 @@ struct UserPages: FormArea {
         return request.redirect(to: "\(request.appPath)/users/\(user)", done: "saved")
     }
 
-    /// Returns the name of the notice after an erasure was requested. The erasure may still be in progress.
+    /// Returns the name of the notice after an erasure, which states whether it is complete or still in progress.
     static func notice(ofErasure answer: JSONValue) -> String {
         answer["state"].stringValue == "erasing" ? "erasing" : "erased"
     }
 
-    /// Erases the user if the user id was entered as a confirmation.
+    /// Erases the user, but only if the user id was entered as a confirmation.
     private func erase(_ request: PageRequest) async throws -> Response {
         let user = request.parameter("user")
         guard request.form["confirm"] == user else {

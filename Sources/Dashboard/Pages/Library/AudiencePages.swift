@@ -18,7 +18,7 @@ struct AudiencePages: LibraryPages {
     }
 
     /// Returns the template variables for the preview: the number of devices and some of them, or the error. For a form
-    /// without a condition, they say that there is no preview.
+    /// without a condition, they state that there is no preview.
     func previewed(_ form: AudienceForm, _ request: PageRequest) async throws -> PageModel {
         do {
             guard let expression = try form.expression() else { return ["isEmpty": true] }
@@ -79,7 +79,6 @@ struct AudienceForm: Sendable, Equatable {
     /// One condition of an audience, which is a row of the form.
     struct Row: Sendable, Equatable {
         var kind = "tag"
-        /// The name of the attribute in a row of the kind `attribute`.
         var name = ""
         var comparison = "is"
         var value = ""
@@ -89,11 +88,11 @@ struct AudienceForm: Sendable, Equatable {
 
     static let kinds = ["tag", "user", "locale", "timeZone", "appVersion", "lastSeen", "attribute", "all"]
     static let comparisons = ["is", "not", "atLeast", "above", "atMost", "below"]
-    /// The maximum number of rows, beyond which none can be added. Further conditions must be written as JSON.
+    /// The maximum number of rows. Further conditions must be written as JSON.
     static let maximumRows = 50
 
     var rows: [Row] = [Row()]
-    /// A Boolean value that indicates whether one of the conditions suffices. Otherwise, all conditions must be met.
+    /// A Boolean value that indicates whether one of the conditions suffices. If it is `false`, all must be met.
     var isAny = false
     /// A further condition as JSON, for conditions that rows cannot express.
     var json = ""
@@ -112,7 +111,7 @@ struct AudienceForm: Sendable, Equatable {
     }
 
     /// Adds or removes a row if the pressed button requests it.
-    /// - Returns: `true` for a button that adds or removes a row, `false` for any other button.
+    /// - Returns: `true` for a button that adds or removes a row, and `false` for any other button.
     mutating func change(by action: String) -> Bool {
         if action == "add-condition" {
             if self.rows.count < Self.maximumRows { self.rows.append(Row()) }
@@ -128,7 +127,7 @@ struct AudienceForm: Sendable, Equatable {
 
     // MARK: JSON
 
-    /// Returns the audience as JSON for the API; `nil` if the form has no condition.
+    /// Returns the audience as JSON for the API, or `nil` if the form has no condition.
     /// - Throws: ``RequestError`` for JSON that cannot be parsed.
     func expression() throws(RequestError) -> JSONValue? {
         var conditions = self.rows.filter { !$0.isEmpty }.map(\.condition)
@@ -137,7 +136,7 @@ struct AudienceForm: Sendable, Equatable {
         return .object([self.isAny ? "or" : "and": .array(conditions)])
     }
 
-    /// Creates the form for an audience. Conditions that rows cannot express go into the JSON field.
+    /// Creates the form for an audience. Conditions that rows cannot express are written into the JSON field.
     init(_ expression: JSONValue) {
         var conditions = [expression]
         if case .object(let members) = expression {
@@ -174,14 +173,14 @@ extension AudienceForm.Row {
         }
     }
 
-    /// The value as a number or a Boolean if it looks like one, otherwise as a string.
+    /// The value as a number or a Boolean if it can be read as one, and otherwise as a string.
     private var typed: JSONValue {
         if let number = Int64(self.value) { return .integer(number) }
         if let number = Double(self.value), number.isFinite { return .number(number) }
         return ["true": .bool(true), "false": .bool(false)][self.value] ?? .string(self.value)
     }
 
-    /// Creates the row for one condition; returns `nil` for a condition that a row cannot express.
+    /// Creates the row for one condition. Returns `nil` for a condition that a row cannot express.
     fileprivate init?(_ condition: JSONValue) {
         guard case .object(let members) = condition else { return nil }
         if members.count == 1, let inner = members["not"], let row = Self(inner), row.comparison == "is" {

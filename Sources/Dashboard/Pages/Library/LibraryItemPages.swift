@@ -5,25 +5,21 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The functionality that the pages of named audiences and of templates share: the list, and saving, removing and
-/// restoring an item.
+/// The functions that the pages of named audiences and of templates share, which list, save, remove and restore items.
 struct LibraryItemPages<Item: LibraryResponse>: Sendable {
-    /// The name of the items in paths and in localized texts: `audiences` or `templates`.
+    /// The name of the items in paths and in localized texts, which is `audiences` or `templates`.
     let plural: String
     private static var count: Int { 50 }
     /// The maximum length of an item's summary in the list, in characters. A longer one is truncated.
     private static var longestSummary: Int { 200 }
 
-    /// The name of the path parameter for an item and of the template for its page: `audience` or `template`.
+    /// The name of the path parameter for an item and of the template for its page, which is `audience` or `template`.
     var singular: String { String(self.plural.dropLast()) }
 
-    /// Returns the item id in the path of the page, which is empty for a new item.
     func id(_ request: PageRequest) -> String { request.parameter(self.singular) }
 
-    /// Returns the path of an item in the API.
     func api(_ request: PageRequest) -> String { "\(request.api)/\(self.plural)/\(URLText.encoded(self.id(request)))" }
 
-    /// Returns the path of an item's page on the server.
     func page(_ request: PageRequest) -> String {
         "\(Dashboard.root)\(request.appPath)/\(self.plural)/\(URLText.encoded(self.id(request)))"
     }
@@ -57,7 +53,7 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
         return request.page("library", title: "\(self.plural).title", model)
     }
 
-    /// Returns a one-line summary of an item: the audience, or the strings of a template.
+    /// Returns a one-line summary of an item, which is the audience, or the strings of a template.
     private func summary(_ body: JSONValue) -> String {
         guard self.plural == "templates" else { return body.line }
         let alert = body["alert"]
@@ -66,8 +62,8 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
     }
 
     /// Stores a new item, or a new version of the item that the path names.
-    /// - Parameter members: The content of the item as API members. The form's name, description and expected version
-    ///   are added.
+    /// - Parameter members: The content of the item as API members. The name, the description and the expected version
+    ///   in the form are added.
     /// - Returns: The redirect to the page of the item.
     func save(_ members: [String: JSONValue?], _ request: PageRequest) async throws -> Response {
         var members = members
@@ -100,7 +96,7 @@ struct LibraryItemPages<Item: LibraryResponse>: Sendable {
     }
 
     /// Returns the fields for the name and the description of an item.
-    /// - Parameter stored: The stored item; `nil` for a new item, and for a form that was posted.
+    /// - Parameter stored: The stored item, or `nil` for a new item and for a form that was posted.
     func fields(_ request: PageRequest, stored: LibraryItem?, error: RequestError?) -> PageModel {
         let values = [
             "name": stored?.name ?? request.form["name"] ?? "",

@@ -11,7 +11,7 @@ protocol LibraryForm: Sendable {
     init(_ fields: FormData)
 
     /// Adds or removes a section if the pressed button requests it.
-    /// - Returns: `true` for a button that adds or removes a section, `false` for any other button.
+    /// - Returns: `true` for a button that adds or removes a section, and `false` for any other button.
     mutating func change(by action: String) -> Bool
 }
 
@@ -21,22 +21,19 @@ protocol LibraryPages: PageArea {
     associatedtype Item: LibraryResponse
 
     var library: LibraryItemPages<Item> { get }
-    /// The name of the template that shows the preview of an item.
     var previewTemplate: String { get }
 
-    /// Creates the form for the content of a stored item.
     func form(of body: JSONValue) -> Form
 
     /// Returns the content that the form describes, as API members without the name, the description and the version.
     /// - Throws: ``RequestError`` for a field that cannot be parsed.
     func members(of form: Form) throws(RequestError) -> [String: JSONValue?]
 
-    /// Returns the template variables for the preview, or for the error that prevents it.
     func previewed(_ form: Form, _ request: PageRequest) async throws -> PageModel
 
     /// Returns the template variables that only the pages of this kind of item need.
-    /// - Parameter error: The error of the API, unless it concerns the name, the description or the version; `nil` for
-    ///   none.
+    /// - Parameter error: The error of the API, or `nil` if there is none or it concerns the name, the description or
+    ///   the version.
     func values(of form: Form, _ request: PageRequest, error: RequestError?) -> PageModel
 
     /// Returns the query with which the compose page starts a new notification that uses the item.

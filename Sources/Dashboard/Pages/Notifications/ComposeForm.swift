@@ -14,7 +14,7 @@ struct ComposeForm: Sendable {
         var isEmpty: Bool { self.locale.isEmpty && self.title.isEmpty && self.subtitle.isEmpty && self.body.isEmpty }
     }
 
-    /// The maximum number of languages of a notification, beyond which the form adds none.
+    /// The maximum number of languages of a notification. The form adds no more.
     static let maximumLanguages = 100
 
     var values: [String: String] = [:]
@@ -59,14 +59,14 @@ struct ComposeForm: Sendable {
         set { self.values[name] = newValue }
     }
 
-    /// Returns the trimmed value of a field; `nil` if it is empty.
+    /// Returns the trimmed value of a field, or `nil` if it is empty.
     func given(_ name: String) -> String? {
         let text = self[name].trimmingCharacters(in: .whitespaces)
         return text.isEmpty ? nil : text
     }
 
     /// Adds or removes a language if the pressed button requests it.
-    /// - Returns: `true` for a button that adds or removes a language, `false` for any other button.
+    /// - Returns: `true` for a button that adds or removes a language, and `false` for any other button.
     mutating func change(by action: String) -> Bool {
         if action == "add-language" {
             if self.languages.count < Self.maximumLanguages { self.languages.append(Language()) }
@@ -80,8 +80,8 @@ struct ComposeForm: Sendable {
         return true
     }
 
-    /// The members of a preview request that select the device for which the push is rendered: a device, a user or a
-    /// language; empty for no particular device.
+    /// The members of a preview request that select the device for which the push is rendered by its token, its user or
+    /// its language. There are none for no particular device.
     var previewSubject: [String: JSONValue] {
         if let device = self.given("previewDevice") { return ["device": .string(device)] }
         if let user = self.given("previewUser") { return ["user": .string(user)] }
@@ -110,7 +110,7 @@ struct ComposeForm: Sendable {
 
 /// The API request that a form describes. Values that the API checks are not checked here.
 extension ComposeForm {
-    /// Returns the members for the content.
+    /// Returns the API members for the content of the notification.
     /// - Throws: ``RequestError`` for JSON that cannot be parsed. The path of the error is the name of the field.
     func contentMembers() throws(RequestError) -> [String: JSONValue] {
         var members: [String: JSONValue] = [:]
@@ -148,7 +148,7 @@ extension ComposeForm {
     }
 
     /// Returns the body of the request that sends the notification.
-    /// - Throws: The errors of ``contentMembers()``, and those of the audience's JSON.
+    /// - Throws: The errors of ``contentMembers()``, and ``RequestError`` for an audience whose JSON cannot be parsed.
     func request() throws(RequestError) -> JSONValue {
         var members = try self.contentMembers()
         members["name"] = self.text("name") ?? members["name"] ?? self.impliedName
@@ -162,7 +162,8 @@ extension ComposeForm {
         return .object(members)
     }
 
-    /// Returns the audience as an API member; `nil` if the form names none. Throws ``RequestError`` for invalid JSON.
+    /// Returns the audience as an API member, or `nil` if the form names none.
+    /// - Throws: ``RequestError`` for JSON that cannot be parsed.
     func audienceMember() throws(RequestError) -> JSONValue? {
         var condition: [String: JSONValue]
         switch self["audience"] {
@@ -181,7 +182,7 @@ extension ComposeForm {
         return .object(condition)
     }
 
-    /// The member `when`; `nil` for a notification that is sent immediately, at any hour.
+    /// The API member `when`, or `nil` for a notification that is sent immediately and at any hour.
     private var whenMember: JSONValue? {
         var members: [String: JSONValue] = [:]
         let window = JSONValue.members([
@@ -214,8 +215,8 @@ extension ComposeForm {
         }
     }
 
-    /// The name of a notification for which none was entered: its title, or else the beginning of its body; `nil`
-    /// without both.
+    /// The name of a notification for which none was entered. It is the title, or else the beginning of the body, or
+    /// `nil` if there is neither.
     private var impliedName: JSONValue? {
         let text = (self.given("title") ?? self.given("body") ?? "").prefix { $0 != "\n" }
         var name = ""
@@ -229,8 +230,8 @@ extension ComposeForm {
         return isProse ? (self[name].isEmpty ? nil : .string(self[name])) : self.given(name).map(JSONValue.string)
     }
 
-    /// Returns the value of a field as an integer; `nil` for an empty field. Any other value is returned unchanged, so
-    /// that the API rejects it if it is invalid.
+    /// Returns the value of a field as an integer, or `nil` for an empty field. Any other value is returned unchanged,
+    /// so that the API rejects it if it is invalid.
     private func number(_ name: String) -> JSONValue? {
         guard let text = self.given(name) else { return nil }
         guard let first = text.first, first != "+", first != "-" else { return .string(text) }
@@ -248,10 +249,9 @@ extension ComposeForm.Language {
     }
 }
 
-/// Creating a form from an existing request. Members that no field shows go into the field for further members, so that
-/// nothing is lost.
+/// The creation of a form from an existing request. Members that no field shows are written into the field for further
+/// members, so that nothing is lost.
 extension ComposeForm {
-    /// Fills the form from the members of a notification request, or of a template's content.
     init(request: JSONValue) {
         self.init()
         var rest = RemainingMembers(request)
@@ -260,7 +260,6 @@ extension ComposeForm {
         self["more"] = rest.members.isEmpty ? "" : JSONValue.object(rest.members).indented
     }
 
-    /// Fills the form from a notification that was sent, without the time at which it was sent.
     init(sent notification: JSONValue) {
         let content = notification["content"]
         var members = Self.members(payload: content["payload"]) ?? ["payload": content["payload"]]
@@ -369,8 +368,8 @@ extension ComposeForm {
         (self["when"], self["zone"]) = (zone == nil ? "local" : "at", zone ?? "")
     }
 
-    /// Returns the members of a request that produce a payload; `nil` for a payload that only the member `payload` can
-    /// express.
+    /// Returns the members of a request that produce a payload, or `nil` for a payload that only the member `payload`
+    /// can express.
     private static func members(payload: JSONValue) -> [String: JSONValue]? {
         guard case .object(var data) = payload, case .object(let aps)? = data["aps"] else { return nil }
         (data["aps"], data["martlet"]) = (nil, nil)

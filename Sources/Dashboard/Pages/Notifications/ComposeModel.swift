@@ -23,7 +23,6 @@ struct ComposeModel {
         LabelledFields(texts: self.texts, area: "compose", values: self.form.values, problems: self.problems)
     }
 
-    /// The variables for the content, which the form of a template needs too.
     var content: PageModel {
         let (make, list) = (self.fields, NotificationRequest.object)
         var fields: PageModel = [
@@ -89,7 +88,6 @@ struct ComposeModel {
         ]) { $1 }
     }
 
-    /// The variables for the fields that select the device of the preview.
     var preview: PageModel {
         let (make, list) = (self.fields, PreviewRequest.notification)
         return [
@@ -100,7 +98,7 @@ struct ComposeModel {
         ]
     }
 
-    /// Returns `true` if one of the fields has a value or an error, so that their section must be expanded.
+    /// Returns whether one of the fields has a value or an error, so that their section must be expanded.
     private func hasAny(_ names: [String]) -> Bool {
         names.contains { !self.form[$0].isEmpty || self.problems[$0] != nil }
     }
@@ -124,7 +122,7 @@ struct ComposeModel {
     }
 }
 
-/// Maps the path of an API error to the field of the form that shows the message.
+/// Determines the field of the form that shows the message of an API error.
 enum ComposeFieldMapping {
     private static let fields = [
         "alert": "body", "alert.title": "title", "alert.subtitle": "subtitle", "alert.body": "body",
@@ -134,8 +132,8 @@ enum ComposeFieldMapping {
         "user": "previewUser", "schedule.cron": "cron", "schedule.timeZone": "zone",
     ]
 
-    /// Returns the message of the error, by the name of the field that shows it; empty for an error that names no
-    /// member.
+    /// Returns the message of the error, by the name of the field that shows it, or an empty dictionary for an error
+    /// that names no member.
     static func model(_ error: RequestError?, _ form: ComposeForm) -> [String: String] {
         guard let error, let path = error.path else { return [:] }
         return [self.field(path, form): error.message]

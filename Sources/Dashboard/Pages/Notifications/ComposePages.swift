@@ -9,7 +9,7 @@ import PushTypes
 import WebPages
 
 /// The pages on which a notification or a schedule is composed: the form, its preview, and the confirmation before a
-/// campaign is sent.
+/// notification to many recipients is sent.
 struct ComposePages: PageArea {
 
     var routes: [PageRoute] {
@@ -56,8 +56,8 @@ struct ComposePages: PageArea {
 
     // MARK: Steps
 
-    /// Sends a notification for a single user immediately. For any other audience, it shows the number of recipients
-    /// and requests a confirmation.
+    /// Sends a notification for a single user immediately. For any other audience, shows the number of recipients and
+    /// requests a confirmation.
     private func ask(_ form: ComposeForm, _ request: PageRequest) async throws -> Response {
         try request.require(.send)
         let wanted = try await self.wanted(form, request, isChecked: true)
@@ -85,7 +85,6 @@ struct ComposePages: PageArea {
         return request.redirect(to: "/apps/\(app)/notifications/\(sent.id)", done: done)
     }
 
-    /// Returns the template variables for the preview, or for the error that prevents it.
     private func previewed(_ form: ComposeForm, _ request: PageRequest) async throws -> PageModel {
         do {
             let wanted = try await self.wanted(form, request)
@@ -109,8 +108,8 @@ struct ComposePages: PageArea {
     }
 
     /// Returns the request that the form describes.
-    /// - Parameter isChecked: Whether to check that the schedule in the path was not changed since the form was shown.
-    /// - Throws: ``RequestError`` for JSON that cannot be parsed, and for a schedule that has changed.
+    /// - Parameter isChecked: Pass `true` to check that the schedule in the path is unchanged since the form was shown.
+    /// - Throws: ``RequestError`` for JSON that cannot be parsed, or for a schedule that has changed.
     private func wanted(
         _ form: ComposeForm,
         _ request: PageRequest,
@@ -132,7 +131,7 @@ struct ComposePages: PageArea {
     // MARK: Pages
 
     /// Returns the initial form of the page: an empty one, or one that is filled from a schedule, a template or an
-    /// earlier notification. Returns the schedule too, if there is one.
+    /// earlier notification. The result also contains the schedule, or `nil` if there is none.
     private func start(_ request: PageRequest) async throws -> (form: ComposeForm, schedule: ScheduleResponse?) {
         if !request.parameter("schedule").isEmpty {
             let stored = try await request.schedule()
@@ -170,8 +169,8 @@ struct ComposePages: PageArea {
         for (name, value) in defaults where form[name].isEmpty { form[name] = value }
     }
 
-    /// Returns the page with the form. `stored` is the schedule from which the form was filled for this page; `nil` if
-    /// there is none or the form was posted.
+    /// Returns the page with the form. `stored` is the schedule from which the form was filled for this page, or `nil`
+    /// if there is none or the form was posted.
     private func page(
         _ form: ComposeForm,
         _ request: PageRequest,
@@ -197,7 +196,6 @@ struct ComposePages: PageArea {
         return request.page("compose", title: title, values, error: error)
     }
 
-    /// Returns the confirmation page. Its hidden fields contain all values of the form.
     private func question(
         _ form: ComposeForm,
         _ wanted: ComposeRequest,

@@ -2,22 +2,21 @@ import Foundation
 import PushSupport
 import WebPages
 
-/// The API request that a form describes, with its audience, time and environment as text.
-///
-/// The audience, time and environment can also be in the field for further members. Therefore, pages show and evaluate
-/// the request that is sent, and not the fields of the form.
+/// The API request that a form describes, with its audience, time and environment as text. The audience, time and
+/// environment can also be in the field for further members. Therefore, pages show and evaluate the request that is
+/// sent, instead of the fields of the form.
 struct ComposeRequest: Sendable {
     /// The body of the request that sends the notification. For a schedule, it is the notification of each run.
     let notification: JSONValue
-    /// The rule of the schedule; `nil` for a notification that is sent once.
+    /// The rule of the schedule, or `nil` for a notification that is sent once.
     let rule: JSONValue?
     private let name: String
 
     /// Creates the request from a form.
     /// - Parameters:
-    ///   - isRecurring: Whether the form describes a schedule.
-    ///   - stored: The schedule that the form changes; `nil` for a new one. Values that no field shows are kept:
-    ///     further members of its rule, and the name of its notification.
+    ///   - isRecurring: Pass `true` if the form describes a schedule.
+    ///   - stored: The schedule that the form changes, or `nil` for a new one. Its values that no field shows are kept,
+    ///     which are further members of its rule and the name of its notification.
     /// - Throws: ``RequestError`` for JSON that cannot be parsed. The path of the error is the name of the field.
     init(_ form: ComposeForm, isRecurring: Bool, stored: JSONValue? = nil) throws(RequestError) {
         let notification = try form.request()
@@ -38,7 +37,7 @@ struct ComposeRequest: Sendable {
         (self.notification, self.rule) = (.object(members), stored["schedule"].merging(times))
     }
 
-    /// The body of the request that stores the schedule; `nil` for a notification that is sent once.
+    /// The body of the request that stores the schedule, or `nil` for a notification that is sent once.
     var schedule: JSONValue? {
         self.rule.map { .object(["name": .string(self.name), "schedule": $0, "notification": self.notification]) }
     }
@@ -61,7 +60,6 @@ struct ComposeRequest: Sendable {
 
     // MARK: Facts
 
-    /// Returns the audience, the environment and the time as text, with the names of their fields.
     func facts(_ texts: LocalizedTexts) -> [(name: String, value: String)] {
         let (audience, environment) = (self.notification["to"], self.notification["environment"])
         let option = environment == .null ? "none" : environment.stringValue ?? environment.line

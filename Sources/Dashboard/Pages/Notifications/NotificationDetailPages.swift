@@ -9,8 +9,8 @@ import WebPages
 
 /// The page of one notification, with its progress, its content, its deliveries, and the forms that change it.
 struct NotificationDetailPages: PageArea {
-    /// The states of recipients by their names in the API, with the number of recipients in each. Recipients that wait
-    /// for a retry count as `sending`.
+    /// The states of recipients by their names in the API, with the closures that return the number of recipients in
+    /// each. Recipients that wait for a retry count as `sending`.
     private static let states: [(name: String, count: @Sendable (NotificationProgress) -> Int)] = [
         ("accepted", { $0.accepted }), ("rejected", { $0.rejected }), ("failed", { $0.failed }),
         ("skipped", { $0.skipped }), ("unknown", { $0.unknown }), ("sending", { $0.retrying }),
@@ -117,7 +117,6 @@ struct NotificationDetailPages: PageArea {
         [.done, .cancelled].contains(response.notification.state)
     }
 
-    /// Returns the template variables for the section of the page that changes while the notification is sent.
     private func progress(_ response: NotificationResponse, _ request: PageRequest) -> PageModel {
         let (state, summary) = (response.notification.state, NotificationSummary(response, request))
         var model: PageModel = ["notification": summary.model, "path": self.path(request)]

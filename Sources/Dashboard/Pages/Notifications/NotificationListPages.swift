@@ -8,8 +8,7 @@ import WebPages
 /// The page with the list of an app's notifications.
 struct NotificationListPages: PageArea {
     private static let states = ["scheduled", "accepted", "sending", "paused", "done", "cancelled"]
-    /// The sort orders of the list, which are chosen in the column headers. By default, the newest notifications are
-    /// first.
+    /// The sort orders of the list, which are chosen in the column headers. By default, the newest are first.
     private static let sorts = ["name", "recipients", "state"]
     private static let count = 50
 
@@ -99,7 +98,6 @@ struct NotificationListPages: PageArea {
         ]
     }
 
-    /// Returns the template variables for the table. Its column headers are links that change the sort order.
     private func table(
         _ list: ResponsePage<NotificationResponse>,
         _ search: Search,

@@ -4,7 +4,7 @@ import PushProvider
 import PushTypes
 import WebPages
 
-/// The state and the numbers of a notification, as lists and its own page show them.
+/// The state and the numbers of a notification, as lists and the page of the notification show them.
 struct NotificationSummary {
     private let response: NotificationResponse
     private let texts: LocalizedTexts
@@ -45,10 +45,9 @@ struct NotificationSummary {
 
     private var appPath: String { "\(Dashboard.root)\(PageRequest.appPath(self.response.app?.name ?? ""))" }
 
-    /// The number of recipients that were rejected or failed.
+    /// The number of recipients whose pushes were rejected or have failed.
     var bad: Int { self.progress.rejected + self.progress.failed }
 
-    /// The number of recipients that have no final state yet.
     var left: Int { max(0, self.progress.recipients - self.progress.finished) }
 
     private func kind(_ state: NotificationRecord.State) -> String {

@@ -5,7 +5,7 @@ import PushHTTP
 import PushTypes
 import WebPages
 
-/// The start page, with the problems, the campaigns in progress, today's numbers, and the apps.
+/// The start page, with the problems, the bulk notifications in progress, today's numbers, and the apps.
 struct OverviewPages: PageArea {
     var routes: [PageRoute] { [.get("", self.show), .get("/overview/live", self.live)] }
     var menuEntry: MenuEntry? { MenuEntry(.top, "overview", path: "") }
@@ -69,7 +69,7 @@ struct HealthProblemModel {
 
     private var texts: LocalizedTexts { self.request.texts }
     private var code: HealthProblem.Code { self.trouble.code }
-    /// The bundle id of the app, which is empty for a problem of the server.
+    /// The bundle id of the app that has the problem, which is empty for a problem of the server.
     var app: String { self.trouble.app?.name ?? "" }
     private var environment: String { self.trouble.environment?.rawValue ?? "" }
     private var object: String { URLText.encoded(self.trouble.object ?? "") }
@@ -79,7 +79,7 @@ struct HealthProblemModel {
     var isBad: Bool { [.appStopped, .environmentPaused, .diskLow, .certificateExpired].contains(self.code) }
 
     /// The variables of the template partial `trouble`. The API describes the remedy for the command line. Therefore, a
-    /// problem with a button shows the remedy only if its kind needs the advice.
+    /// problem with a button shows that description only for certain kinds of problems.
     var model: PageModel {
         let title = self.texts["trouble.\(self.code.rawValue)", ["app": self.app, "environment": self.environment]]
         var model: PageModel = [
@@ -99,7 +99,7 @@ struct HealthProblemModel {
         return model
     }
 
-    /// The button that leads to the problem's remedy; `nil` if there is none, or if the caller lacks the scope for it.
+    /// The button that leads to the problem's remedy, or `nil` if there is none or the caller lacks the scope for it.
     private var button: Button? {
         let mayOperate = self.request.may(.operate)
         let credentials = "\(self.appPath)/credentials"
@@ -121,12 +121,12 @@ struct HealthProblemModel {
     }
 }
 
-/// The variables of the template `sending`, for the campaigns in progress.
+/// Creates the variables of the template `sending`, for the campaigns (bulk notifications) in progress.
 enum SendingModel {
     /// Returns the variables, and the number of campaigns that are being sent.
     /// - Parameters:
     ///   - campaigns: The campaigns in progress, as the API lists them.
-    ///   - showsApp: Whether the name of the app is shown, because there are several apps.
+    ///   - showsApp: Pass `true` to show the name of the app, because there are several apps.
     static func model(_ campaigns: [NotificationResponse], _ request: PageRequest, showsApp: Bool) -> (PageModel, Int64)
     {
         let count = campaigns.count { $0.notification.state == .sending }

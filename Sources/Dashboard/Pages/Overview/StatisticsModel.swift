@@ -4,9 +4,10 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// The template variables for today's numbers and for the charts of the last 24 hours.
+/// Creates the template variables for today's numbers and for the charts of the last 24 hours.
 enum StatisticsModel {
-    /// The numbers of recipients with a final state, by the names of their localized labels.
+    /// The names of the localized labels for the numbers of recipients with a final state, with the closures that
+    /// return the numbers.
     private static let numbers: [(name: String, value: @Sendable (StatisticPoint) -> Int)] = [
         ("accepted", { $0.accepted }), ("rejected", { $0.rejected }), ("failed", { $0.failed }),
         ("skipped", { $0.skipped }), ("unknown", { $0.unknown }),
@@ -21,8 +22,8 @@ enum StatisticsModel {
         }
     }
 
-    /// Returns the variable `charts`: outcomes, response times and openings in each of the last 24 hours, of one app
-    /// or, for `nil`, of all.
+    /// Returns the variable `charts`: outcomes, response times and openings in each of the last 24 hours, of one app,
+    /// or of all apps for `nil`.
     static func charts(_ request: PageRequest, app: String?) async throws -> [PageModel] {
         let hours = 24
         let start = request.interface.time.now.seconds / 3600 - Int64(hours - 1)
@@ -64,7 +65,7 @@ enum StatisticsModel {
             .model(id: name, format: request.format)
     }
 
-    /// Returns the upper bound of the bucket that contains a quantile; `nil` if there are no pushes. For the last
+    /// Returns the upper bound of the bucket that contains a quantile, or `nil` if all buckets are empty. For the last
     /// bucket, which has no upper bound, returns that of the bucket before it.
     static func quantile(_ part: Double, _ buckets: [Double], _ bounds: [Double]) -> Double? {
         let all = buckets.reduce(0, +)

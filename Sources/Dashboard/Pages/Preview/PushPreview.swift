@@ -11,8 +11,8 @@ struct PushPreview {
 
     /// Creates the preview from a response of the API.
     /// - Parameters:
-    ///   - hasAudience: Whether the form already names an audience. Otherwise, the recipients are omitted.
-    ///   - countsRecipients: Whether the number of recipients is shown, which the preview of a template does not have.
+    ///   - hasAudience: Pass `true` if the form already names an audience. Otherwise, the recipients are omitted.
+    ///   - countsRecipients: Pass `true` to show the number of recipients, which the preview of a template lacks.
     init(_ response: PreviewResponse, texts: LocalizedTexts, hasAudience: Bool = true, countsRecipients: Bool = true) {
         let members = PageValue.members(response)
         var model = members.filter { ["size", "limit", "locale", "problem", "encryptedPayload"].contains($0.key) }
@@ -40,8 +40,8 @@ struct PushPreview {
         self.model = ["error": ["message": error.message, "field": error.path ?? ""] as PageModel]
     }
 
-    /// Returns the template variables. `runs` are the times of a schedule's next runs; empty for a notification sent
-    /// once.
+    /// Returns the template variables. `runs` are the times of a schedule's next runs, which are empty for a
+    /// notification that is sent once.
     func values(runs: [String] = []) -> PageModel {
         var model = self.model
         model["runs"] = runs.map { PageText($0) }

@@ -4,7 +4,7 @@ import ProviderModel
 import PushHTTP
 import WebPages
 
-/// The page with the catalogue of an app's published issues, as the app's readers see it.
+/// The page with the catalogue of an app's published issues, as the app's readers receive it.
 struct CataloguePages: PageArea {
     private static let count = 50
 

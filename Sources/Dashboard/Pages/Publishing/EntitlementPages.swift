@@ -9,10 +9,10 @@ import WebPages
 /// The page for the publisher's server, which decides who is entitled to retail issues. It has forms that change, test
 /// and remove the server.
 struct EntitlementPages: PageArea {
-    /// The result of a posted form, which the page shows besides the settings.
+    /// The result of a posted form, which the page shows in addition to the settings.
     private struct Extra {
         var test: PublisherExchange?
-        /// The name of the form that was rejected: `set` or `test`; `nil` for none.
+        /// The name of the form that was rejected, which is `set` or `test`, or `nil` for none.
         var form: String?
         var error: RequestError?
     }
@@ -28,7 +28,7 @@ struct EntitlementPages: PageArea {
 
     private static func path(_ request: PageRequest) -> String { "\(request.publishingPath)/entitlement" }
 
-    /// Returns the publisher's server of the app; `nil` if none is configured.
+    /// Returns the publisher's server of the app, or `nil` if none is configured.
     private func server(_ request: PageRequest) async throws -> EntitlementServerResponse? {
         do {
             return try await request.get("\(request.api)/entitlement", as: EntitlementServerResponse.self)
@@ -80,7 +80,6 @@ struct EntitlementPages: PageArea {
         ]
     }
 
-    /// Returns the template variables for the exchange with the publisher's server, which contains no secrets.
     private func exchange(_ test: PublisherExchange, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(test)
         let isAnswered = test.isAnswered
@@ -124,7 +123,7 @@ struct EntitlementPages: PageArea {
 
     // MARK: Changes
 
-    /// Configures the server. If the provider has generated the secret, this page shows it, but no later page does.
+    /// Configures the server. If the provider has generated the secret, the response shows it, but no later page does.
     private func set(_ request: PageRequest) async throws -> Response {
         try request.require(.operate)
         do {

@@ -62,8 +62,8 @@ struct IssuePages: PageArea {
         return request.page("issue", title: issue.title, model, error: above, status: extra.error?.kind.status ?? .ok)
     }
 
-    /// Adds the variables for the notification and its progress, for the button that sends a notification, or for the
-    /// reason why *Notify* would be refused.
+    /// Adds the template variables for the notification and its progress, for the button *Notify*, which sends the
+    /// notification, or for the reason why *Notify* would be refused.
     private static func addNotify(
         to model: inout PageModel,
         _ issue: IssueRecord,
@@ -142,7 +142,7 @@ struct IssuePages: PageArea {
 
     /// Performs a change, and redirects to the page of the issue. An error is shown in the section of the page with the
     /// form that caused it.
-    /// - Parameter change: Performs the change, and returns the response of the API.
+    /// - Parameter change: A closure that performs the change, and returns the response of the API.
     private func change(
         _ request: PageRequest,
         _ part: Extra.Part,
@@ -177,7 +177,7 @@ struct IssueForm {
     }
 
     /// Creates the form from the posted fields.
-    /// - Parameter stored: The issue that the form changes; `nil` for a new one.
+    /// - Parameter stored: The issue that the form changes, or `nil` for a new one.
     init(typed request: PageRequest, stored: IssueRecord? = nil) {
         let names = ["productId", "title", "number", "date", "access"]
         self.values = Dictionary(uniqueKeysWithValues: names.map { ($0, request.typed($0) ?? "") })

@@ -5,9 +5,8 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// The form that uploads a file for an issue of a publication, or chooses a file that the app already has.
-///
-/// The file is passed to the API while it arrives, and is never completely in memory.
+/// The form that uploads a file for an issue of a publication, or chooses a file that the app already has. The file is
+/// passed to the API while it arrives, so that it is never completely in memory.
 struct IssueUploadPages: PageArea {
     /// The maximum number of files that the form offers to choose from.
     private static let choices = 100
@@ -34,8 +33,8 @@ struct IssueUploadPages: PageArea {
         }
     }
 
-    /// Returns the last component of the path in the API: that of the cover, or that of the rendition for a screen
-    /// size.
+    /// Returns the last component of the path in the API, which is that of the cover, or that of the rendition (file)
+    /// for a screen size.
     /// - Throws: ``RequestError`` for a rendition without a screen size.
     private static func place(_ request: PageRequest) throws -> String {
         if request.form["place"] == "cover" { return "cover" }
@@ -45,7 +44,8 @@ struct IssueUploadPages: PageArea {
         return "renditions/\(URLText.encoded(size))"
     }
 
-    /// Returns the fields of the form. A file that was uploaded with an invalid form can be chosen in the next attempt.
+    /// Returns the fields of the form. A file that was uploaded with an invalid form can be chosen at the next attempt.
+    /// - Parameter isTyped: Pass `true` to fill in the values of the posted form.
     static func fields(_ request: PageRequest, isTyped: Bool) async throws -> [FormField] {
         let texts = request.texts
         func typed(_ name: String) -> String { isTyped ? request.form[name] ?? "" : "" }

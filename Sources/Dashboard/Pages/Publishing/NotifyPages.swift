@@ -21,8 +21,8 @@ struct NotifyPages: PageArea {
         ]
     }
 
-    /// Requests a confirmation, and shows the number of devices and the waves. A refusal is shown on the page of the
-    /// issue.
+    /// Responds with the page that requests a confirmation, and shows the number of devices and the waves. A refusal is
+    /// shown on the page of the issue.
     private func ask(_ request: PageRequest) async throws -> Response {
         try request.require(.send)
         let (response, publication) = try await request.issue()
@@ -64,7 +64,7 @@ struct NotifyPages: PageArea {
         ]
     }
 
-    /// Calls the API operation *Notify*, which creates only one notification, however often it is called.
+    /// Calls the API operation *Notify*, which creates only one notification, even if it is called several times.
     private func notify(_ request: PageRequest) async throws -> Response {
         try request.require(.send)
         _ = try await request.issue()

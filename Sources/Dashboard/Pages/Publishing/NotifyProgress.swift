@@ -7,11 +7,11 @@ import WebPages
 /// The progress of an issue's notification, which is sent in waves, and the downloads for which the waves wait.
 struct NotifyProgress {
     private let response: NotificationResponse
-    /// The numbers of the app's downloads; `nil` while they are not known.
+    /// The numbers of the app's downloads, or `nil` while they are not known.
     private let downloads: DownloadFigures?
     private let summary: NotificationSummary
 
-    /// Reads the notification of an issue; returns `nil` if there is none, or if its retention has expired.
+    /// Reads the notification of an issue. Returns `nil` if there is none or it has been deleted.
     init?(_ issue: IssueRecord, _ request: PageRequest) async throws {
         guard let id = issue.notification else { return nil }
         do {
@@ -23,11 +23,10 @@ struct NotifyProgress {
         self.summary = NotificationSummary(self.response, request)
     }
 
-    /// A Boolean value that indicates whether the notification is complete or cancelled.
     var hasEnded: Bool { [.done, .cancelled].contains(self.notification.state) }
 
-    /// A Boolean value that indicates whether nothing will change any more: the notification has ended and no download
-    /// is open.
+    /// A Boolean value that indicates whether nothing will change any more because the notification has ended and no
+    /// download is open.
     var isFinal: Bool { self.hasEnded && self.downloads?.open ?? 0 == 0 }
 
     var left: Int { self.summary.left }
@@ -36,14 +35,14 @@ struct NotifyProgress {
 
     // MARK: Waves
 
-    /// The limits of downloads above which the next wave waits; `nil` if there are none.
+    /// The limits of downloads above which the next wave waits, or `nil` if there are none.
     private var limits: SteeringLimits? {
         guard case .waves(_, _, let steering)? = self.notification.pace else { return nil }
         return steering
     }
 
-    /// The number of the current wave, starting at 1, and the total number of waves; `nil` for a notification without
-    /// waves.
+    /// The number of the current wave, starting at 1, and the total number of waves, or `nil` for a notification that
+    /// is not sent in waves.
     var wave: (present: Int, all: Int)? {
         guard case .waves(let size, _, _)? = self.notification.pace, size > 0 else { return nil }
         let progress = self.notification.progress
@@ -86,7 +85,7 @@ struct NotifyProgress {
         return model
     }
 
-    /// Returns the reason why the next wave waits, as text with numbers; `nil` if it does not wait.
+    /// Returns the reason why the next wave waits, as text with numbers, or `nil` if it does not wait.
     private func waiting(_ request: PageRequest) -> String? {
         guard let cause = self.response.forecast.cause else { return nil }
         let (format, measured) = (request.format, self.response.steered?.figures)

@@ -5,19 +5,14 @@ import PushSupport
 import PushTypes
 
 extension PageRequest {
-    /// The path of the page with the app's publications, below ``Dashboard/root``.
     var publishingPath: String { "\(self.appPath)/publishing" }
 
-    /// Returns the path of a publication's page, below ``Dashboard/root``.
     func publicationPath(_ id: String) -> String { "\(self.publishingPath)/\(URLText.encoded(id))" }
 
-    /// Returns the path of an issue's page, below ``Dashboard/root``.
     func issuePath(_ id: String) -> String { "\(self.publishingPath)/issues/\(URLText.encoded(id))" }
 
-    /// The API path of the publication that the page shows.
     var publicationAPI: String { "/v1/publications/\(URLText.encoded(self.parameter("publication")))" }
 
-    /// The API path of the issue that the page shows.
     var issueAPI: String { "/v1/issues/\(URLText.encoded(self.parameter("issue")))" }
 
     /// Returns the publication at an API path.
@@ -35,7 +30,7 @@ extension PageRequest {
         return (response, try await self.publication(at: "/v1/publications/\(response.issue.publication)"))
     }
 
-    /// Returns the trimmed value of a field; `nil` if it is empty.
+    /// Returns the trimmed value of a field, or `nil` if it is empty.
     func typed(_ name: String) -> String? {
         let text = (self.form[name] ?? "").trimmingSpaces
         return text.isEmpty ? nil : text

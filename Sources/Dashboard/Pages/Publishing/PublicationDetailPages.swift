@@ -23,7 +23,7 @@ struct PublicationDetailPages: PageArea {
 
     // MARK: The page
 
-    /// Returns the page. `failed` is the form that the API has rejected, or `nil` if none was.
+    /// Returns the page of a publication. `failed` is the form that the API has rejected, or `nil` if there is none.
     private func page(_ request: PageRequest, failed: Form? = nil, error: RequestError? = nil) async throws -> Response
     {
         let publication = try await request.publication(at: request.publicationAPI)

@@ -94,11 +94,10 @@ struct PublicationForm {
 }
 
 extension FormField {
-    /// Returns a field for the forms of publishing. Its label and its hint are the localized texts of its
-    /// name.
+    /// Returns a field for the forms of publishing. Its label and its hint are the localized texts of its name.
     /// - Parameters:
     ///   - list: The members of the request.
-    ///   - path: The path of the member in the list; `nil` if it equals the name of the field.
+    ///   - path: The path of the member in the list, or `nil` if it equals the name of the field.
     ///   - values: The values of the form, by the names of its fields.
     static func publishing(
         _ name: String,

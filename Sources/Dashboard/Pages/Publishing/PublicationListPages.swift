@@ -7,7 +7,6 @@ import WebPages
 
 /// The page with the publications of an app and their newest issues, and the form that adds a publication.
 struct PublicationListPages: FormArea {
-    /// The maximum number of issues that are shown for each publication.
     private static let newest = 3
 
     var routes: [PageRoute] {
@@ -64,14 +63,13 @@ enum PublicationModel {
         return model
     }
 
-    /// Returns the size and the interval of waves as text.
     static func waves(_ waves: NotifyWaves, _ request: PageRequest) -> String {
         let format = request.format
         let interval = format.duration(seconds: Double(waves.interval))
         return request.texts["publishing.waves", ["size": format.number(Double(waves.size)), "interval": interval]]
     }
 
-    /// Returns the limits of downloads as text; `nil` if there are none.
+    /// Returns the limits of downloads as text, or `nil` if there are none.
     static func limits(_ waves: NotifyWaves, _ request: PageRequest) -> String? {
         let (texts, format) = (request.texts, request.format)
         let downloads = waves.maximumDownloads.map {

@@ -1,24 +1,21 @@
 import WebPages
 
-/// The times of a schedule as fields of a form: a common frequency, or a cron expression for any other times.
+/// The times of a schedule as fields of a form, which are a common frequency, or a cron expression for any other times.
 struct CronPlan: Equatable {
-    /// The days on which the schedule runs; `cron` stands for times that only a cron expression can describe.
+    /// The days on which the schedule runs, where `cron` stands for times that only a cron expression can describe.
     enum Frequency: String, CaseIterable {
         case daily, workdays, weekly, monthly, cron
     }
 
     var frequency = Frequency.cron
-    /// The time of day, such as `09:00`.
     var time = "09:00"
-    /// The day of the week, such as `mon`.
     var weekday = "mon"
-    /// The number of the day in the month, such as `1`.
     var monthday = "1"
-    /// The cron expression, which is used only with ``Frequency/cron``.
+    /// The cron expression, which is used only if the frequency is ``Frequency/cron``.
     var cron = ""
 
-    /// Creates the plan for a cron expression. An expression for a common frequency is recognized; any other becomes
-    /// ``Frequency/cron``.
+    /// Creates the plan for a cron expression. An expression for a common frequency is recognized, and any other
+    /// results in ``Frequency/cron``.
     init(cron: String) {
         self.cron = cron
         let parts = cron.split(separator: " ").map { $0.lowercased() }

@@ -6,7 +6,8 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// A hash of a schedule's settings, by which a form detects that another person has changed the schedule.
+/// A hash of a schedule's settings, by which the page detects that another person has changed the schedule while a form
+/// was open.
 enum ScheduleFingerprint {
     /// Checks that the schedule has not changed since the posted form was shown. A form without a fingerprint passes.
     /// - Throws: ``RequestError`` if the schedule has changed.
@@ -15,8 +16,8 @@ enum ScheduleFingerprint {
         throw PageError.changedMeanwhile.error(request.texts["schedules.changedMeanwhile"], kind: .conflict)
     }
 
-    /// Returns the fingerprint of the schedule from which the form was filled, which is `stored` or, for `nil`, that of
-    /// the posted form. After the error that another person has changed the schedule, it is that of the changed
+    /// Returns the fingerprint of the schedule from which the form was filled, which is `stored`, or the one in the
+    /// posted form for `nil`. After the error that another person has changed the schedule, it is that of the changed
     /// schedule, so that the form may replace it.
     static func shown(
         _ stored: ScheduleResponse?,

@@ -63,7 +63,7 @@ struct SchedulePages: PageArea {
         return request.page("schedule", title: schedule.schedule.name, model, error: error)
     }
 
-    /// Returns the event stream with the number of recipients, for which the page itself does not wait.
+    /// Returns the event stream that adds the number of recipients to the page, because the page does not wait for it.
     private func live(_ request: PageRequest) async throws -> Response {
         let schedule = try await request.schedule()
         return request.live { request in
@@ -72,7 +72,6 @@ struct SchedulePages: PageArea {
         }
     }
 
-    /// Returns the template variables for the preview of the next run, or for the error that prevents it.
     private func preview(_ schedule: ScheduleResponse, _ request: PageRequest, countsRecipients: Bool) async throws
         -> PageModel
     {
@@ -183,18 +182,15 @@ struct SchedulePages: PageArea {
 
 /// The calendar of a month in a time zone, in weeks that start on Monday.
 struct MonthGrid {
-    /// The month, such as `2026-11`.
     let month: String
     let previous: String
     let next: String
     /// The days of each week, such as `2026-11-30`. Days of the adjacent months complete the first and the last week.
     let weeks: [[String]]
-    /// The time range from the beginning of the first day to the end of the last one.
     let range: Range<Date>
     private let zone: TimeZone
 
-    /// Creates the calendar of a month, such as `2026-11`. For `nil` and for invalid strings, the month of `now` is
-    /// used.
+    /// Creates the calendar of a month, such as `2026-11`. For `nil` and invalid strings, the month of `now` is used.
     init(_ month: String?, now: Date, zone: TimeZone) {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone
@@ -224,7 +220,6 @@ struct MonthGrid {
         self.range = monday..<max(monday, day)
     }
 
-    /// Returns the day and the time of day, such as `09:30`, in the calendar's time zone.
     func local(_ date: Date) -> (day: String, time: String) {
         let text = date.formatted(Date.ISO8601FormatStyle(timeZone: self.zone))
         return (String(text.prefix(10)), String(text.dropFirst(11).prefix(5)))

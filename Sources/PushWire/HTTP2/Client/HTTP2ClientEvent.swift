@@ -1,6 +1,5 @@
-/// A consequence of an input to ``HTTP2ClientStateMachine``.
-///
-/// A ticket is the number by which the caller identifies a request. Each request finishes with exactly one event.
+/// A consequence of an input to ``HTTP2ClientStateMachine``. A ticket is the number by which the caller identifies a
+/// request. Exactly one event finishes each request.
 package enum HTTP2ClientEvent: Sendable {
     /// Requests may start, because the server's settings have arrived.
     case ready
@@ -9,15 +8,16 @@ package enum HTTP2ClientEvent: Sendable {
     case notProcessed(ticket: Int, HTTP2RequestFailure)
     /// A request finished without a response, and may have been processed by the server.
     case lost(ticket: Int, HTTP2RequestFailure)
-    /// The connection takes no new requests. The GOAWAY is `nil` if stream ids ran out, or if the client drains.
+    /// The connection takes no new requests. The GOAWAY frame that caused this is `nil` if the stream ids are used up,
+    /// or if the client itself closes the connection.
     case draining(GoAway?)
-    /// Write the output and close the connection. The failure is `nil` if the connection finished in order.
+    /// The output is to be written and the connection to be closed. The failure is `nil` after a proper end.
     case finished(HTTP2RequestFailure?)
 }
 
 /// A GOAWAY frame (RFC 9113 section 6.8).
 package struct GoAway: Hashable, Sendable {
-    /// The maximum number of bytes of debug data that are kept. The rest is dropped.
+    /// The maximum number of bytes of the frame's debug data that are stored. The rest is dropped.
     static let maximumDebugData = 256
 
     /// The highest id of a stream that the server may have processed.
@@ -31,15 +31,15 @@ package struct GoAway: Hashable, Sendable {
     }
 }
 
-/// The reason for which a request has no response.
+/// The reason why a request has no response.
 package enum HTTP2RequestFailure: Hashable, Sendable {
-    /// The request has no response because a GOAWAY frame announced that the server has not processed it.
+    /// The request has no response because the server has not processed it, as a GOAWAY frame states.
     case goAway(GoAway)
     /// The request has no response because the server reset the stream with this error code.
     case reset(UInt32)
     /// The request has no response because none arrived before the deadline. Other requests of the connection continue.
     case responseTimeout
-    /// The request has no response because the server no longer sent anything, not even an acknowledgement of a PING.
+    /// The request has no response because the server sent nothing more, not even the acknowledgement of a PING.
     case unresponsive
     /// The request has no response because the transport was closed, for the reason in the text.
     case closed(String)
@@ -65,12 +65,13 @@ package struct HTTP2Response: Hashable, Sendable {
 
 /// The header fields of a push service's response (reference 1.8).
 package struct ResponseHead: Hashable, Sendable {
-    /// The status; 0 if `:status` is missing or not a number.
+    /// The HTTP status, or 0 if `:status` is missing or not a number.
     package var status = 0
-    /// The value of `apns-id` or, in responses for broadcasts and channels, of `apns-request-id`; `nil` if absent.
+    /// The value of `apns-id` or, in responses for broadcasts and channels, of `apns-request-id`. It is `nil` if the
+    /// field is absent.
     package var id: String?
-    /// The value of `apns-unique-id` or, for a new channel, of `apns-channel-id`; `nil` if neither is present.
+    /// The value of `apns-unique-id` or, for a new channel, of `apns-channel-id`, or `nil` if neither is present.
     package var uniqueID: String?
-    /// The text of the field `retry-after`; `nil` if it is absent.
+    /// The text of the field `retry-after`, or `nil` if it is absent.
     package var retryAfter: String?
 }

@@ -17,27 +17,27 @@ package struct HTTP2ClientLimits: Sendable {
     package var pingTimeout: TimeAmount = .seconds(10)
     /// The maximum time for which a draining connection waits for responses. Default 30 s.
     package var drainTimeout: TimeAmount = .seconds(30)
-    /// The maximum length of a response body, in bytes. A longer one is cut off. Default 4096; error bodies have under
-    /// 100.
+    /// The maximum length of a response body, in bytes. A longer one is cut off. Default 4096, although error bodies
+    /// have fewer than 100.
     package var maximumResponseBody = 4096
     /// The first stream id. Only tests change it.
     package var firstStreamID: UInt32 = 1
 
-    /// The maximum size of a request's header list, in bytes; longer ones are not sent. Such a header block fits into a
-    /// frame.
+    /// The maximum size of a request's header list, in bytes. A request with a longer one fails. The limit ensures that
+    /// a header block fits into a frame.
     static let maximumRequestHeaders = 15_000
     /// The maximum number of settings in one frame. More end the connection.
     static let maximumSettings = 32
-    /// The number of open streams for which a SETTINGS frame that changes their windows costs one idle frame.
+    /// The number of open streams for which a SETTINGS frame that changes their windows counts as one idle frame
+    /// (``HTTP2FloodLimiter``).
     static let streamsPerIdleFrame = 16
 
     package init() {}
 }
 
-/// The client's side of an HTTP/2 connection to a push service (RFC 9113), without I/O.
-///
-/// Its inputs are bytes, requests and the time. ``takeEvents(_:)`` and ``takeOutput()`` return the consequences. Each
-/// request finishes with exactly one event. No input causes a trap: a violation of the protocol ends the connection.
+/// The client's side of an HTTP/2 connection to a push service (RFC 9113), without I/O. Its inputs are bytes, requests
+/// and the time. ``takeEvents(_:)`` and ``takeOutput()`` return the consequences. Each request finishes with exactly
+/// one event. No input causes a trap: a violation of the protocol ends the connection.
 package struct HTTP2ClientStateMachine: ~Copyable {
     /// The phase of the connection, from the handshake to the end.
     package enum Phase: Hashable, Sendable {
@@ -69,7 +69,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
     private var floodLimiter = HTTP2FloodLimiter()
     var timers: Timers
 
-    /// Writes the client's preface and settings to the output.
+    /// Creates the state machine, and writes the client's preface and settings to its output.
     /// - Parameter authority: The host name, followed by the port if it is not 443.
     package init(authority: String, limits: HTTP2ClientLimits, now: NIODeadline) {
         self.limits = limits
@@ -103,10 +103,11 @@ package struct HTTP2ClientStateMachine: ~Copyable {
 
     // MARK: Inputs
 
-    /// Sets the provider token for all later requests; `nil` if a certificate authenticates the connection.
+    /// Sets the provider token for all later requests, or removes it for `nil` if a certificate is used instead.
     package mutating func setProviderToken(_ token: String?) { self.encoder.setProviderToken(token) }
 
-    /// Starts a request. If no stream is free, the request finishes immediately, as not processed.
+    /// Starts a request. If no stream is free, the request finishes immediately with the event
+    /// ``HTTP2ClientEvent/notProcessed(ticket:_:)``.
     package mutating func send(_ push: Push, ticket: Int, now: NIODeadline) {
         guard self.freeStreams > 0 else {
             return self.add(.notProcessed(ticket: ticket, .closed("no free stream")))
@@ -130,7 +131,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         if self.streams.unusedIDs == 0 { self.beginDraining(nil, now: now) }
     }
 
-    /// Opens a stream for a request that is about to be written.
+    /// Opens a stream for a request that is about to be written, and returns its id.
     mutating func openStream(ticket: Int, now: NIODeadline) -> UInt32 {
         self.streams.open(
             ticket: ticket,
@@ -139,7 +140,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         )
     }
 
-    /// Starts `count` requests. `request` returns the push and the ticket for each index.
+    /// Starts `count` requests. The closure `request` returns the push and the ticket for each index.
     package mutating func send(_ count: Int, now: NIODeadline, _ request: (Int) -> (Push, ticket: Int)) {
         for index in 0..<count {
             let (push, ticket) = request(index)
@@ -147,7 +148,8 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         }
     }
 
-    /// Takes no new requests. The connection finishes with the last outstanding response, or at the deadline.
+    /// Begins to drain the connection: it takes no new requests, and finishes with the last outstanding response, or at
+    /// the deadline.
     package mutating func drain(now: NIODeadline) {
         switch self.phase {
         case .waitingForSettings: self.finish(nil)
@@ -164,20 +166,19 @@ package struct HTTP2ClientStateMachine: ~Copyable {
 
     // MARK: Outputs
 
-    /// Returns the events since the last call, in order. The array `taken` is reused, so that its capacity is not lost.
+    /// Replaces the contents of `taken` with the events since the last call, in order. Its capacity is reused.
     package mutating func takeEvents(_ taken: inout [HTTP2ClientEvent]) {
         taken.removeAll(keepingCapacity: true)
         swap(&taken, &self.events)
     }
 
-    /// Returns the bytes to write, and clears the output.
     package mutating func takeOutput() -> ByteBuffer {
         var output = ByteBuffer()
         swap(&output, &self.output)
         return output
     }
 
-    /// Takes back a written buffer, whose capacity is reused for later output.
+    /// Takes back a buffer that was written, to reuse its capacity for later output.
     package mutating func reuse(_ buffer: ByteBuffer) {
         if self.output.readableBytes == 0 { self.output = buffer }
     }
@@ -218,7 +219,8 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         self.add(.finished(cause))
     }
 
-    /// Finishes a request: with a response if the status is known, and as not processed if it was not sent completely.
+    /// Reports the end of a request: with a response if there is one, or otherwise as lost or, if it was not sent
+    /// completely, as not processed.
     private mutating func end(_ stream: HTTP2ClientStream, _ response: HTTP2Response?, _ cause: HTTP2RequestFailure) {
         if let response {
             self.add(.response(ticket: stream.ticket, response))
@@ -299,7 +301,8 @@ extension HTTP2ClientStateMachine: HTTP2Endpoint {
         }
     }
 
-    /// Finishes the requests that the server has not processed, and drains the connection (RFC 9113 section 6.8).
+    /// Finishes the requests that the server has not processed, according to a GOAWAY frame, and begins to drain the
+    /// connection (RFC 9113 section 6.8).
     private mutating func receiveGoAway(_ goAway: GoAway, now: NIODeadline) {
         for stream in self.streams.table.sorted(where: { $0.id > goAway.lastStreamID }) {
             let response = self.streams.remove(stream.id)?.response
@@ -425,7 +428,7 @@ extension HTTP2ClientStateMachine {
         self.streams.setUnsentBody(rest, at: position)
     }
 
-    /// Continues the bodies that waited for a window, in the order in which their streams were opened.
+    /// Continues to send the bodies that waited for a window, in the order in which their streams were opened.
     private mutating func sendBlocked() {
         guard self.sendWindow.size > 0 else { return }
         for id in self.streams.blockedStreams where self.sendWindow.size > 0 { self.sendRest(of: id) }
@@ -453,7 +456,8 @@ extension HTTP2ClientStateMachine {
 
 /// The deadlines of the handshake, of requests and of the PING.
 extension HTTP2ClientStateMachine {
-    /// The threshold for the time between two ticks above which the process is assumed to have been suspended.
+    /// The time between two ticks above which the process is assumed to have been suspended, so that deadlines are not
+    /// checked.
     static var standstill: TimeAmount { .seconds(5) }
 
     /// Checks the deadlines. The handler calls it a few times per second.

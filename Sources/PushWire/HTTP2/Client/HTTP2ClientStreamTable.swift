@@ -3,14 +3,12 @@ import NIOCore
 /// An open stream of a connection to a push service.
 struct HTTP2ClientStream: StreamTableEntry {
     let id: UInt32
-    /// The number by which the caller identifies the request.
     let ticket: Int
-    /// The time by which the response must be complete.
     let deadline: NIODeadline
     var sendWindow: HTTP2SendWindow
-    /// `true` once the request has been sent completely.
+    /// A Boolean value that indicates whether the request has been sent completely.
     var isSent = true
-    /// `true` if ``HTTP2ClientStreamTable`` stores a part of the request or of the response.
+    /// A Boolean value that indicates whether ``HTTP2ClientStreamTable`` stores a part of the request or response.
     fileprivate var hasPart = false
 
     init(id: UInt32, ticket: Int, deadline: NIODeadline, sendWindow: HTTP2SendWindow) {
@@ -18,9 +16,8 @@ struct HTTP2ClientStream: StreamTableEntry {
     }
 }
 
-/// The open streams of a connection to a push service, and incomplete requests and responses.
-///
-/// Incomplete messages are stored separately, because most requests and responses are sent and received in one piece.
+/// The open streams of a connection to a push service, with their incomplete requests and responses. Incomplete
+/// messages are stored separately, because most requests and responses are sent and received in one piece.
 struct HTTP2ClientStreamTable {
     /// The unsent rest of a request, or the received beginning of a response.
     private struct Part {
@@ -30,7 +27,6 @@ struct HTTP2ClientStreamTable {
 
     private(set) var table = StreamTable<HTTP2ClientStream>()
     private var parts: [UInt32: Part] = [:]
-    /// The streams whose bodies have not been sent completely.
     private var blocked: Set<UInt32> = []
     private var nextID: UInt32
     private let maximumBody: Int
@@ -43,7 +39,6 @@ struct HTTP2ClientStreamTable {
 
     var count: Int { self.table.count }
 
-    /// The number of stream ids that can still be used on the connection (RFC 9113 section 5.1.1).
     var unusedIDs: Int {
         self.nextID > HTTP2Constants.largestStreamID ? 0 : Int((HTTP2Constants.largestStreamID - self.nextID) / 2) + 1
     }
@@ -66,13 +61,12 @@ struct HTTP2ClientStreamTable {
     }
 
     /// Removes a stream.
-    /// - Returns: The stream, and its response if that has begun; `nil` if the stream is not open.
+    /// - Returns: The stream, with its response if one has begun, or `nil` if the stream is not open.
     mutating func remove(_ id: UInt32) -> (stream: HTTP2ClientStream, response: HTTP2Response?)? {
         guard let stream = self.table.remove(id) else { return nil }
         return (stream, stream.hasPart ? self.removePart(of: stream) : nil)
     }
 
-    /// Removes and returns all streams, in the order in which they were opened.
     mutating func removeAll() -> [(stream: HTTP2ClientStream, response: HTTP2Response?)] {
         self.table.removeAll().map { ($0, self.removePart(of: $0)) }
     }
@@ -86,7 +80,7 @@ struct HTTP2ClientStreamTable {
 
     func unsentBody(of id: UInt32) -> ByteBuffer? { self.parts[id]?.unsentBody }
 
-    /// Stores the rest of a request's body, which waits for a window. If it is empty, the request is complete.
+    /// Stores the rest of a request's body, which waits for a window. If the rest is empty, the request is complete.
     mutating func setUnsentBody(_ body: ByteBuffer, at position: Int) {
         let isSent = body.readableBytes == 0
         if isSent, self.table[position].isSent { return }
@@ -99,7 +93,7 @@ struct HTTP2ClientStreamTable {
 
     // MARK: Responses
 
-    /// Returns `true` if the final header block of the response has arrived.
+    /// Returns whether the final header block of the response at a position has arrived.
     func hasResponse(at position: Int) -> Bool {
         self.table[position].hasPart && self.parts[self.table[position].id]?.response != nil
     }
@@ -111,7 +105,8 @@ struct HTTP2ClientStreamTable {
     }
 
     /// Appends bytes to the body of a response, up to the maximum length.
-    /// - Returns: `false` if the body is too long, so that its end is missing; `nil` if no response has begun.
+    /// - Returns: `true` if all bytes were appended, `false` if the body is too long, so that its end is missing, or
+    ///   `nil` if no response has begun.
     mutating func appendBody(_ data: borrowing Span<UInt8>, to id: UInt32) -> Bool? {
         guard let length = self.parts[id]?.response?.body.count else { return nil }
         // Many responses end with an empty DATA frame.
@@ -123,6 +118,6 @@ struct HTTP2ClientStreamTable {
         return data.count <= room
     }
 
-    /// Returns `true` if the stream is open, or was open earlier.
+    /// Returns whether the stream is open, or was open earlier.
     func hasOpened(_ id: UInt32) -> Bool { id & 1 == 1 && id < self.nextID }
 }

@@ -1,11 +1,9 @@
 import NIOCore
 import PushTypes
 
-/// Encodes the header blocks of push requests as Apple requires (reference 1.3): fields that differ in every request
-/// are literals, and all other fields are indexed in the server's dynamic table after their first use.
-///
-/// The fields that all pushes with the same topic, push type and priority share are encoded only once, in a
-/// ``RequestHeaderTemplate``.
+/// Encodes the header blocks of push requests as Apple requires (reference 1.3). Fields that differ in every request
+/// are literals, and all other fields are indexed in the server's dynamic table after their first use. The fields that
+/// all pushes with the same topic, push type and priority share are encoded only once, in a ``RequestHeaderTemplate``.
 struct RequestEncoder {
     /// The maximum number of bytes of the server's dynamic table that are used.
     private static let maximumTableSize = HTTP2Constants.headerTableSize
@@ -15,7 +13,7 @@ struct RequestEncoder {
     private static let devicePath = Array(RequestHeaderTemplate.devicePath.utf8)
 
     let authority: String
-    /// The encoded field `authorization`; empty if a certificate authenticates the connection.
+    /// The encoded field `authorization`, which is empty if a certificate authenticates the connection.
     private(set) var authorization: [UInt8] = []
     private var table = RequestHeaderTable(limit: Self.maximumTableSize)
     private var templates: [RequestHeaderTemplate.Key: RequestHeaderTemplate] = [:]
@@ -24,7 +22,7 @@ struct RequestEncoder {
     /// Creates an encoder for `authority`, the host name, followed by the port if it is not 443.
     init(authority: String) { self.authority = authority }
 
-    /// Sets the provider token for all later requests; `nil` if a certificate authenticates the connection.
+    /// Sets the provider token for all later requests, or removes it for `nil` if a certificate is used instead.
     mutating func setProviderToken(_ token: String?) {
         self.authorization = []
         guard let token else { return }
@@ -32,7 +30,6 @@ struct RequestEncoder {
         self.authorization.appendString("bearer \(token)")
     }
 
-    /// Applies the server's setting `HEADER_TABLE_SIZE`.
     mutating func setTableSize(_ size: Int) { self.table.reset(limit: min(size, Self.maximumTableSize)) }
 
     /// The total size of the fields that every header list contains, in bytes.
@@ -51,7 +48,6 @@ struct RequestEncoder {
     /// The size allowed for the names, the overhead and the short values of all fields, in bytes.
     private static let fixedSize = 520
 
-    /// Appends the header block of `push`.
     mutating func encode(_ push: Push, into buffer: inout ByteBuffer) {
         let notification = push.notification
         guard push.additionalHeaders.isEmpty, let template = self.template(for: notification) else {
@@ -85,7 +81,7 @@ struct RequestEncoder {
 
     // MARK: Templates
 
-    /// Returns the template for a notification; `nil` while one of its fields is not in the dynamic table yet.
+    /// Returns the template for a notification, or `nil` while one of its fields is not in the dynamic table yet.
     private mutating func template(for notification: PushNotification) -> RequestHeaderTemplate? {
         guard !self.table.hasPendingResize else { return nil }
         if let template = self.lastTemplate, template.generation == self.table.generation,
@@ -107,7 +103,8 @@ struct RequestEncoder {
 
     // MARK: Without a template
 
-    /// Encodes each field separately. Fields that later requests repeat are inserted into the dynamic table.
+    /// Appends the header block of `push`, each of whose fields is encoded separately. Fields that later requests
+    /// repeat are inserted into the dynamic table.
     private mutating func encodeField(by push: Push, into buffer: inout ByteBuffer) {
         let notification = push.notification
         var replaced = Set(push.additionalHeaders.map(\.name))
@@ -139,10 +136,12 @@ struct RequestEncoder {
         buffer.writeBytes(rest)
     }
 
-    /// Returns the dynamic table size updates with which the next header block must begin; empty if there are none.
+    /// Returns the dynamic table size updates with which the next header block must begin, or nothing if there are
+    /// none.
     mutating func beginBlock() -> [UInt8] { self.table.takeResize() }
 
-    /// Encodes a field whose value later requests repeat. It is indexed if it is in the table, and otherwise inserted.
+    /// Returns the encoding of a field whose value later requests repeat. It is indexed if it is in the table, and
+    /// otherwise inserted.
     private mutating func repeated(_ name: String, _ value: String) -> [UInt8] {
         if self.table.position(of: name, value) == nil, self.table.hasRoom(for: name, value) {
             return self.inserted(name, value)
@@ -150,7 +149,8 @@ struct RequestEncoder {
         return RequestHeaderTemplate.field(name, value, in: self.table)
     }
 
-    /// Encodes a field that later requests repeat with other values. It is inserted once, for its name.
+    /// Returns the encoding of a field that later requests repeat with other values. It is inserted into the table
+    /// once, for its name.
     private mutating func named(_ name: String, _ value: String) -> [UInt8] {
         if self.table.position(of: name) == nil, self.table.hasRoom(for: name, value) {
             return self.inserted(name, value)
@@ -174,10 +174,8 @@ struct RequestEncoder {
     }
 }
 
-/// The encoded sections of the header blocks for pushes with the same topic, push type and priority.
-///
-/// Pseudo-headers must precede all other fields (RFC 9113 section 8.3), so the sections are written around `:path` and
-/// the literals.
+/// The encoded sections of the header blocks for pushes with the same topic, push type and priority. Pseudo-headers
+/// must precede all other fields (RFC 9113 section 8.3), so the sections are written around `:path` and the literals.
 private struct RequestHeaderTemplate {
     /// The properties that all pushes of a template share.
     struct Key: Hashable {
@@ -201,25 +199,21 @@ private struct RequestHeaderTemplate {
     static let devicePath = "/3/device/"
     /// The encoded fields `:method POST` and `:scheme https`, which are indexed in the static table.
     static let methodAndScheme: [UInt8] = [0x83, 0x87]
-    /// The first byte of a `:path` literal without indexing, whose name is indexed in the static table.
     static let pathName: UInt8 = 0x04
 
     let key: Key
     /// The generation of the dynamic table to which the encoded indexes refer.
     let generation: Int
-    /// The encoded fields up to and including the name of `:path`.
     let head: [UInt8]
-    /// The encoded name of `apns-id`, which the template writes before the id.
     let idName: [UInt8]
     let pushType: [UInt8]
-    /// The encoded fields for the priority and the topic.
     let tail: [UInt8]
-    /// The encoded name of `apns-expiration`; `nil` if the table does not contain the name but has room for it.
+    /// The encoded name of `apns-expiration`, or `nil` if the name should first be inserted into the table.
     let expirationName: [UInt8]?
-    /// The encoded name of `apns-collapse-id`; `nil` if the table does not contain the name but has room for it.
+    /// The encoded name of `apns-collapse-id`, or `nil` if the name should first be inserted into the table.
     let collapseIDName: [UInt8]?
 
-    /// Returns `nil` if `table` lacks a field that all pushes of the template share, but has room for it.
+    /// Creates the template. Returns `nil` if `table` lacks a field that all its pushes share, but has room for it.
     init?(key: Key, authority: String, table: RequestHeaderTable) {
         var fields = [(Self.authority, authority), ("apns-priority", String(key.priority.rawValue))]
         fields.append(("apns-topic", key.topic.name))
@@ -240,7 +234,7 @@ private struct RequestHeaderTemplate {
         self.collapseIDName = Self.preparedName("apns-collapse-id", in: table)
     }
 
-    /// Encodes a whole field: as an index if `table` contains it, and otherwise as a literal without indexing.
+    /// Returns the encoding of a whole field: an index if `table` contains it, or else a literal without indexing.
     static func field(_ name: String, _ value: String, in table: RequestHeaderTable) -> [UInt8] {
         var bytes: [UInt8] = []
         if let position = table.position(of: name, value) {
@@ -252,7 +246,7 @@ private struct RequestHeaderTemplate {
         return bytes
     }
 
-    /// Encodes the beginning of a literal without indexing, up to the value.
+    /// Returns the encoding of the beginning of a literal without indexing, up to the value.
     static func name(_ name: String, in table: RequestHeaderTable) -> [UInt8] {
         var bytes: [UInt8] = []
         if let position = table.position(of: name) ?? Self.staticPosition(of: name) {
@@ -264,11 +258,11 @@ private struct RequestHeaderTemplate {
         return bytes
     }
 
-    /// Returns the static table index of `:authority`; `nil` for other names, which are not looked up.
+    /// Returns the static table index of `:authority`, or `nil` for any other name, because no other is looked up.
     static func staticPosition(of name: String) -> Int? { name == Self.authority ? 1 : nil }
 
-    /// Encodes the beginning of a literal, up to a value of at most 64 bytes. Returns `nil` if the name should first be
-    /// inserted into the table.
+    /// Returns the encoding of the beginning of a literal, up to a value of at most 64 bytes. Returns `nil` if the name
+    /// should first be inserted into the table.
     private static func preparedName(_ name: String, in table: RequestHeaderTable) -> [UInt8]? {
         let longest = String(repeating: "-", count: PushNotification.maximumCollapseIDLength)
         if table.position(of: name) == nil, table.hasRoom(for: name, longest) { return nil }
@@ -276,12 +270,9 @@ private struct RequestHeaderTemplate {
     }
 }
 
-/// The client's copy of the server's dynamic table (RFC 7541 section 2.3.2).
-///
-/// Entries are inserted until the table is full, and never evicted. The server's table is small, and the entries are
-/// the few fields that every push repeats.
+/// The client's copy of the server's dynamic table (RFC 7541 section 2.3.2). Entries are inserted until the table is
+/// full, and never evicted. The server's table is small, and the entries are the few fields that every push repeats.
 private struct RequestHeaderTable {
-    /// The number of entries of the static table.
     private static let staticCount = 61
 
     /// A number that changes whenever the indexes of entries change, which makes earlier templates invalid.
@@ -291,7 +282,7 @@ private struct RequestHeaderTable {
     private var count = 0
     private var fields: [Field: Int] = [:]
     private var names: [String: Int] = [:]
-    /// `true` if the next header block must begin with the updates of ``takeResize()``.
+    /// A Boolean value that indicates whether the next header block must begin with the updates of ``takeResize()``.
     private(set) var hasPendingResize = false
 
     private struct Field: Hashable {
@@ -312,12 +303,10 @@ private struct RequestHeaderTable {
         self.hasPendingResize = true
     }
 
-    /// Returns the index of the entry with this name and value; `nil` if there is none.
     func position(of name: String, _ value: String) -> Int? {
         self.fields[Field(name: name, value: value)].map(self.position)
     }
 
-    /// Returns the index of the newest entry with this name; `nil` if there is none.
     func position(of name: String) -> Int? { self.names[name].map(self.position) }
 
     func hasRoom(for name: String, _ value: String) -> Bool { self.used + Self.size(name, value) <= self.limit }
@@ -330,8 +319,8 @@ private struct RequestHeaderTable {
         self.generation += 1
     }
 
-    /// Returns the dynamic table size updates with which the next header block must begin (RFC 7541 section 4.2): one
-    /// to zero, which empties the table, and one to the new maximum.
+    /// Returns the dynamic table size updates with which the next header block must begin (RFC 7541 section 4.2). They
+    /// are one to zero, which empties the table, and one to the new maximum.
     mutating func takeResize() -> [UInt8] {
         guard self.hasPendingResize else { return [] }
         self.hasPendingResize = false

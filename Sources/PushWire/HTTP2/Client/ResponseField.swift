@@ -1,8 +1,8 @@
-/// A header field of a response, reduced to what the sender uses (reference 1.8).
+/// A header field of a response, with only the data that the sender uses (reference 1.8).
 struct ResponseField: DecodedHeaderField {
     static let fixed = Self.makeFixed()
 
-    /// The names that the sender distinguishes from one another.
+    /// The names of header fields that the sender distinguishes from one another.
     enum Name: HeaderFieldName {
         case status, id, uniqueID, retryAfter, other
 
@@ -25,9 +25,9 @@ struct ResponseField: DecodedHeaderField {
     let name: Name
     let nameLength: Int
     let valueLength: Int
-    /// The value of `:status`; 0 for another name, and for an invalid status.
+    /// The value of `:status`, or 0 for another name or an invalid status.
     let number: Int
-    /// The value of a name other than `:status`; `nil` if the sender does not use it.
+    /// The value of a name other than `:status`, or `nil` if the sender does not use it.
     let text: String?
 
     init(name: Name, nameLength: Int, value: UnsafeBufferPointer<UInt8>) {
@@ -46,7 +46,7 @@ struct ResponseField: DecodedHeaderField {
         }
     }
 
-    /// Parses a status of three digits from 100 to 599; 0 for any other value.
+    /// Parses a status of three digits from 100 to 599. Returns 0 for any other value.
     private static func status(_ value: UnsafeBufferPointer<UInt8>) -> Int {
         guard value.count == 3 else { return 0 }
         var number = 0

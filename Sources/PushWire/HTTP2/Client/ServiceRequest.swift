@@ -3,7 +3,6 @@ package import PushTypes
 
 /// A request to a push service other than a push, for example one that manages channels (reference 4.1).
 package struct ServiceRequest: Hashable, Sendable {
-    /// The method, such as `GET`.
     package var method: String
     package var path: String
     /// The header fields in addition to those for authentication.
@@ -16,7 +15,8 @@ package struct ServiceRequest: Hashable, Sendable {
 }
 
 extension HTTP2ClientStateMachine {
-    /// Starts a request that is not a push. If no stream is free, it finishes immediately, as not processed.
+    /// Starts a request that is not a push. If no stream is free, it finishes immediately with the event
+    /// ``HTTP2ClientEvent/notProcessed(ticket:_:)``.
     package mutating func send(_ request: ServiceRequest, ticket: Int, now: NIODeadline) {
         guard self.freeStreams > 0 else {
             return self.add(.notProcessed(ticket: ticket, .closed("no free stream")))

@@ -42,7 +42,8 @@ extension ByteBuffer {
         self.writeString(debugData)
     }
 
-    /// Writes the WINDOW_UPDATE frame that enlarges the connection's window from the default to Martlet's size.
+    /// Writes the WINDOW_UPDATE frame that enlarges the connection's window from the default to
+    /// ``HTTP2Constants/connectionReceiveWindow``.
     mutating func writeConnectionWindow() {
         let increment = HTTP2Constants.connectionReceiveWindow - HTTP2Constants.defaultWindow
         self.writeFrame(.windowUpdate, words: UInt32(truncatingIfNeeded: increment))
@@ -65,7 +66,7 @@ extension ByteBuffer {
     }
 
     /// Writes as much of `body` in DATA frames as the windows of the connection and the stream allow. The frame with
-    /// the end of the body also ends the stream.
+    /// the end of the body also ends the stream. The written bytes are removed from `body`.
     /// - Returns: The number of written frames.
     mutating func writeData(
         _ body: inout ByteBuffer,

@@ -1,18 +1,17 @@
-/// The header of every HTTP/2 frame: nine bytes (RFC 9113 section 4.1).
+/// The header of an HTTP/2 frame, which has nine bytes (RFC 9113 section 4.1).
 package struct FrameHeader: Sendable {
     /// The length of a frame header in bytes.
     package static let length = 9
-    /// The payload length that both ends must accept, in bytes (RFC 9113 section 4.2). Martlet announces the same.
+    /// The payload length that both ends must accept, in bytes (RFC 9113 section 4.2). Martlet announces it too.
     package static let defaultMaximumLength = 16_384
 
     /// The length of the payload in bytes, without this header.
     package var length: Int
-    /// The type as received. It may be none of ``FrameType``.
+    /// The type of the frame as received, which may not be one of ``FrameType``.
     package var type: UInt8
     package var flags: FrameFlags
     package var streamID: UInt32
 
-    /// The name of the type in RFC 9113, or a description with the number of a type that the RFC does not define.
     var typeName: String { FrameType(rawValue: self.type)?.name ?? "frame of type \(self.type)" }
 
     package init(length: Int, type: FrameType, flags: FrameFlags = [], streamID: UInt32 = 0) {
@@ -71,7 +70,7 @@ package enum HTTP2Setting: UInt16, Sendable {
 }
 
 extension Span<UInt8> {
-    /// Returns the four bytes at `offset` as a big-endian integer. The caller has checked that they exist.
+    /// Returns the four bytes at `offset` as a big-endian integer. The caller must check that they exist.
     package func integer(at offset: Int) -> UInt32 {
         UInt32(self[offset]) << 24 | UInt32(self[offset + 1]) << 16 | UInt32(self[offset + 2]) << 8
             | UInt32(self[offset + 3])

@@ -13,10 +13,10 @@ protocol HTTP2Endpoint: ~Copyable {
         now: NIODeadline
     ) throws(HTTP2ConnectionError)
 
-    /// Sets the size of the dynamic table for the header blocks that this end encodes.
     mutating func setTableSize(_ size: Int)
 
-    /// Changes the send windows of all open streams (RFC 9113 section 6.9.2).
+    /// Changes the send windows of all open streams by a number of bytes (RFC 9113 section 6.9.2).
+    /// - Throws: ``HTTP2ConnectionError`` if a window becomes too large.
     mutating func changeWindows(by difference: Int) throws(HTTP2ConnectionError)
 }
 
@@ -30,7 +30,8 @@ extension HTTP2Endpoint where Self: ~Copyable {
         return offset
     }
 
-    /// Applies the payload of a SETTINGS frame, and acknowledges it (RFC 9113 section 6.5.3).
+    /// Applies the payload of a SETTINGS frame, and acknowledges the frame (RFC 9113 section 6.5.3).
+    /// - Throws: ``HTTP2ConnectionError`` for an invalid setting.
     mutating func applySettings(_ content: borrowing Span<UInt8>) throws(HTTP2ConnectionError) {
         for offset in stride(from: 0, to: content.count, by: 6) {
             switch try self.peer.apply(content, at: offset) {

@@ -1,13 +1,14 @@
-/// Limits idle frames: frames of a peer that advance no request, such as PING or empty DATA frames.
+/// Limits the idle frames of a peer, which advance no request, such as PING or empty DATA frames.
 struct HTTP2FloodLimiter: Sendable {
     /// The maximum and initial credit of a peer, in idle frames. A peer that exceeds its credit loses the connection.
     static let maximum = 10_000
-    /// The credit, in idle frames, for each completed request, and regularly over time.
+    /// The credit, in idle frames, that a peer receives for each completed request and at regular intervals.
     static let earned = 64
 
     private var remaining = Self.maximum
 
-    /// Charges the peer with `cost` idle frames. Throws if its credit is used up.
+    /// Charges the peer with `cost` idle frames.
+    /// - Throws: ``HTTP2ConnectionError`` if the peer's credit is used up.
     mutating func spend(_ cost: Int = 1) throws(HTTP2ConnectionError) {
         self.remaining -= cost
         guard self.remaining >= 0 else { throw HTTP2ConnectionError(.enhanceYourCalm, "too many idle frames") }

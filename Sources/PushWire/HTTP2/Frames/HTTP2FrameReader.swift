@@ -1,29 +1,26 @@
 import NIOCore
 
-/// Splits a byte stream into frames (RFC 9113 section 4), for both ends.
-///
-/// It buffers the bytes of an incomplete frame, and joins header blocks that arrive in several frames. It performs all
-/// checks of a frame that depend neither on streams nor on which end reads it.
+/// Splits a byte stream into frames (RFC 9113 section 4), for both ends. It buffers the bytes of an incomplete frame,
+/// and joins header blocks that arrive in several frames. It performs all checks of a frame that depend neither on
+/// streams nor on the end that reads it.
 struct HTTP2FrameReader: Sendable {
-    /// The maximum capacity in bytes that an empty buffer retains.
     private static let keptCapacity = 32_768
 
-    /// The bytes of an incomplete frame.
     private var rest = ByteBuffer()
-    /// `true` while the caller uses the buffer of ``rest``, between ``append(_:)`` and ``keep(_:)``.
+    /// A Boolean value that indicates whether the caller is using the buffer of ``rest``, between ``append(_:)`` and
+    /// ``keep(_:)``.
     private var usesRest = false
     private var openBlock: HTTP2HeaderBlock?
     /// The received bytes of ``openBlock`` or, if there is none, of the last complete block.
     private var gathered: [UInt8] = []
     private var hasReadSettings = false
 
-    /// The number of received bytes of the incomplete frame.
     var restLength: Int { self.rest.readableBytes }
     var isInsideHeaderBlock: Bool { self.openBlock != nil }
-    /// The memory that incomplete frames and header blocks take, in bytes.
+    /// The memory that incomplete frames and header blocks occupy, in bytes.
     var heldBytes: Int { self.rest.storageCapacity + self.gathered.count }
 
-    /// Begins a read. Returns the bytes that remained unread before, followed by `bytes`.
+    /// Begins to read received bytes. Returns the bytes that remained unread before, followed by `bytes`.
     mutating func append(_ bytes: ByteBuffer) -> ByteBuffer {
         self.usesRest = self.rest.readableBytes > 0
         guard self.usesRest else { return bytes }
@@ -33,8 +30,7 @@ struct HTTP2FrameReader: Sendable {
         return input
     }
 
-    /// Ends a read. Stores the bytes of `input` that belong to an incomplete frame, in already allocated memory if they
-    /// fit.
+    /// Stores the unread bytes of `input`, which belong to an incomplete frame, after the complete frames were read.
     mutating func keep(_ input: inout ByteBuffer) {
         if self.usesRest {
             swap(&input, &self.rest)
@@ -48,14 +44,13 @@ struct HTTP2FrameReader: Sendable {
         }
     }
 
-    /// Drops incomplete frames and header blocks.
     mutating func discard() {
         self.rest = ByteBuffer()
         self.openBlock = nil
         self.gathered = []
     }
 
-    /// Returns the last complete header block that arrived in several frames.
+    /// Removes and returns the last complete header block that arrived in several frames.
     mutating func takeGatheredBlock() -> [UInt8] {
         var block: [UInt8] = []
         swap(&block, &self.gathered)
@@ -63,6 +58,7 @@ struct HTTP2FrameReader: Sendable {
     }
 
     /// Parses the frame at `offset` and advances `offset` beyond it. Returns `nil` if the frame is incomplete.
+    /// - Throws: ``HTTP2ConnectionError`` for a frame that violates the protocol.
     mutating func next(
         _ bytes: borrowing Span<UInt8>,
         at offset: inout Int
@@ -200,7 +196,8 @@ struct HTTP2FrameReader: Sendable {
         bytes.integer(at: offset) & HTTP2Constants.largestStreamID
     }
 
-    /// Returns the range of the payload without its padding (RFC 9113 section 6.1).
+    /// Returns the range of a frame's payload without its padding (RFC 9113 section 6.1).
+    /// - Throws: ``HTTP2ConnectionError`` if the padding is longer than the frame.
     private static func unpadded(
         _ header: FrameHeader,
         _ bytes: borrowing Span<UInt8>,
@@ -214,9 +211,8 @@ struct HTTP2FrameReader: Sendable {
     }
 }
 
-/// A frame that has passed the checks common to both ends (RFC 9113 sections 4 and 6).
-///
-/// It contains no bytes. Its ranges refer to the bytes from which it was read.
+/// A frame that has passed the checks which both ends of a connection have in common (RFC 9113 sections 4 and 6). It
+/// contains no bytes. Its ranges refer to the bytes from which it was read.
 struct HTTP2Frame {
     /// The type of a frame, with its payload.
     enum Payload {
@@ -226,8 +222,8 @@ struct HTTP2Frame {
         case headers(HTTP2HeaderBlock?)
         /// A CONTINUATION frame of the open header block. The block is `nil` if further frames are missing.
         case continuation(HTTP2HeaderBlock?)
-        /// The parent stream in a PRIORITY frame; `nil` for a frame with the wrong size, which is a stream error (RFC
-        /// 7540 section 6.3).
+        /// The parent stream in a PRIORITY frame, or `nil` for a frame with the wrong size, which is a stream error
+        /// (RFC 7540 section 6.3).
         case priority(dependency: UInt32?)
         case resetStream(code: UInt32)
         /// The range of a SETTINGS frame's payload, whose length is a multiple of six bytes.
@@ -238,7 +234,7 @@ struct HTTP2Frame {
         case pingAcknowledgement(UInt64)
         case goAway(lastStreamID: UInt32, code: UInt32, debugData: Range<Int>)
         case windowUpdate(increment: UInt32)
-        /// A frame of a type that RFC 9113 does not define. It is ignored (RFC 9113 section 4.1).
+        /// A frame of a type that RFC 9113 does not define. The reader's owner ignores it (RFC 9113 section 4.1).
         case unknown
     }
 
@@ -253,10 +249,10 @@ struct HTTP2Frame {
 struct HTTP2HeaderBlock {
     var streamID: UInt32
     var endsStream: Bool
-    /// `true` if the frame's priority names its own stream as the parent, which is a stream error (RFC 7540 section
-    /// 5.3.1).
+    /// A Boolean value that indicates whether the frame's priority names the stream itself as its parent, which is a
+    /// stream error (RFC 7540 section 5.3.1).
     var dependsOnItself: Bool
-    /// The range of the block; `nil` if it arrived in several frames, in which case
+    /// The range of the block, or `nil` if it arrived in several frames, in which case
     /// ``HTTP2FrameReader/takeGatheredBlock()`` returns it.
     var range: Range<Int>?
 }

@@ -3,28 +3,30 @@ struct HTTP2PeerSettings: Sendable {
     /// The role of the peer, which sends the settings.
     enum Peer: Sendable { case client, server }
 
-    /// The consequence of a setting, in addition to the changed value.
+    /// The consequence of a setting for the end that receives it, in addition to the changed value.
     enum Change {
         case none
-        /// The peer's dynamic table has this maximum size in bytes.
+        /// A consequence: the peer's dynamic table has this maximum size in bytes.
         case headerTableSize(Int)
-        /// The send window of each stream changes by this number of bytes.
+        /// A consequence: the send window of each stream changes by this number of bytes.
         case initialWindow(difference: Int)
     }
 
     private let peer: Peer
-    /// The maximum number of concurrent streams; unlimited unless the peer announces a limit.
+    /// The maximum number of concurrent streams, which is unlimited unless the peer announces a limit.
     private(set) var maximumStreams = Int.max
     private(set) var initialWindow = HTTP2SendWindow()
     /// The maximum payload length of a frame, in bytes.
     private(set) var maximumFrameLength = FrameHeader.defaultMaximumLength
-    /// The maximum size of a header list in bytes (RFC 9113 section 6.5.2); unlimited unless the peer announces a
-    /// limit.
+    /// The maximum size of a header list in bytes (RFC 9113 section 6.5.2), which is unlimited unless the peer
+    /// announces a limit.
     private(set) var maximumHeaderListSize = Int.max
 
     init(of peer: Peer) { self.peer = peer }
 
-    /// Applies the setting at `offset` of a SETTINGS frame's payload, whose length the frame reader has checked.
+    /// Applies the setting at `offset` of a SETTINGS frame's payload, whose length the frame reader has checked, and
+    /// returns its consequence.
+    /// - Throws: ``HTTP2ConnectionError`` for an invalid value.
     mutating func apply(_ content: borrowing Span<UInt8>, at offset: Int) throws(HTTP2ConnectionError) -> Change {
         let number = UInt16(content[offset]) << 8 | UInt16(content[offset + 1])
         let value = content.integer(at: offset + 2)

@@ -1,24 +1,21 @@
 /// The state of an open stream that a ``StreamTable`` holds.
 protocol StreamTableEntry {
-    /// The stream id, never 0.
+    /// The id of the stream, which is never 0.
     var id: UInt32 { get }
 }
 
-/// The open streams of a connection, with look-up by id.
-///
-/// The streams are stored contiguously in an array, and a hash table maps ids to their indexes. An occupied bucket is
-/// followed by the next one (linear probing). Consecutive ids must be spread, because long runs would make removal
-/// slow.
+/// The open streams of a connection, with look-up by id. The streams are stored contiguously in an array, and a hash
+/// table maps ids to their indexes. If a bucket is occupied, the next one is used (linear probing). Consecutive ids are
+/// spread over the table, because long runs of occupied buckets would make removal slow.
 struct StreamTable<Stream: StreamTableEntry> {
-    /// The open streams, in no order.
     private(set) var streams: [Stream] = []
-    /// The id in each bucket of the hash table; 0 for a free bucket.
+    /// The id in each bucket of the hash table, or 0 for a free bucket.
     private var ids = [UInt32](repeating: 0, count: 64)
     /// The index in ``streams`` for each bucket of the hash table.
     private var positions = [Int](repeating: 0, count: 64)
 
     var count: Int { self.streams.count }
-    /// The number of allocated buckets or array elements, whichever is greater.
+    /// The number of allocated buckets or of allocated array elements, whichever is greater.
     var capacity: Int { max(self.ids.count, self.streams.capacity) }
 
     subscript(position: Int) -> Stream {
@@ -26,7 +23,7 @@ struct StreamTable<Stream: StreamTableEntry> {
         _modify { yield &self.streams[position] }
     }
 
-    /// Returns the index of the stream, valid until the next removal; `nil` if the stream is not open.
+    /// Returns the index of the stream, valid until the next removal, or `nil` if the stream is not open.
     func position(of id: UInt32) -> Int? {
         guard let place = self.place(of: id) else { return nil }
         return self.positions[place]
@@ -51,14 +48,12 @@ struct StreamTable<Stream: StreamTableEntry> {
         return stream
     }
 
-    /// Removes and returns all open streams, in the order of their ids.
     mutating func removeAll() -> [Stream] {
         let all = self.streams.sorted { $0.id < $1.id }
         self = Self()
         return all
     }
 
-    /// Returns the streams with the given property, in the order of their ids.
     func sorted(where matches: (Stream) -> Bool) -> [Stream] { self.streams.filter(matches).sorted { $0.id < $1.id } }
 
     // MARK: Hash table
@@ -85,7 +80,8 @@ struct StreamTable<Stream: StreamTableEntry> {
         self.positions[place] = position
     }
 
-    /// Frees a bucket, and moves back the entries after it that are not in their preferred bucket.
+    /// Frees a bucket, and moves later entries to it and to the buckets that become free, if that brings them closer to
+    /// their preferred buckets.
     private mutating func unlink(_ start: Int) {
         var gap = start
         var place = (start + 1) & self.mask
@@ -114,11 +110,10 @@ package struct SlotTable<Value> {
     @usableFromInline var free: [Int] = []
     @usableFromInline let keptSlots: Int
 
-    /// Creates a table that retains the memory of at most `keptSlots` slots while it is empty.
+    /// Creates a table. While it is empty, it retains the memory of at most `keptSlots` slots.
     @inlinable
     package init(keptSlots: Int) { self.keptSlots = keptSlots }
 
-    /// The values, in no order.
     @inlinable package var values: some Sequence<Value> { self.slots.lazy.compactMap { $0 } }
 
     @inlinable
@@ -127,7 +122,6 @@ package struct SlotTable<Value> {
         _modify { yield &self.slots[slot] }
     }
 
-    /// Inserts a value into a free slot, and returns the slot.
     @inlinable
     package mutating func insert(_ value: Value) -> Int {
         if let slot = self.free.popLast() {

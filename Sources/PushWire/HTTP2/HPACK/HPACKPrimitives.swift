@@ -20,8 +20,8 @@ enum HPACKPrimitives {
     }
 
     /// Decodes the length of a string literal, and advances `offset` beyond the literal.
-    /// - Returns: The range of the literal's bytes, and whether they are Huffman-coded; `nil` if it is malformed or
-    ///   incomplete.
+    /// - Returns: The range of the literal's bytes, with a Boolean value that indicates whether they are Huffman-coded,
+    ///   or `nil` if the literal is malformed or incomplete.
     static func string(_ block: borrowing Span<UInt8>, at offset: inout Int) -> (range: Range<Int>, isHuffman: Bool)? {
         guard offset < block.count else { return nil }
         let isHuffman = block[offset] & 0x80 != 0

@@ -4,10 +4,9 @@ import Foundation
 /// section 2.2).
 struct HeaderBlockError: Error {}
 
-/// Decodes the header blocks of one connection (RFC 7541), and keeps only the fields that its end uses.
-///
-/// The dynamic table stores each value as a string, which the decoded lists share. The tests and the fuzz targets
-/// compare the decoder with NIOHPACK.
+/// Decodes the header blocks of one connection (RFC 7541), and keeps only the fields that its end uses. The dynamic
+/// table stores each value as a string, which the decoded lists share. The tests and the fuzz targets compare the
+/// decoder with NIOHPACK.
 struct HeaderBlockDecoder<List: HeaderList>: Sendable {
     typealias Field = List.Field
 
@@ -15,10 +14,11 @@ struct HeaderBlockDecoder<List: HeaderList>: Sendable {
     private var scratch: [UInt8] = []
     private var repeated = [RepeatedLiteral](repeating: RepeatedLiteral(), count: Field.Name.repeatedNames)
 
-    /// The memory that the tables take, in bytes.
+    /// The memory that the tables and the stored literals occupy, in bytes.
     var heldBytes: Int { self.repeated.reduce(self.table.size) { $0 + $1.encoded.count * 2 } }
 
     /// Decodes a complete header block.
+    /// - Throws: ``HeaderBlockError`` for a malformed block.
     mutating func decode(_ block: borrowing Span<UInt8>) throws(HeaderBlockError) -> List {
         var list = List()
         var offset = 0
@@ -79,7 +79,8 @@ struct HeaderBlockDecoder<List: HeaderList>: Sendable {
         return field
     }
 
-    /// Calls `body` with the decoded bytes of a string literal.
+    /// Calls `body` with the decoded bytes of a string literal, and returns its result.
+    /// - Throws: ``HeaderBlockError`` for an invalid Huffman code.
     private mutating func withBytes<Result>(
         _ bytes: borrowing Span<UInt8>,
         _ isHuffman: Bool,
@@ -97,7 +98,7 @@ struct HeaderBlockDecoder<List: HeaderList>: Sendable {
         var isHuffman = false
         var field: Field?
 
-        /// Returns the decoded field if the literal has the same bytes as the last one; otherwise `nil`.
+        /// Returns the decoded field if the literal has the same bytes as the last one, or otherwise `nil`.
         func field(of bytes: borrowing Span<UInt8>, _ isHuffman: Bool) -> Field? {
             guard bytes.count == self.encoded.count, isHuffman == self.isHuffman, bytes.count > 0 else { return nil }
             let isSame = self.encoded.withUnsafeBytes { known in

@@ -1,7 +1,6 @@
-/// Writes the fields of a header block into memory that the caller has allocated.
-///
-/// Besides the names and values, the caller reserves 32 bytes per field, which is more than needed. A field that does
-/// not fit is left out. Nothing is written beyond the end.
+/// Writes the fields of a header block into memory that the caller has allocated. Besides the names and values, the
+/// caller reserves 32 bytes per field, which is more than needed. A field that does not fit is left out. Nothing is
+/// written beyond the end.
 struct HeaderBlockWriter {
     private let target: UnsafeMutableRawBufferPointer
     private(set) var count = 0
@@ -16,7 +15,6 @@ struct HeaderBlockWriter {
 
     mutating func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { self.copy($0) } }
 
-    /// Writes a string literal without Huffman coding.
     mutating func write(string: String) {
         var string = string
         string.withUTF8 { bytes in
@@ -25,7 +23,6 @@ struct HeaderBlockWriter {
         }
     }
 
-    /// Writes the length of a string literal without Huffman coding.
     mutating func write(length: Int) {
         if length < 127 {
             self.write(UInt8(truncatingIfNeeded: length))
@@ -36,7 +33,6 @@ struct HeaderBlockWriter {
         }
     }
 
-    /// Writes bytes as lower-case hexadecimal digits.
     mutating func write(hexadecimal bytes: [UInt8]) {
         guard self.count + bytes.count * 2 <= self.target.count else { return }
         for byte in bytes {

@@ -2,7 +2,6 @@ import NIOCore
 
 /// The static table and the dynamic table of a decoder (RFC 7541 section 2.3).
 struct HeaderTable<Field: DecodedHeaderField>: Sendable {
-    /// The entries of the dynamic table, newest first.
     private var entries = CircularBuffer<Field>()
     private let fixed: [Field]
     /// The size of the dynamic table in bytes (RFC 7541 section 4.1).
@@ -11,7 +10,8 @@ struct HeaderTable<Field: DecodedHeaderField>: Sendable {
 
     init() { self.fixed = Field.fixed }
 
-    /// Returns the field at an index: 1 to 61 in the static table, higher in the dynamic table; `nil` if there is none.
+    /// Returns the field at an index, or `nil` if there is none. Indexes from 1 to 61 are those of the static table,
+    /// and higher ones those of the dynamic table.
     func field(at index: Int) -> Field? {
         guard index > 0 else { return nil }
         if index <= self.fixed.count { return self.fixed[index - 1] }
@@ -27,8 +27,8 @@ struct HeaderTable<Field: DecodedHeaderField>: Sendable {
         self.size += field.size
     }
 
-    /// Applies a dynamic table size update (RFC 7541 section 6.3). Returns `false` if the size exceeds the announced
-    /// maximum.
+    /// Applies a dynamic table size update (RFC 7541 section 6.3). Returns `true` if it is valid, and `false` if the
+    /// size exceeds the announced maximum.
     mutating func resize(to limit: Int) -> Bool {
         guard limit <= HTTP2Constants.headerTableSize else { return false }
         self.limit = limit
@@ -43,7 +43,7 @@ struct HeaderTable<Field: DecodedHeaderField>: Sendable {
     }
 }
 
-/// The names and values of the static table (RFC 7541 appendix A), beginning with index 1.
+/// The names and values of the static table (RFC 7541 appendix A), in the order of their indexes, which begin with 1.
 enum StaticHeaderTable {
     static let fields: [(name: String, value: String)] = Self.names.flatMap { name, values in
         values.map { (name, $0) }

@@ -1,6 +1,5 @@
-/// Decodes strings in the Huffman code of HPACK (RFC 7541 section 5.2 and appendix B).
-///
-/// The code is canonical: codes of the same length are ordered by symbol, so the lengths alone define the code.
+/// Decodes strings in the Huffman code of HPACK (RFC 7541 section 5.2 and appendix B). The code is canonical: codes of
+/// the same length are ordered by symbol, so that the lengths alone define the code.
 struct HuffmanCode: Sendable {
     /// The shared instance, whose tables are computed only once.
     static let shared = HuffmanCode()
@@ -8,11 +7,12 @@ struct HuffmanCode: Sendable {
     private static let longest = 30
     private static let endOfString = 256
 
-    /// For each byte: the symbol with whose code it begins, and the length of that code in bits; 0 for longer codes.
+    /// For each value of a byte, the symbol with whose code it begins, and the length of that code in bits, which is 0
+    /// if the code is longer than the byte.
     private let short: [(symbol: UInt8, length: UInt8)]
-    /// The symbols in the order of their codes.
     private let symbols: [UInt16]
-    /// For each length: the first code, the number of codes, and the index in ``symbols`` of the first code's symbol.
+    /// For each length of a code, the first code, the number of codes, and the index in ``symbols`` of the first code's
+    /// symbol.
     private let levels: [(first: UInt32, count: UInt32, position: Int)]
 
     private init() {
@@ -41,7 +41,8 @@ struct HuffmanCode: Sendable {
     }
 
     /// Decodes `bytes` and appends the result to `output`.
-    /// - Returns: `false` for an undefined code, the end-of-string symbol, or padding other than up to seven ones.
+    /// - Returns: `true` if the bytes are valid, and `false` for an undefined code, the end-of-string symbol, or
+    ///   padding other than up to seven ones.
     func decode(_ bytes: borrowing Span<UInt8>, into output: inout [UInt8]) -> Bool {
         var window: UInt64 = 0
         var held = 0
@@ -71,7 +72,9 @@ struct HuffmanCode: Sendable {
         bits == 0 || window >> UInt64(64 - bits) == (1 << UInt64(bits)) - 1
     }
 
-    /// Returns the symbol whose code, of more than eight bits, `window` begins with; `nil` if there is none.
+    /// Returns the symbol with whose code `window` begins, if the code has more than eight bits, or `nil` if there is
+    /// none.
+    /// - Parameter held: The number of valid bits in `window`.
     private func long(_ window: UInt64, held: Int) -> (symbol: UInt8, length: Int)? {
         var length = 9
         while length <= Self.longest, length <= held {

@@ -21,7 +21,8 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
         }
     }
 
-    /// Consumes the preface. Returns `true` once it is complete (RFC 9113 section 3.4).
+    /// Consumes the preface. Returns whether it is complete (RFC 9113 section 3.4).
+    /// - Throws: ``HTTP2ConnectionError`` for other bytes than those of the preface.
     private mutating func receivePreface(_ input: inout ByteBuffer) throws(HTTP2ConnectionError) -> Bool {
         guard self.phase == .waitingForPreface else { return true }
         let start = input.readableBytesView.prefix(Self.preface.count)
@@ -74,7 +75,7 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
 
     // MARK: PRIORITY
 
-    /// Checks the priority of a stream and otherwise ignores it, as Apple does (reference 1.3).
+    /// Checks the priority of a stream, and ignores it if it is valid, as Apple does (reference 1.3).
     private mutating func receivePriority(_ streamID: UInt32, _ dependency: UInt32?) throws(HTTP2ConnectionError) {
         guard streamID != 0 else { throw HTTP2ConnectionError(.protocolError, "PRIORITY on stream 0") }
         try self.floodLimiter.spend()
@@ -82,8 +83,9 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
         if dependency == streamID { try self.rejectPriority(of: streamID, .protocolError) }
     }
 
-    /// Resets only the stream, even a closed one (RFC 7540 sections 5.3.1 and 6.3). For a stream that was never opened,
-    /// the error is a connection error, because RST_STREAM must not be sent for it (RFC 9113 section 6.4).
+    /// Resets a stream because of its invalid priority, even if it is closed (RFC 7540 sections 5.3.1 and 6.3). For a
+    /// stream that was never opened, the error is a connection error, because RST_STREAM must not be sent for it (RFC
+    /// 9113 section 6.4).
     private mutating func rejectPriority(of streamID: UInt32, _ code: HTTP2ErrorCode) throws(HTTP2ConnectionError) {
         try self.checkOpened(streamID, orElse: code)
         if self.streams.position(of: streamID) != nil { return try self.reset(faulty: streamID, code) }
@@ -312,7 +314,7 @@ extension HTTP2ServerStateMachine {
         self.finishIfDrained()
     }
 
-    /// Queues the stream if its body waits only for the connection's window.
+    /// Queues a stream if its body waits only for the window of the connection.
     private mutating func enqueue(at position: Int) {
         let stream = self.streams[position]
         guard case .sending = stream.state, stream.sendWindow.size > 0, !stream.isQueued else { return }
@@ -320,7 +322,7 @@ extension HTTP2ServerStateMachine {
         self.streams[position].isQueued = true
     }
 
-    /// Continues the queued bodies. No other stream is visited.
+    /// Continues to send the queued bodies. The work does not depend on the number of other streams.
     private mutating func sendBodies() {
         while self.sendWindow.size > 0, let streamID = self.unsent.dequeue() {
             guard let position = self.streams.position(of: streamID) else { continue }
@@ -329,7 +331,7 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Allows the client as many WINDOW_UPDATE frames as it may send for the given number of DATA frames.
+    /// Allows the client as many WINDOW_UPDATE frames as it may send for the given number of sent DATA frames.
     private mutating func allowUpdates(forFrames frames: Int) {
         let allowed = self.allowedUpdates + frames * HTTP2ServerLimits.updatesPerData
         self.allowedUpdates = min(HTTP2ServerLimits.maximumUpdates, allowed)
@@ -363,20 +365,17 @@ extension HTTP2ServerStateMachine {
         self.finishIfDrained()
     }
 
-    /// Resets a stream on which the client violated the protocol.
     private mutating func reset(faulty streamID: UInt32, _ code: HTTP2ErrorCode) throws(HTTP2ConnectionError) {
         try self.floodLimiter.spend(HTTP2ServerLimits.lostStreamCost)
         self.reset(streamID, code)
     }
 
-    /// Resets the stream of a malformed request (RFC 9113 section 8.1.1).
     private mutating func rejectMalformed(_ streamID: UInt32, endsStream: Bool) throws(HTTP2ConnectionError) {
         try self.floodLimiter.spend(HTTP2ServerLimits.lostStreamCost)
         self.output.writeReset(streamID, .protocolError)
         if !endsStream { self.endedStreams.insert(streamID) }
     }
 
-    /// Refuses a request that exceeds the stream limit.
     private mutating func refuseExcess(_ streamID: UInt32, endsStream: Bool) throws(HTTP2ConnectionError) {
         switch self.limits.excess {
         case .refuseStream:
@@ -402,7 +401,6 @@ extension HTTP2ServerStateMachine {
         self.endedStreams.insert(streamID)
     }
 
-    /// Frees the memory of a stream that was removed.
     private mutating func forget(_ stream: HTTP2ServerStream) {
         switch stream.state {
         case .receiving(let slot): _ = self.incomplete.remove(slot)
@@ -411,7 +409,6 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Removes the matching streams, and frees their memory.
     mutating func forgetStreams(where matches: (HTTP2ServerStream) -> Bool) {
         for stream in self.streams.sorted(where: matches) {
             _ = self.streams.remove(stream.id)
@@ -419,8 +416,8 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Throws an error if the stream was never opened (RFC 9113 section 5.1).
-    /// - Parameter code: The code of the connection error.
+    /// Checks that a stream was opened (RFC 9113 section 5.1).
+    /// - Parameter code: The code of the connection error that is thrown if it was not.
     private func checkOpened(
         _ streamID: UInt32,
         orElse code: HTTP2ErrorCode = .protocolError
@@ -431,7 +428,8 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Processes a DATA frame for a stream that has ended. The frame is harmless if the server ended the stream first.
+    /// Processes a DATA frame for a stream that has ended. It is an error unless the server ended the stream before the
+    /// client did.
     private mutating func receivedOnClosed(_ streamID: UInt32) throws(HTTP2ConnectionError) {
         if let last = self.shutdown.goAwayStreamID, streamID > last { return try self.floodLimiter.spend() }
         guard !self.endedStreams.contains(streamID) else { return try self.floodLimiter.spend() }

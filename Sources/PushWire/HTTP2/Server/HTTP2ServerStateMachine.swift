@@ -2,26 +2,25 @@ package import NIOCore
 
 /// A consequence of an input to ``HTTP2ServerStateMachine``.
 package enum HTTP2ServerEvent: Sendable {
-    /// A request is complete and needs a response.
+    /// A request is complete and requires a response.
     case request(stream: UInt32, ProviderRequest)
     /// The client no longer expects the response on this stream.
     case cancelled(stream: UInt32)
-    /// Write the output and close the connection. No further events follow.
+    /// The output is to be written and the connection to be closed. No further events follow.
     case finished(HTTP2ConnectionEnd)
 }
 
-/// The reason for which the server closes a connection.
+/// The reason why the server closes a connection.
 package struct HTTP2ConnectionEnd: Hashable, Sendable {
     package var code: HTTP2ErrorCode
     /// The text for the log, which is also sent to the client as debug data.
     package var text: String
 }
 
-/// The server's side of a provider's HTTP/2 connection (RFC 9113), without I/O.
-///
-/// Its inputs are bytes, responses and the time. ``takeEvents(_:)`` and ``takeOutput()`` return the consequences. Each
-/// request gets a response, is cancelled, or is lost with the connection. No input causes a trap: a violation of the
-/// protocol ends the stream or the connection, as RFC 9113 requires.
+/// The server's side of a provider's HTTP/2 connection (RFC 9113), without I/O. Its inputs are bytes, responses and the
+/// time. ``takeEvents(_:)`` and ``takeOutput()`` return the consequences. Each request gets a response, is cancelled,
+/// or is lost with the connection. No input causes a trap: a violation of the protocol ends the stream or the
+/// connection, as RFC 9113 requires.
 package struct HTTP2ServerStateMachine: ~Copyable {
     /// The phase of the connection, from the handshake to the end.
     package enum Phase: Hashable, Sendable {
@@ -33,16 +32,18 @@ package struct HTTP2ServerStateMachine: ~Copyable {
         case finished
     }
 
-    /// The progress of the connection's shutdown.
+    /// The progress of the connection's shutdown, which announces the end before it refuses requests.
     struct Shutdown {
-        /// The last stream id in the latest GOAWAY; `nil` before the first. Requests on higher streams are ignored.
+        /// The last stream id in the latest GOAWAY, or `nil` before the first one. Requests on later streams are
+        /// ignored.
         var goAwayStreamID: UInt32?
-        /// The time after which new requests are refused, unless the client acknowledges the first GOAWAY earlier;
-        /// `nil` if none is pending.
+        /// The time after which new requests are refused, unless the client acknowledges the first GOAWAY earlier, or
+        /// `nil` if no refusal is pending.
         var noticeEnds: NIODeadline?
-        /// `true` once the client sends no more requests. The last response then ends the connection.
+        /// A Boolean value that indicates whether the client will send no more requests. The last response then ends
+        /// the connection.
         var clientIsLeaving = false
-        /// The reason that was sent in a GOAWAY frame; `nil` for none.
+        /// The reason that was sent in a GOAWAY frame, or `nil` for none.
         var reason: HTTP2ConnectionEnd?
     }
 
@@ -50,18 +51,15 @@ package struct HTTP2ServerStateMachine: ~Copyable {
     struct Timers {
         var handshakeDeadline: NIODeadline
         var lastReceived: NIODeadline
-        /// The time at which the last request became complete.
         var lastRequest: NIODeadline
-        /// The time at which the flood limiter was last credited.
         var lastCredit: NIODeadline
-        /// The time since which a frame or header block has been incomplete; `nil` for none.
+        /// The time at which the incomplete frame or header block began, or `nil` if there is none.
         var unfinishedSince: NIODeadline?
         var pingSent: NIODeadline?
-        /// The time since which the client has not been reading; `nil` while it reads.
+        /// The time at which the client stopped reading responses, or `nil` while it reads.
         var stalledSince: NIODeadline?
-        /// The time since which bodies have been waiting for a window without progress; `nil` if none are.
+        /// The time at which bodies were found to wait for a flow-control window without progress, or `nil` for none.
         var windowlessSince: NIODeadline?
-        /// The number of consecutive checks that found late requests.
         var lateChecks = 0
     }
 
@@ -83,14 +81,14 @@ package struct HTTP2ServerStateMachine: ~Copyable {
     var sendWindow = HTTP2SendWindow()
     var receiveWindow = HTTP2ReceiveWindow(capacity: HTTP2Constants.connectionReceiveWindow)
     var floodLimiter = HTTP2FloodLimiter()
-    /// The number of WINDOW_UPDATE frames that the client may send, as a result of the DATA frames sent to it.
+    /// The number of WINDOW_UPDATE frames that the client may send, in return for the DATA frames sent to it.
     var allowedUpdates = 0
-    /// The number of streams that were visited because of changed windows or settings: work that a client can cause
-    /// without a request. Only tests read it.
+    /// The number of streams that were examined because of changed windows or settings, which is work that a client can
+    /// cause without a request. Only tests read it.
     var streamsVisited = 0
     var timers: Timers
 
-    /// Writes the server's settings to the output (reference 8.4).
+    /// Creates the state machine, and writes the server's settings to its output (reference 8.4).
     package init(limits: HTTP2ServerLimits, now: NIODeadline) {
         self.limits = limits
         self.streamLimit = StreamLimit(limits.streams, deadline: now + limits.settingsAcknowledgement)
@@ -115,19 +113,19 @@ package struct HTTP2ServerStateMachine: ~Copyable {
 
     package var hasFinished: Bool { self.phase == .finished }
 
-    /// The memory that the connection takes, in bytes: incomplete requests, frames and header blocks, dynamic tables,
-    /// and unread responses.
+    /// The memory that the connection occupies, in bytes: incomplete requests, frames and header blocks, dynamic
+    /// tables, and unread responses.
     package var heldBytes: Int {
         self.incomplete.heldBytes + self.reader.heldBytes + self.output.readableBytes + self.unsent.byteCount
             + self.decoder.heldBytes + self.streams.capacity * Self.streamOverhead
     }
 
-    /// The memory that an entry takes in the tables of streams and of unsent bodies, in bytes.
+    /// The memory that an entry occupies in the tables of streams and of unsent bodies, in bytes.
     private static let streamOverhead = 64
 
     // MARK: Outputs
 
-    /// Returns the events since the last call, in order. The array `taken` is reused, so that its capacity is not lost.
+    /// Replaces the contents of `taken` with the events since the last call, in order. Its capacity is reused.
     package mutating func takeEvents(_ taken: inout [HTTP2ServerEvent]) {
         taken.removeAll(keepingCapacity: true)
         swap(&taken, &self.events)
@@ -135,14 +133,13 @@ package struct HTTP2ServerStateMachine: ~Copyable {
 
     package var hasOutput: Bool { self.output.readableBytes > 0 }
 
-    /// Returns the bytes to write, and clears the output.
     package mutating func takeOutput() -> ByteBuffer {
         var output = ByteBuffer()
         swap(&output, &self.output)
         return output
     }
 
-    /// Takes back a written buffer, whose capacity is reused for later output.
+    /// Takes back a buffer that was written, to reuse its capacity for later output.
     package mutating func reuse(_ buffer: ByteBuffer) {
         if self.output.readableBytes == 0 { self.output = buffer }
     }
@@ -166,7 +163,7 @@ extension HTTP2ServerStateMachine {
     static let drainPing: UInt64 = 0x6472_6169_0000_0000
     private static let shutdownReason = #"{"reason":"Shutdown"}"#
 
-    /// Shuts down in order: notifies the client, then refuses new requests, then waits for the responses.
+    /// Begins an orderly shutdown, which notifies the client, then refuses new requests, then waits for responses.
     package mutating func drain(now: NIODeadline) {
         switch self.phase {
         case .waitingForPreface, .waitingForSettings: self.finish(.noError, Self.shutdownReason)
@@ -183,7 +180,7 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Refuses new requests, once the client has had time to process the notice.
+    /// Refuses new requests, because the client has had time to process the notice of the shutdown.
     mutating func refuseNewRequests() {
         guard self.shutdown.noticeEnds != nil else { return }
         self.shutdown.noticeEnds = nil
@@ -192,12 +189,12 @@ extension HTTP2ServerStateMachine {
         self.finishIfDrained()
     }
 
-    /// Sends a GOAWAY frame immediately. Requests on streams above `lastStream` are cancelled. The others get their
-    /// responses until the deadline for draining. After an earlier GOAWAY frame, the call has an effect only if it
+    /// Sends a GOAWAY frame immediately. Requests on streams above `lastStream` are cancelled. Responses to the others
+    /// are sent until the deadline of the shutdown. After an earlier GOAWAY frame, the call has an effect only if it
     /// lowers the last stream.
     /// - Parameters:
     ///   - debugData: JSON with a `reason`, or plain text (reference 1.3).
-    ///   - lastStream: The last stream id; by default that of the highest stream that the client has opened.
+    ///   - lastStream: The last stream id, or `nil` for that of the highest stream that the client has opened.
     package mutating func goAway(
         _ code: HTTP2ErrorCode,
         debugData: String,
@@ -235,8 +232,8 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Sends outstanding responses to a client that has closed its side, as far as the windows allow, and then ends the
-    /// connection.
+    /// Handles the end of the client's input. Outstanding responses are still sent as far as the windows allow, and
+    /// then the connection ends.
     package mutating func inputClosed(now: NIODeadline) {
         switch self.phase {
         case .finished: return
@@ -273,8 +270,8 @@ extension HTTP2ServerStateMachine {
     }
 }
 
-/// The deadlines. Only the earliest deadline of all requests is stored, so that a request costs no work. When it is
-/// reached, all requests are checked.
+/// The deadlines of the connection. Only the earliest deadline of all requests is stored, and all requests are checked
+/// when it is reached.
 extension HTTP2ServerStateMachine {
     /// The minimum interval between two credits of the flood limiter.
     private static let creditInterval: TimeAmount = .milliseconds(250)
@@ -337,7 +334,10 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Records the time since which a frame or header block has been incomplete.
+    /// Records the time at which an incomplete frame or header block began.
+    /// - Parameters:
+    ///   - hasRest: Pass `true` if the last bytes belong to an incomplete frame.
+    ///   - hasProgress: Pass `true` if a frame was completed since the last call.
     mutating func noteUnfinished(hasRest: Bool, hasProgress: Bool, now: NIODeadline) {
         if self.reader.isInsideHeaderBlock {
             self.timers.unfinishedSince = self.timers.unfinishedSince ?? now
@@ -348,7 +348,8 @@ extension HTTP2ServerStateMachine {
         }
     }
 
-    /// Records whether the client reads its responses. While it does not, the time ``HTTP2ServerLimits/stall`` runs.
+    /// Records whether the client reads its responses. A client that does not read for ``HTTP2ServerLimits/stall``
+    /// loses the connection.
     package mutating func setWritable(_ isWritable: Bool, now: NIODeadline) {
         self.timers.stalledSince = isWritable ? nil : self.timers.stalledSince ?? now
     }

@@ -4,19 +4,19 @@ import NIOCore
 struct HTTP2ServerStream: StreamTableEntry {
     /// The state of the request and its response.
     enum State {
-        /// The request is incomplete, and is stored in this slot of ``IncompleteRequestTable``.
+        /// A state in which the request is incomplete, and is stored in this slot of ``IncompleteRequestTable``.
         case receiving(Int)
         case awaitingResponse
-        /// The response's body waits for a window, and is stored in ``UnsentBodies``.
+        /// A state in which the response's body waits for a window, and is stored in ``UnsentBodies``.
         case sending
     }
 
     let id: UInt32
     var sendWindow: HTTP2SendWindow
     var state: State
-    /// `true` if the request method is HEAD, whose response has no body (RFC 9110 section 9.3.2).
+    /// A Boolean value that indicates whether the method is HEAD, whose response has no body (RFC 9110 section 9.3.2).
     var omitsBody = false
-    /// `true` while the stream is in the queue of ``UnsentBodies``.
+    /// A Boolean value that indicates whether the stream is in the queue of ``UnsentBodies``.
     var isQueued = false
 }
 
@@ -24,11 +24,10 @@ struct HTTP2ServerStream: StreamTableEntry {
 struct IncompleteRequest {
     var stream: UInt32
     var request: ProviderRequest
-    /// The value of `content-length`; -1 if it is absent.
+    /// The value of `content-length`, or -1 if it is absent.
     var contentLength: Int
-    /// The time by which the request must be complete.
     var deadline: NIODeadline
-    /// The memory that the request takes, in bytes.
+    /// The memory that the request occupies, in bytes.
     private(set) var heldBytes: Int
     private var window = HTTP2ReceiveWindow(capacity: HTTP2Constants.defaultWindow)
 
@@ -40,16 +39,17 @@ struct IncompleteRequest {
         self.heldBytes = head.size + Self.overhead
     }
 
-    /// The memory of an incomplete request without header fields and body, in bytes.
+    /// The memory that an incomplete request occupies in addition to its header fields and its body, in bytes.
     private static let overhead = 384
 
-    /// `true` if the body has the declared length, or no length is declared (RFC 9113 section 8.1.1).
+    /// A Boolean value that indicates whether the body has the declared length, or that no length is declared (RFC 9113
+    /// section 8.1.1).
     var hasWholeBody: Bool { self.contentLength < 0 || self.request.bodyLength == self.contentLength }
 
     /// Appends the payload of a DATA frame to the body.
     /// - Parameter length: The length of the payload, including padding.
-    /// - Returns: The stream error for a frame that violates the protocol, and the number of bytes of memory that the
-    ///   request additionally takes.
+    /// - Returns: The code of the stream error for a frame that violates the protocol, or `nil`, and the number of
+    ///   bytes of memory that the request additionally occupies.
     fileprivate mutating func append(
         _ data: borrowing Span<UInt8>,
         length: Int,
@@ -66,7 +66,7 @@ struct IncompleteRequest {
     }
 
     /// Replenishes the receive window of the stream.
-    /// - Returns: The increment of the WINDOW_UPDATE frame to send; `nil` if none is due.
+    /// - Returns: The increment of the WINDOW_UPDATE frame to send, or `nil` if none is due.
     mutating func replenish() -> UInt32? { self.window.replenish() }
 }
 
@@ -75,9 +75,9 @@ struct IncompleteRequestTable {
     private static let keptSlots = 64
 
     private var slots = SlotTable<IncompleteRequest>(keptSlots: Self.keptSlots)
-    /// The memory that all incomplete requests take, in bytes.
+    /// The memory that all incomplete requests occupy, in bytes.
     private(set) var heldBytes = 0
-    /// The time before which no request can exceed its deadline.
+    /// The time until which no request can exceed its deadline, so that no check is necessary.
     private(set) var nextCheck = NIODeadline.distantFuture
 
     subscript(slot: Int) -> IncompleteRequest? {
@@ -98,7 +98,7 @@ struct IncompleteRequestTable {
     }
 
     /// Appends the payload of a DATA frame to the request in a slot.
-    /// - Returns: The stream error for a frame that violates the protocol; otherwise `nil`.
+    /// - Returns: The code of the stream error for a frame that violates the protocol, or `nil` if the frame is valid.
     mutating func append(
         _ data: borrowing Span<UInt8>,
         to slot: Int,
@@ -129,7 +129,8 @@ struct IncompleteRequestTable {
 
 /// The response bodies that wait for a flow-control window.
 struct UnsentBodies {
-    /// The number of queue entries, beyond twice the number of bodies, above which those of ended streams are removed.
+    /// The number of queue entries, beyond twice the number of bodies, above which the entries of ended streams are
+    /// removed.
     private static let queueSlack = 64
 
     private var bodies: [UInt32: ByteBuffer] = [:]
@@ -153,7 +154,6 @@ struct UnsentBodies {
         if let body = self.bodies.removeValue(forKey: streamID) { self.byteCount -= body.readableBytes }
     }
 
-    /// Queues a stream whose body waits only for the connection's window.
     mutating func enqueue(_ streamID: UInt32) {
         // Streams that end while they wait stay in the queue until the window opens or the queue is cleaned up.
         if self.queue.count > 2 * self.bodies.count + Self.queueSlack {
@@ -165,13 +165,11 @@ struct UnsentBodies {
     mutating func dequeue() -> UInt32? { self.queue.popFirst() }
 }
 
-/// The latest streams that the server ended before the client did. Frames for them may still arrive.
-///
-/// They are stored in a ring buffer, so that adding a stream to a full buffer writes only one element.
+/// The latest streams that the server ended before the client did. Frames for them may still arrive. They are stored in
+/// a ring buffer, so that adding a stream to a full buffer writes only one element.
 struct EndedStreams {
     /// The ids, which form a ring once there are ``HTTP2ServerLimits/maximumEndedStreams``.
     private(set) var ids: [UInt32] = []
-    /// The index of the oldest id in a full ring.
     private var oldest = 0
 
     /// Adds a stream. In a full ring, it replaces the oldest stream.

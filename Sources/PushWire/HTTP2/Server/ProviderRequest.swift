@@ -1,9 +1,10 @@
 package import NIOCore
 package import PushTypes
 
-/// A complete request to the provider API, reduced to what the API uses.
+/// A complete request to the provider API, with only the data that the API uses.
 package struct ProviderRequest: Hashable, Sendable {
-    /// The maximum number of body bytes that are stored: one more than the maximum payload, to detect longer ones.
+    /// The maximum number of body bytes that are stored. It is one more than the maximum payload, so that longer ones
+    /// are detected.
     package static let maximumBody = 5121
 
     /// The header fields in reference 1.5 and 4. Other fields are ignored (reference 1.4).
@@ -17,7 +18,7 @@ package struct ProviderRequest: Hashable, Sendable {
         package var collapseID: String?
         package var channelID: String?
         package var requestID: String?
-        /// `true` if any of these fields occurred twice.
+        /// A Boolean value that indicates whether any of these fields occurred more than once.
         package var hasDuplicate = false
 
         package init() {}
@@ -74,17 +75,17 @@ extension ProviderRequest {
 /// The response to a request to the provider API (reference 1.8 and 4).
 package struct ProviderResponse: Hashable, Sendable {
     package var status: Int
-    /// The value of `apns-id`, in responses for device pushes; otherwise `nil`.
+    /// The value of `apns-id`, which is `nil` except in responses to pushes to devices.
     package var apnsID: String?
-    /// The value of `apns-request-id`, in responses for broadcasts and channels; otherwise `nil`.
+    /// The value of `apns-request-id`, which is `nil` except in responses for broadcasts and channels.
     package var requestID: String?
-    /// The value of `apns-unique-id`, in responses for accepted pushes in sandbox; otherwise `nil`.
+    /// The value of `apns-unique-id`, which is `nil` except in responses to accepted pushes in sandbox.
     package var uniqueID: String?
-    /// The value of `apns-channel-id`, in responses for new channels; otherwise `nil`.
+    /// The value of `apns-channel-id`, which is `nil` except in responses for new channels.
     package var channelID: String?
-    /// The value of `retry-after` in seconds; `nil` unless the gateway is configured to send it (reference 11, row 4).
+    /// The value of `retry-after` in seconds, or `nil` unless the gateway is set to send it (reference 11, row 4).
     package var retryAfter: Int?
-    /// The JSON body, sent in one DATA frame; `nil` for a response without a body (reference 7.10 row 4).
+    /// The JSON body, sent in one DATA frame, or `nil` for a response without a body (reference 7.10 row 4).
     package var body: String?
 
     package init(
@@ -108,7 +109,7 @@ extension ProviderResponse {
     }
 
     /// Returns the response to a rejected device push.
-    /// - Parameter timestamp: For status 410, the time at which the token became invalid; otherwise `nil`.
+    /// - Parameter timestamp: The time at which the token became invalid, or `nil` unless the status is 410.
     package static func rejected(_ reason: Reason, apnsID: String, timestamp: Timestamp? = nil) -> Self {
         Self(status: reason.status, apnsID: apnsID, body: Self.body(reason, timestamp))
     }
@@ -118,7 +119,7 @@ extension ProviderResponse {
         Self(status: reason.status, requestID: requestID, body: Self.body(reason, nil))
     }
 
-    /// Returns the JSON body. It needs no escaping, because reasons contain no special characters.
+    /// Returns the JSON body of a rejection. It requires no escaping, because reasons contain no special characters.
     private static func body(_ reason: Reason, _ timestamp: Timestamp?) -> String {
         let time = timestamp.map { #","timestamp":\#($0.milliseconds)"# } ?? ""
         return #"{"reason":"\#(reason.text)"\#(time)}"#

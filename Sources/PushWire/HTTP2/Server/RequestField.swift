@@ -1,11 +1,11 @@
-/// A header field of a request to the provider API, reduced to what the gateway uses.
+/// A header field of a request to the provider API, with only the data that the gateway uses.
 struct RequestField: DecodedHeaderField {
     static let fixed = Self.makeFixed()
 
     let name: Name
     let nameLength: Int
     let valueLength: Int
-    /// The value; empty if the gateway does not use the values of this name.
+    /// The value of the field, or an empty string if the gateway does not use it.
     let value: String
 
     init(name: Name, nameLength: Int, value: UnsafeBufferPointer<UInt8>) {
@@ -24,15 +24,14 @@ struct RequestField: DecodedHeaderField {
         /// The field `te`, whose only allowed value is "trailers" (RFC 9113 section 8.2.2).
         case te
         case other
-        /// An invalid field, which makes the request malformed: a name that HTTP/2 forbids, an unknown pseudo-header,
-        /// or a name or value with forbidden characters (RFC 9113 sections 8.2.1, 8.2.2 and 8.3).
+        /// An invalid field, which makes the request malformed, because it has a name that HTTP/2 forbids, an unknown
+        /// pseudo-header, or a name or value with forbidden characters (RFC 9113 sections 8.2.1, 8.2.2 and 8.3).
         case malformed
 
         var isPseudo: Bool { self.rawValue <= Self.authority.rawValue }
-        /// The bit for a pseudo-header in ``RequestHead/pseudo``.
         var bit: UInt8 { 1 << self.rawValue }
 
-        /// `true` if the gateway uses the value of this name.
+        /// A Boolean value that indicates whether the gateway uses the value of this name.
         var hasValue: Bool { self != .other && self != .malformed && self != .authority }
 
         static var repeatedNames: Int { 2 }
@@ -78,7 +77,8 @@ extension RequestField.Name {
         }
     }
 
-    /// Returns `true` if a name has only visible ASCII without upper case and colons (RFC 9113 section 8.2.1).
+    /// Returns whether a name consists of visible ASCII characters without upper-case letters and colons (RFC 9113
+    /// section 8.2.1).
     private static func isWellFormed(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard !bytes.isEmpty else { return false }
         for byte in bytes {
@@ -90,7 +90,8 @@ extension RequestField.Name {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// `true` if the bytes contain no NUL, CR or LF, and no whitespace at either end (RFC 9113 section 8.2.1).
+    /// A Boolean value that indicates whether the bytes contain no NUL, CR or LF, and no whitespace at either end (RFC
+    /// 9113 section 8.2.1).
     fileprivate var isFieldValue: Bool {
         // The loop has no branch, so that the compiler can vectorize it.
         var bad: UInt8 = 0
@@ -100,23 +101,22 @@ extension UnsafeBufferPointer<UInt8> {
     }
 }
 
-/// The header list of a request, checked by RFC 9113 sections 8.2 and 8.3 and by the rules of the provider API.
+/// The header list of a request, checked against RFC 9113 sections 8.2 and 8.3 and the rules of the provider API.
 struct RequestHead: HeaderList {
     static let maximumSize = 8000
 
-    /// The request without its body.
     var request = ProviderRequest()
-    /// The value of `content-length`; -1 if it is absent.
+    /// The value of `content-length`, or -1 if it is absent.
     private(set) var contentLength = -1
-    /// `true` if the fields violate RFC 9113 section 8.2 or 8.3.
+    /// A Boolean value that indicates whether the fields violate RFC 9113 section 8.2 or 8.3.
     var isMalformed = false
     var size = 0
     /// A bit set of the pseudo-headers that have occurred.
     private(set) var pseudo: UInt8 = 0
     private var hasRegularField = false
 
-    /// `true` if the list has the pseudo-headers of a request (RFC 9113 section 8.3.1). CONNECT has neither path nor
-    /// scheme.
+    /// A Boolean value that indicates whether the list has the pseudo-headers of a request (RFC 9113 section 8.3.1). A
+    /// request with the method CONNECT has neither path nor scheme.
     var isRequest: Bool {
         let path = RequestField.Name.path.bit | RequestField.Name.scheme.bit
         guard self.pseudo & RequestField.Name.method.bit != 0 else { return false }

@@ -11,7 +11,7 @@ struct ResponseEncoder: Sendable {
     private static let retryAfter: [UInt8] = [0x0f, 53 - 15]
     private static let contentTypeJSON: [UInt8] = [0x0f, 31 - 15, 16] + Array("application/json".utf8)
     private static let status: [UInt8] = [0x08]
-    /// The size allowed for the names, the overhead and the short values of all fields, in bytes.
+    /// The size, in bytes, that is reserved for the names, the overhead and the short values of all fields.
     private static let fixedSize = 256
 
     /// The size that the client assumes for the dynamic table, in bytes.
@@ -26,7 +26,8 @@ struct ResponseEncoder: Sendable {
         self.mustShrink = true
     }
 
-    /// Writes the HEADERS frame of a response. It ends the stream if there is no body, or if the body is omitted.
+    /// Writes the HEADERS frame of a response. The frame ends the stream if there is no body, or if the body is omitted
+    /// because the method is HEAD.
     mutating func write(
         _ response: ProviderResponse,
         streamID: UInt32,
@@ -82,7 +83,7 @@ struct ResponseEncoder: Sendable {
             + (response.uniqueID?.utf8.count ?? 0) + (response.channelID?.utf8.count ?? 0)
     }
 
-    /// Encodes the beginning of a literal without indexing: its type and its name.
+    /// Returns the encoding of the beginning of a literal without indexing, which is its type and its name.
     private static func name(_ name: String) -> [UInt8] {
         var bytes: [UInt8] = [0]
         bytes.appendString(name)

@@ -10,7 +10,6 @@ struct KeyCommand: AsyncParsableCommand {
 
     private static let scopes = APIKeyRequest.change["scopes"].words
 
-    /// The API keys of a provider.
     enum Key: ProviderResource, ListableResource, RemovableResource {
         static let path = "keys"
         static let id = ArgumentHelp("Its id.")

@@ -13,7 +13,6 @@ struct PersonCommand: AsyncParsableCommand {
 
     private static let roles = PersonRequest.change["role"].words
 
-    /// The people who can sign in to a provider's dashboard.
     enum Person: ProviderResource, ListableResource, ShowableResource, RemovableResource {
         static let path = "people"
         static let id = ArgumentHelp("The person's id.")
@@ -101,7 +100,7 @@ struct PersonCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet person invite`: creates another link for choosing a password.
+    /// `martlet person invite`: creates another link with which a person chooses a password.
     enum Invite: ResourceAction {
         typealias Kind = Person
 

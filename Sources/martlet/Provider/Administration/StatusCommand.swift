@@ -21,7 +21,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns a line for each app with paused or failing environments; none unless an API key may read the apps.
+    /// Returns a line for each app with paused or failing environments. There are none if no key may read the apps.
     private func faults(_ client: APIClient) async -> [String] {
         guard client.apiKey != nil, let apps = try? await client.send(.get("apps")) else { return [] }
         return apps["apps"].elements.compactMap { app in
@@ -62,7 +62,7 @@ struct OverviewCommand: RequestCommand {
 }
 
 extension String {
-    /// The string without control characters other than line breaks.
+    /// The string with its control characters other than line breaks replaced, so that it cannot control the terminal.
     fileprivate var printableLines: String {
         self.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }.joined(
             separator: "\n"
@@ -75,7 +75,6 @@ struct StatisticsCommand: RequestCommand {
     static let configuration = command("statistics", "Show what was sent and opened, in minutes, hours or days.")
         .example("statistics --app com.example.MyApp --from 2026-11-01T00:00:00Z --step day")
 
-    /// The members of an interval's entry that contain the numbers.
     static let outcomes = ["accepted", "rejected", "failed", "skipped", "unknown", "opened"]
 
     @OptionGroup var access: ProviderOptions

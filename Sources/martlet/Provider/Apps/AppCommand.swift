@@ -14,7 +14,6 @@ struct AppCommand: AsyncParsableCommand {
             UserSecretCommand.self,
         ])
 
-    /// The apps of a provider.
     enum App: ProviderResource, ListableResource, ShowableResource, ErasableResource {
         static let path = "apps"
         static let id = ArgumentHelp("Its bundle id.", valueName: "bundle-id")
@@ -28,7 +27,6 @@ struct AppCommand: AsyncParsableCommand {
         static let show = command("show", "Show an app, and whether its pushes are sent.")
             .example("app show com.example.MyApp")
 
-        /// The columns for the details of a single app.
         private static let allColumns: TextTable = [
             .init("bundle id", "bundleId"), "name", .init("credentials", "environments"), "rate", "receipts",
             "cap",
@@ -94,7 +92,7 @@ struct AppCommand: AsyncParsableCommand {
         )
         var words: [String]
 
-        /// The environment in the arguments, and the app if it is the first argument.
+        /// The environment, and the app if it is the first argument, or `nil` if the arguments are invalid.
         private var subject: (app: String?, environment: PushEnvironment)? {
             guard (1...2).contains(self.words.count),
                 let environment = self.words.last.flatMap({ PushEnvironment(argument: $0) })
@@ -209,7 +207,7 @@ struct CapValue: ExpressibleByArgument, Hashable, Sendable {
     let count: Int64
     let window: String
 
-    /// Parses COUNT/WINDOW; `nil` for any other argument. The provider checks the values.
+    /// Parses COUNT/WINDOW. Returns `nil` for any other argument. The provider checks the values.
     init?(argument: String) {
         let parts = argument.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let count = Int64(parts[0]), !parts[1].isEmpty else { return nil }
@@ -225,7 +223,6 @@ struct UserSecretCommand: AsyncParsableCommand {
         .example("app user-secret add --app com.example.MyApp")
         .subcommands([List.self, Add.self, RemoveResource<UserSecret>.self])
 
-    /// The user secrets of an app.
     enum UserSecret: AppResource, RemovableResource {
         static let path = "user-secrets"
         static let id = ArgumentHelp("Its id.")
@@ -262,7 +259,7 @@ struct UserSecretCommand: AsyncParsableCommand {
 
 /// Formats the states of an app's environments.
 enum EnvironmentStateText {
-    /// Returns one line for each environment of an app.
+    /// Returns one line for each environment of an app, with its state.
     static func lines(_ app: JSONValue) -> [String] { app["environmentStates"].elements.map(Self.of) }
 
     /// Returns the line for one environment: its state and its fault.
@@ -271,7 +268,7 @@ enum EnvironmentStateText {
         return "\(name): \(Self.state(environment))".printable
     }
 
-    /// Returns the description of the environments to which nothing can be sent; `nil` if there is none.
+    /// Returns the description of the environments to which nothing can be sent, or `nil` if there is none.
     static func faults(_ object: JSONValue) -> String? {
         let faulty = object["environmentStates"].elements.filter { $0["state"].stringValue != "running" }
         return faulty.isEmpty ? nil : faulty.map(Self.fault).joined(separator: "; ")

@@ -15,7 +15,6 @@ struct CredentialCommand: AsyncParsableCommand {
             InspectCredential.self, ConvertCredential.self,
         ])
 
-    /// The credentials of an app, one for each environment.
     enum Credential: AppResource, ListableResource, RemovableResource {
         typealias ID = PushEnvironment
 
@@ -123,7 +122,7 @@ struct CredentialFileOptions: ParsableArguments {
     @Option(help: "Key id, for a .p8 key; default: from the file name AuthKey_<key id>.p8.") var keyID: String?
     @OptionGroup var flags: SettingFlags<CredentialSettings>
 
-    /// Returns the JSON members of the request that contain the credential.
+    /// Returns the JSON members of the request that sets the credential.
     /// - Throws: ``SettingsError`` for files that cannot be used.
     func members(of file: String, _ settings: SettingsReader) throws -> [String: JSONValue?] {
         let passphrase = settings.string(CredentialSettings.passphrase)
@@ -152,7 +151,7 @@ struct CredentialFileOptions: ParsableArguments {
 }
 
 private enum CredentialTestText {
-    /// The columns after a successful test. They omit the reason, because the test uses a token that does not exist.
+    /// The columns after a successful test. They omit the reason, which only says that the test's token does not exist.
     private static let columnsOfSuccess: TextTable = [
         .init("round trip ms", "roundTripMs"), .time("expires", "expiresAtMs"),
     ]

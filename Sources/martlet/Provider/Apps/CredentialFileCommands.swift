@@ -112,7 +112,7 @@ private struct CredentialContentsText {
 
     init(_ contents: CredentialContents, now: Timestamp) { (self.contents, self.now) = (contents, now) }
 
-    /// The reason why the credential cannot be used for pushes; `nil` if it can.
+    /// The reason why the credential cannot be used for pushes, or `nil` if it is usable.
     var fault: String? {
         if self.contents.format == .signingKey { return nil }
         if self.contents.certificates.isEmpty { return "there is no certificate" }

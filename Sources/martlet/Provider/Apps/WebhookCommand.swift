@@ -15,7 +15,6 @@ struct WebhookCommand: AsyncParsableCommand {
 
     private static let events = WebhookRequest.change["events"].words
 
-    /// The webhooks of a provider.
     enum Webhook: ProviderResource, ListableResource, ShowableResource, RemovableResource {
         typealias ListAccess = AppOptions
 
@@ -38,7 +37,7 @@ struct WebhookCommand: AsyncParsableCommand {
         static func removed(_ id: String) -> String { "the webhook is removed" }
     }
 
-    /// `martlet webhook deliveries`: lists the deliveries of event blocks to a webhook.
+    /// `martlet webhook deliveries`: lists the deliveries of blocks of events to a webhook.
     struct Deliveries: PagedListCommand {
         static let configuration = command("deliveries", "List the blocks of events for a webhook, newest first.")
             .detail("'webhook replay' posts them again, starting from a block.")
@@ -92,7 +91,7 @@ struct WebhookCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet webhook replay`: sends events again, from a time or a block on.
+    /// `martlet webhook replay`: sends the events since a time or a block again.
     struct Replay: ResourceCommand {
         static let configuration = command("replay", "Post events again, from a time or from a block of events on.")
             .example("webhook replay 52c4… --since 2026-12-01T08:00:00Z")
@@ -142,7 +141,8 @@ struct WebhookCommand: AsyncParsableCommand {
             .example("webhook enable 52c4…")
     }
 
-    /// `martlet webhook rotate`: signs the webhook's requests with a new secret in addition to the current one.
+    /// `martlet webhook rotate`: signs the webhook's requests with a new secret in addition to the current one, until
+    /// the rotation is finished.
     enum Rotate: Action {
         static let configuration = command("rotate", "Sign with a new secret beside the old one; it is shown only now.")
             .example("webhook rotate 52c4…")

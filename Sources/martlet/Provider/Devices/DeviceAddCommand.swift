@@ -49,10 +49,10 @@ struct DeviceAddCommand: ResourceCommand {
 /// The value of the option for an attribute, in the form `NAME=VALUE`.
 struct AttributeValue: ExpressibleByArgument, Hashable, Sendable {
     let name: String
-    /// The value of the attribute. If it is in quotation marks, it is always a string.
+    /// The value of the attribute. Text in quotation marks is always a string.
     let value: JSONValue
 
-    /// Parses NAME=VALUE; `nil` for any other argument.
+    /// Parses NAME=VALUE. Returns `nil` for any other argument.
     init?(argument: String) {
         guard let equals = argument.firstIndex(of: "="), equals > argument.startIndex else { return nil }
         self.name = String(argument[..<equals])

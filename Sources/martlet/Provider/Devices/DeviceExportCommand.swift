@@ -32,7 +32,9 @@ struct DeviceExportCommand: AsyncParsableCommand {
         if self.output != nil { try file.close() }
     }
 
-    /// Opens the file, which only its owner can read, because it contains device tokens.
+    /// Creates and opens the file, which only its owner can read because it contains device tokens. Without a file,
+    /// returns standard output.
+    /// - Throws: ``SettingsError`` if the file exists or cannot be written.
     private func openOutput() throws -> FileHandle {
         guard let output else { return .standardOutput }
         try OutputFile.write(Data(), to: output, isSecret: true)

@@ -48,14 +48,14 @@ struct DeviceImportCommand: AsyncParsableCommand {
     }
 }
 
-/// Martlet's own file formats for devices.
+/// The file formats for devices that Martlet defines.
 enum DeviceFileFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// The format with one JSON object per line.
     case ndjson
     /// The format with a header line of column names, followed by one line per device.
     case csv
 
-    /// Returns the format for a file name's extension; `nil` for an unknown extension.
+    /// Returns the format for a file name's extension, or `nil` for an unknown extension.
     init?(fileName: String) {
         switch URL(filePath: fileName).pathExtension.lowercased() {
         case "ndjson", "jsonl": self = .ndjson
@@ -64,7 +64,6 @@ enum DeviceFileFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// The media type of the request body.
     var contentType: String { self == .csv ? "text/csv" : "application/x-ndjson" }
 }
 
@@ -76,7 +75,6 @@ struct ImportReportText {
     /// The entries about rejected lines in the response, which may not list all rejected lines.
     private var rejections: [JSONValue] { self.response["refusals"].elements }
 
-    /// `true` if at least one line was rejected.
     var hasRejections: Bool { !self.rejections.isEmpty || (self.response["refused"].integerValue ?? 0) > 0 }
 
     /// The table of rejected lines, followed by all counts.
@@ -93,7 +91,7 @@ struct ImportReportText {
 private struct FileUpload: Sendable {
     private static let chunk = 1 << 16
 
-    /// The size in bytes; `nil` for a pipe.
+    /// The size of the file in bytes, or `nil` for a pipe.
     let size: Int64?
     let status = StatusLine()
     private let file: FileHandle
@@ -121,7 +119,7 @@ private struct FileUpload: Sendable {
     }
 }
 
-/// The file formats that can be imported: Martlet's own, and the exports of other push servers.
+/// The file formats that can be imported: those that Martlet defines, and the exports of other push servers.
 enum DeviceImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     case ndjson, csv
     /// The file format of the importer of AeroGear UnifiedPush Server.
@@ -133,7 +131,7 @@ enum DeviceImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// An export of the device table of a back end that sends through gorush.
     case gorush
 
-    /// Returns Martlet's own format for a file name's extension; `nil` for an unknown extension.
+    /// Returns the format of Martlet for a file name's extension, or `nil` for an unknown extension.
     init?(fileName: String) {
         switch DeviceFileFormat(fileName: fileName) {
         case .ndjson?: self = .ndjson
@@ -142,7 +140,7 @@ enum DeviceImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// The name of the other push server in the request; `nil` for Martlet's own formats.
+    /// The name that the request gives the other push server, or `nil` for the formats of Martlet.
     var list: String? {
         switch self {
         case .ndjson, .csv: nil
@@ -150,7 +148,7 @@ enum DeviceImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// Returns the media type of the request body: that of the file name's extension, or else of the format's exports.
+    /// Returns the media type of the request body, determined by the file name's extension, or else by the format.
     func contentType(ofFile name: String) -> String {
         switch (self, DeviceFileFormat(fileName: name)) {
         case (.ndjson, _): DeviceFileFormat.ndjson.contentType

@@ -7,7 +7,6 @@ import PushTypes
 enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
     typealias ID = DeviceToken
 
-    /// The options of `martlet device list`.
     struct Filter: ListFilter {
         @OptionGroup var shown: LimitOption
         @Option(help: "Only those of this user.") var user: String?
@@ -41,7 +40,6 @@ enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
         .time("last seen", "registeredAtMs"),
     ]
 
-    /// The columns for the details of a single device.
     static let allColumns: TextTable = [
         "token", "id", "kind", "activity", "environment", "state", "user", "locale", .init("time zone", "timeZone"),
         .init("app version", "appVersion"), "installation", "capabilities", "tags", "attributes",
@@ -83,7 +81,6 @@ struct DeviceRemoveCommand: ResourceCommand {
 
 /// A resource with a command `history`: a user or a device token.
 protocol ResourceWithHistory: AppResource, IdentifiedResource {
-    /// The name and the help of the command `history`.
     static var history: CommandConfiguration { get }
 }
 

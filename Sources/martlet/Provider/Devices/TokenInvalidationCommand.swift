@@ -3,7 +3,7 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// `martlet hygiene`: shows how rejected tokens are deactivated, and closes the circuit breaker that withholds this.
+/// `martlet hygiene`: shows how rejected tokens are deactivated, and closes the circuit breaker that stops this.
 struct TokenInvalidationCommand: AsyncParsableCommand {
     static let configuration = command("hygiene")
         .help("The deactivation of tokens by a provider, and the breaker that stops it.")
@@ -35,7 +35,7 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
 
     /// The circuit breakers of an app, one for each environment.
     enum Breaker: AppResource, IdentifiedResource {
-        /// A decision about the tokens whose deactivation an open breaker has withheld.
+        /// A decision about the tokens whose deactivation an open circuit breaker has withheld.
         protocol Decision: ResourceAction where Kind == Breaker {
             /// The verb for the result in the command's message, such as `deactivated`.
             static var result: String { get }

@@ -8,7 +8,6 @@ struct UserCommand: AsyncParsableCommand {
         .example("user history alice --app com.example.MyApp")
         .subcommands([ShowHistory<User>.self, Badge.self, UserPreferencesCommand.self, EraseResource<User>.self])
 
-    /// The users of an app.
     enum User: ResourceWithHistory, ErasableResource {
         static let path = "users"
         static let id = ArgumentHelp("The user's id.", valueName: "user")
@@ -77,7 +76,7 @@ struct PreferenceOptions: ParsableArguments {
     @Option(help: "Hours without notifications, such as 22:00-07:00, in the time zone of each device.")
     var quietHours: QuietHoursValue?
 
-    /// The preferences for the request; `nil` if none of the options was given.
+    /// The preferences for the request, or `nil` if none of the options was given.
     var json: [String: JSONValue?]? {
         guard !self.optOut.isEmpty || self.quietHours != nil else { return nil }
         return ["optOuts": .texts(self.optOut), "quietHours": self.quietHours?.json]
@@ -88,7 +87,7 @@ struct PreferenceOptions: ParsableArguments {
 struct QuietHoursValue: ExpressibleByArgument, Hashable, Sendable {
     let from, to: String
 
-    /// Parses FROM-TO; `nil` for any other argument. The provider checks the times.
+    /// Parses FROM-TO. Returns `nil` for any other argument. The provider checks the times.
     init?(argument: String) {
         let parts = argument.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }

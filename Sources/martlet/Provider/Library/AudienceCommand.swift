@@ -47,7 +47,6 @@ struct AudienceCommand: AsyncParsableCommand {
         }
     }
 
-    /// The named audiences of an app.
     enum Named: LibraryResource {
         static let path = "audiences"
         static let id = ArgumentHelp("The audience's name, or its id.", valueName: "name")

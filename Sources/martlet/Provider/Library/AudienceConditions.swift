@@ -42,7 +42,8 @@ struct AudienceConditions: ParsableArguments {
         return conditions
     }
 
-    /// Returns the audience, which must be specified in exactly one way: `--query`, `--file`, `--all` or conditions.
+    /// Returns the audience as JSON.
+    /// - Throws: A validation error unless exactly one of `--query`, `--file`, `--all` and conditions specifies it.
     func audience() throws -> JSONValue {
         let conditions = self.conditions
         let given = [self.query != nil, self.file != nil, self.all, !conditions.isEmpty]

@@ -3,11 +3,9 @@ import PushSupport
 
 /// A kind of named item of an app that has versions: audiences or templates.
 protocol LibraryResource: AppResource, ListableResource, ShowableResource, RemovableResource where ID == String {
-    /// The column that shows the contents of an item.
+    /// The columns that show the contents of an item.
     static var contents: TextTable { get }
-    /// The name and the help of the command that lists the versions.
     static var versions: CommandConfiguration { get }
-    /// The name and the help of the command that restores a version.
     static var restore: CommandConfiguration { get }
 }
 
@@ -22,7 +20,7 @@ extension LibraryResource {
     }
 }
 
-/// The options for saving an item under a name.
+/// The options with which an item is saved under a name.
 struct SaveOptions: ParsableArguments {
     @Option(help: "What it is for; '' removes the description.") var description: String?
     @Option(help: "The new name.") var rename: String?

@@ -10,7 +10,6 @@ struct TemplateCommand: AsyncParsableCommand {
             RestoreVersion<Template>.self, Preview.self, RemoveResource<Template>.self,
         ])
 
-    /// The templates of an app.
     enum Template: LibraryResource {
         static let path = "templates"
         static let id = ArgumentHelp("The template's name, or its id.", valueName: "name")

@@ -70,7 +70,7 @@ struct NotificationCommand: AsyncParsableCommand {
         func request() -> APIRequest { self.resource.request(.get, "receipts") }
     }
 
-    /// `martlet notification find`: shows the delivery that was sent under an apns-id.
+    /// `martlet notification find`: shows the delivery that was sent with an `apns-id`.
     struct Find: RequestCommand {
         static let configuration = command("find", "Show the delivery that was sent under an apns-id.")
             .example("notification find 3f1c…")
@@ -86,11 +86,9 @@ struct NotificationCommand: AsyncParsableCommand {
     }
 }
 
-/// The notifications of a provider.
 enum ProviderNotification: ProviderResource, ListableResource, ShowableResource {
     typealias ListAccess = OptionalAppOptions
 
-    /// The options of `martlet notification list`.
     struct Filter: ListFilter {
         @OptionGroup var shown: LimitOption
         @Option(help: "\(Schema.choice(of: NotificationRecord.State.self).words).") var state: String?
@@ -158,7 +156,7 @@ extension ProviderNotification.Action {
     }
 }
 
-/// `martlet notification resend`: sends a notification again to the recipients to which it was not delivered.
+/// `martlet notification resend`: sends a notification again to the recipients that did not receive it.
 struct NotificationResendCommand: ResourceCommand {
     static let configuration = command("resend", "Send a notification again, to exactly the recipients that failed.")
         .detail(

@@ -1,10 +1,10 @@
 import PushSupport
 
-/// The numbers of a notification's recipients by outcome.
+/// The numbers of a notification's recipients, by the outcome of the push.
 struct NotificationCounts {
     let accepted, rejected, failed, skipped, unknown, retrying: Int
 
-    /// Reads the counters in a notification's JSON; missing counters are 0.
+    /// Reads the counters in a notification's JSON. Missing counters are 0.
     init(_ notification: JSONValue) {
         func count(_ name: String) -> Int { notification["counters"][name].integerValue.map { Int(clamping: $0) } ?? 0 }
         (self.accepted, self.rejected) = (count("accepted"), count("rejected"))
@@ -12,22 +12,22 @@ struct NotificationCounts {
         (self.unknown, self.retrying) = (count("unknown"), count("retrying"))
     }
 
-    /// The number of recipients in a final state.
     var finished: Int { [self.accepted, self.rejected, self.failed, self.skipped, self.unknown].reduce(0, &+) }
 
-    /// `true` if every push that could be sent was accepted. A skipped recipient does not count as a failure; an
-    /// unknown outcome does not count as a success.
+    /// A Boolean value that indicates whether every push that could be sent was accepted. Skipped recipients are
+    /// disregarded, but an unknown outcome does not count as a success.
     var allAccepted: Bool { self.rejected == 0 && self.failed == 0 && self.unknown == 0 }
 }
 
 extension JSONValue {
-    /// `true` if this notification, in JSON, will not change any more.
+    /// A Boolean value that indicates whether this notification, in JSON, has reached its final state.
     var hasEnded: Bool { ["done", "cancelled"].contains(self["state"].stringValue) }
 
-    /// `true` if this notification, in JSON, is done and every push that could be sent was accepted.
+    /// A Boolean value that indicates whether this notification, in JSON, is done and every push that could be sent was
+    /// accepted.
     var isDoneAndAccepted: Bool { self["state"].stringValue == "done" && NotificationCounts(self).allAccepted }
 
-    /// `true` if this response to a new notification warns that no device matches.
+    /// A Boolean value that indicates whether this response to a new notification warns that no device matches.
     var reachesNobody: Bool { self["warnings"].elements.contains { $0["field"].stringValue == "to" } }
 
     /// The exit status of a command that waits until this notification has finished.

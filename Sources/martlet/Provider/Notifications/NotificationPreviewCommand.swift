@@ -33,12 +33,12 @@ struct NotificationPreviewCommand: RequestCommand {
 struct RequestFileArgument: ParsableArguments {
     @Argument(help: "A file with the request as JSON; '-' is standard input.") var file: String
 
-    /// The JSON members of the request in the file.
+    /// The JSON members of the request in the file. Reading it throws ``SettingsError`` for an invalid file.
     var object: [String: JSONValue] { get throws { try InputFile.object(self.file) } }
 }
 
 enum SkippedText {
-    /// Returns a line for each reason for skipping, with the number of recipients.
+    /// Returns a line for each reason why recipients are skipped, with their number.
     static func lines(_ response: JSONValue) -> [String] {
         response["skipped"].elements.map { group in
             "  \(group["count"].plainText) skipped: \(group["reason"].plainText.printable)"
@@ -47,7 +47,8 @@ enum SkippedText {
 }
 
 enum PreviewText {
-    /// Returns the number of recipients and the payload, and prints warnings to standard error.
+    /// Returns the text of a preview, with the number of recipients and the payload, and prints its warnings to
+    /// standard error.
     static func of(_ response: JSONValue) throws -> String {
         self.warn(response)
         let columns: TextTable = [
@@ -59,7 +60,6 @@ enum PreviewText {
         return ([columns.details(of: response)] + SkippedText.lines(response)).joined(separator: "\n") + payload + seen
     }
 
-    /// Prints the warnings of a response to standard error.
     static func warn(_ response: JSONValue) {
         for warning in response["warnings"].elements {
             let text = "\(warning["field"].stringValue ?? ""): \(warning["message"].stringValue ?? "")"

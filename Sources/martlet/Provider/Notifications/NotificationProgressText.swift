@@ -2,7 +2,7 @@ import PushSupport
 
 /// Formats the progress of a notification as one line.
 enum NotificationProgressText {
-    /// The descriptions of the causes for which a notification waits.
+    /// The descriptions of the causes for which a notification waits, by their names in the API.
     private static let causes = [
         "start": "waiting for its time", "localTime": "waiting for the next time zone",
         "window": "waiting for its hours", "wave": "between two waves",
@@ -12,7 +12,7 @@ enum NotificationProgressText {
         "retry": "the next retry waits", "environment": "its environment is paused, the next probe waits",
     ]
 
-    /// Returns the line: the state, a progress bar, and the counts of all outcomes except success.
+    /// Returns the line for a notification: the state, a progress bar, and the counts of all outcomes except success.
     static func of(_ notification: JSONValue) -> String {
         let state = notification["state"].stringValue ?? "unknown"
         var parts: [String] = []
@@ -54,14 +54,14 @@ enum NotificationProgressText {
 
 /// Formats the numbers of a notification's receipts.
 enum ReceiptText {
-    /// Returns the numbers of installations by event, such as `12 shown, 3 opened`; `nil` if there are none.
+    /// Returns the numbers of installations by event, such as `12 shown, 3 opened`, or `nil` if there are none.
     static func of(_ notification: JSONValue) -> String? {
         let counts = notification["receiptCounts"].elements
         guard !counts.isEmpty else { return nil }
         return counts.map { "\($0["unique"].plainText) \($0["event"].plainText)" }.joined(separator: ", ").printable
     }
 
-    /// Returns a line for each kind of event, with its actions.
+    /// Returns a line with the numbers for each kind of event and for its actions.
     static func lines(_ notification: JSONValue) -> [String] {
         notification["receiptCounts"].elements.map { count in
             var text = "\(count["event"].plainText): \(Self.numbers(count))"

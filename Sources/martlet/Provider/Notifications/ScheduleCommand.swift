@@ -12,7 +12,6 @@ struct ScheduleCommand: AsyncParsableCommand {
             ScheduleCalendarCommand.self,
         ])
 
-    /// The schedules of a provider.
     enum Schedule: ProviderResource, ListableResource, ShowableResource, RemovableResource {
         typealias ListAccess = AppOptions
         typealias Filter = LimitOption
@@ -36,7 +35,8 @@ struct ScheduleCommand: AsyncParsableCommand {
 
         static func removed(_ id: String) -> String { "the schedule is removed" }
 
-        /// Returns the message about a schedule that was added or replaced, and prints warnings to standard error.
+        /// Returns the message about a schedule that was added or replaced, and prints the response's warnings to
+        /// standard error.
         static func changed(_ response: JSONValue) -> String {
             PreviewText.warn(response)
             return self.columns.details(of: response)
@@ -74,7 +74,6 @@ struct ScheduleCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { Schedule.changed(response) }
     }
 
-    /// An action on a schedule.
     protocol Action: ResourceAction where Kind == Schedule {}
 
     /// `martlet schedule pause`: suspends the runs of a schedule.
@@ -160,7 +159,6 @@ struct ScheduleRule: ParsableArguments {
     @Option(help: "No run before this time, as 2026-12-01T00:00:00Z.") var from: String?
     @Option(help: "No run after this time.") var until: String?
 
-    /// The JSON of the request's member `schedule`.
     var json: JSONValue {
         .members([
             "cron": self.cron.json, "timeZone": self.timeZone.json, "missedRuns": self.missedRuns?.json,
@@ -187,7 +185,7 @@ struct RunsOption: ParsableArguments {
 
     var query: [(String, String?)] { [("count", "\(self.count)")] }
 
-    /// Returns the times of the runs, one per line.
+    /// Returns the times of the runs in a response, one per line, or `(none)`.
     func text(of response: JSONValue) -> String {
         let runs = response["runs"].elements.map(\.timeText)
         return runs.isEmpty ? "(none)" : runs.joined(separator: "\n")

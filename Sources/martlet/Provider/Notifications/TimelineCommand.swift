@@ -51,7 +51,7 @@ struct TimelineCommand: RequestCommand {
 }
 
 enum TimelineText {
-    /// The displayed names of those sources that have another name in the API.
+    /// The names to show for the sources of steps that the API names differently.
     private static let sources = ["pushService": "push service"]
 
     static func of(_ response: JSONValue) -> String {
@@ -92,7 +92,7 @@ enum TimelineText {
         return parts.joined(separator: "; ").printable
     }
 
-    /// Formats the time since the previous step, such as `+0.012 s`.
+    /// Returns the time since the previous step, such as `+0.012 s`, or an empty string if it is unknown or negative.
     private static func since(_ milliseconds: Int64?) -> String {
         guard let milliseconds, milliseconds >= 0 else { return "" }
         let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)

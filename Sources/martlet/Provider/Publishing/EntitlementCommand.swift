@@ -11,7 +11,7 @@ struct EntitlementCommand: AsyncParsableCommand {
     .example("entitlement set https://publisher.example.com/entitlements --app com.example.MyApp")
     .subcommands([Show.self, Grounds.self, Change.self, Test.self, Remove.self])
 
-    /// The path component that follows the app's.
+    /// The path component that follows that of the app in all requests.
     fileprivate static let path = "entitlement"
     private static let columns: TextTable = [
         "url", "form", .init("when down", "whenDown"), .time("since", "changedAtMs"),
@@ -74,7 +74,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { EntitlementCommand.columns.details(of: response) }
     }
 
-    /// `martlet entitlement test`: queries the publisher's server about an account.
+    /// `martlet entitlement test`: asks the publisher's server about an account.
     struct Test: AsyncParsableCommand {
         static let configuration = command("test", "Ask the server about an account, and show the exchange.")
             .detail("The status is 0 if the server gave an answer that can be used, 1 if not.")
@@ -112,7 +112,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet entitlement remove`: removes the publisher's server from the configuration.
+    /// `martlet entitlement remove`: removes the publisher's server from the app's configuration.
     struct Remove: RequestCommand {
         static let configuration = command("remove", "Remove the server: purchases alone decide then.")
             .example("entitlement remove --app com.example.MyApp")
@@ -123,7 +123,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { "the publisher's server is removed" }
     }
 
-    /// Returns the first line of a file with a secret. As an option, the secret would be visible in the process list.
+    /// Returns the first line of a file with a secret. As an option, the secret would be in the process list.
     fileprivate static func line(of path: String, for option: String) throws -> String {
         let text = String(decoding: try InputFile.data(path, for: option, maximum: 4096), as: UTF8.self)
         return String(text.prefix { !$0.isNewline })

@@ -14,7 +14,6 @@ struct IssueCommand: AsyncParsableCommand {
 
     private static let access = IssueRequest.change["access"].words
 
-    /// The issues of a provider.
     enum Issue: ProviderResource, ShowableResource, RemovableResource {
         static let path = "issues"
         static let id = ArgumentHelp("The issue's id.")
@@ -167,7 +166,7 @@ struct IssueCommand: AsyncParsableCommand {
             "notification \(response["id"].plainText): \(NotificationProgressText.of(response))"
         }
 
-        /// Prints warnings to standard error. If devices were already notified of the issue, the warning suggests
+        /// Prints the warnings of a response to standard error. If devices were already notified of the issue, suggests
         /// `--again`.
         private static func warn(_ response: JSONValue) {
             guard response["warnings"].elements.contains(where: { $0["field"] == "again" }) else {

@@ -54,6 +54,10 @@ struct IssueUploadCommand: AsyncParsableCommand {
     }
 
     /// Begins an upload for the issue's app, or looks up the upload that the options specify.
+    /// - Parameters:
+    ///   - size: The size of the file, in bytes.
+    ///   - hash: The SHA-256 of the file.
+    ///   - format: The format of an image, or `nil` for any other file.
     /// - Returns: The id of the upload.
     private func begin(_ size: Int64, _ hash: String, _ format: ImageFormat?, _ connection: APIConnection)
         async throws -> String
@@ -81,7 +85,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         return id
     }
 
-    /// Sends the missing bytes. Failed requests are repeated as long as there is progress.
+    /// Sends the missing bytes of an upload. Failed requests are repeated as long as there is progress.
     private func send(_ id: String, _ size: Int64, _ connection: APIConnection) async throws {
         let status = StatusLine()
         defer { status.clear() }
@@ -113,7 +117,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns `true` for an error after which a repeated request may succeed.
+    /// Returns whether a repeated request may succeed after an error.
     private static func mayPass(_ error: any Error) -> Bool {
         if let error = error as? APIErrorResponse { return error.status == 409 || error.status >= 500 }
         return error is NoResponseError
@@ -128,7 +132,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the image format that the contents of the file show; `nil` if it is not an image.
+    /// Returns the image format by the contents of the file, or `nil` if it is not an image.
     private func imageFormat() throws -> ImageFormat? {
         ImageFormat(Array(try InputFile.open(self.file).read(upToCount: ImageFormat.recognizedLength) ?? Data()))
     }
@@ -155,7 +159,7 @@ private struct FilePart: Sendable {
         (self.start, self.size, self.status) = (start, size, status)
     }
 
-    /// The chunks of the bytes, which can be iterated only once.
+    /// The bytes in chunks, which can be iterated only once.
     var chunks: AsyncThrowingStream<ByteBuffer, any Error> {
         AsyncThrowingStream {
             guard let data = try self.file.read(upToCount: Self.chunk), !data.isEmpty else { return nil }

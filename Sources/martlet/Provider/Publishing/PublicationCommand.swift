@@ -11,7 +11,6 @@ struct PublicationCommand: AsyncParsableCommand {
             RemoveResource<Publication>.self, Catalogue.self, Downloads.self,
         ])
 
-    /// The publications of a provider.
     enum Publication: ProviderResource, ListableResource, ShowableResource, RemovableResource {
         typealias ListAccess = AppOptions
 
@@ -44,11 +43,12 @@ struct PublicationCommand: AsyncParsableCommand {
         var maximumBandwidth: Int?
         @Option(help: "Open downloads at which the next wave waits; 0 for no limit.") var maximumDownloads: Int?
 
-        /// `true` if an option limits the concurrent downloads or their bandwidth, beyond which a wave waits.
+        /// A Boolean value that indicates whether an option limits the concurrent downloads or their bandwidth, above
+        /// which a wave waits.
         var hasLimit: Bool { self.maximumBandwidth != nil || self.maximumDownloads != nil }
 
-        /// Returns the member `waves` of a request; `nil` if none of the options was given.
-        /// - Parameter clearsSteering: `true` to remove both limits.
+        /// Returns the member `waves` of a request, or `nil` if none of the options was given.
+        /// - Parameter clearsSteering: Pass `true` to remove the limits of concurrent downloads and of their bandwidth.
         func member(clearsSteering: Bool = false) -> JSONValue? {
             func limit(_ value: Int?) -> JSONValue? { value.map { $0 == 0 ? .null : $0.json } }
             let limits: [String: JSONValue?] = [
