@@ -10,7 +10,7 @@ enum FormerSpelling {
 
     /// An option that has been renamed, or has become the first argument.
     struct OptionChange {
-        /// The words with which the commands that have the option begin.
+        /// The first words of the commands that have the option.
         let command: [String]
         let former: String
         /// The current name with its hyphens, or `nil` if the value is now the first argument of the command.

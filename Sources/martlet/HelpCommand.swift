@@ -72,7 +72,7 @@ struct HelpCommand: ParsableCommand {
         try StandardOutput.result("\(pages.count) manual pages are in \(output)")
     }
 
-    /// Returns the command that is reached by these names from `martlet`.
+    /// Returns the command whose name consists of `martlet` and these words.
     /// - Throws: A validation error for an unknown name.
     private static func subcommand(_ names: [String]) throws -> any ParsableCommand.Type {
         var command: any ParsableCommand.Type = MartletCommand.self

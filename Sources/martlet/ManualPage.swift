@@ -33,7 +33,7 @@ struct ManualPage {
 
     private var name: String { (["martlet"] + self.words).joined(separator: "-") }
 
-    /// Returns the commands without subcommands below a command, or the command itself if it has no subcommands.
+    /// Returns those commands that have no subcommands, among a command and all commands below it.
     private static func leaves(of command: CommandTree) -> [CommandTree] {
         command.children.isEmpty ? [command] : command.children.flatMap(self.leaves)
     }

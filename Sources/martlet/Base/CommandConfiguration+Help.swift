@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushSupport
 
-/// Returns a copy of a value to which `change` was applied, so that such calls can be chained.
+/// Returns a copy of `value` that the closure `change` has modified.
 func changed<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
     var value = value
     change(&value)
@@ -52,7 +52,7 @@ extension Schema {
         return "\(choices.dropLast().joined(separator: ", ")) or \(last)"
     }
 
-    /// The range of a numeric member, such as `1 to 1000`, or an empty string if there is none.
+    /// The range of a numeric member, such as `1 to 1000`, or an empty string if the member has no range.
     var bounds: String { self.range.map { "\($0.lowerBound) to \($0.upperBound)" } ?? "" }
 }
 

@@ -13,9 +13,9 @@ enum ServiceRunner {
     /// Runs services until one of them finishes or a signal requests the shutdown of the process.
     /// - Parameters:
     ///   - services: The services, each of which may use those before it. They are shut down in reverse order.
-    ///   - last: A service whose completion shuts down all others, or `nil` for none.
-    ///   - ready: A closure that returns once the services accept requests, so that this is reported to the service
-    ///     manager, or `nil` for a command that accepts no requests.
+    ///   - last: A further service to run, whose completion shuts down all others, or `nil` if there is none.
+    ///   - ready: A closure that returns once the services accept requests, after which the service manager is
+    ///     notified. It is `nil` for a command that accepts no requests.
     /// - Throws: The error of the service that has failed.
     static func run(
         _ services: [any Service],

@@ -180,7 +180,7 @@ private struct DirectChannels {
 }
 
 extension ChannelServiceError {
-    /// The description of the error as a clause of an error message.
+    /// The description of this error, preceded by what it means for the command, for an error message.
     fileprivate var explanation: String {
         switch self {
         case .rejected: "the push service says \(self)"

@@ -200,7 +200,7 @@ struct APIClient: Sendable {
         return error is NoResponseError
     }
 
-    /// Returns an error with the likely cause if the message of the API does not name it.
+    /// Returns an error that names the likely cause of a status, or `error` itself if its message suffices.
     private func explained(_ error: APIErrorResponse) -> any Error {
         switch error.status {
         case 401 where self.role == .provider && error.code != "key_expired":
@@ -308,7 +308,7 @@ private final class UploadProgress: Sendable {
 
     fileprivate func waits() { self.waiting.withLock { $0 = ContinuousClock.now } }
 
-    /// Waits until the server accepts nothing for the time limit. The time after the last chunk does not count.
+    /// Returns once the server has accepted nothing for as long as `limit`. The time after the last chunk is ignored.
     func untilStalled(for limit: Duration) async throws {
         while true {
             let now = ContinuousClock.now

@@ -14,7 +14,7 @@ struct APIRequest: Sendable {
     let method: Method
     /// The path components that follow `/v1` and those of ``APIConnection/path``.
     var parts: [String]
-    /// The name of the action that follows a colon at the end of the path, or `nil` for none.
+    /// The name of the action that follows a colon at the end of the path, or `nil` if the path names no action.
     private var action: String?
     private var query: [(String, String)] = []
     private(set) var headers: [(String, String)] = []

@@ -24,11 +24,10 @@ extension BinaryInteger {
 }
 
 extension JSONValue {
-    /// The last clause of a message about stopped sending, with the number of pushes in flight, or an empty string if
-    /// there are none.
+    /// The clause about pushes in flight that ends a message about stopped sending. It is empty if there were none.
     var underWay: String { self.pushesUnderWay.map { "; \($0)" } ?? "" }
 
-    /// The clause about the pushes that were in flight when sending was stopped, or `nil` for none.
+    /// The clause about the pushes that were in flight when sending was stopped, or `nil` if there were none.
     var pushesUnderWay: String? {
         guard let count = self["underWay"].integerValue, count > 0 else { return nil }
         return count == 1 ? "one push is still under way" : "\(count) pushes are still under way"

@@ -64,7 +64,7 @@ struct LimitOption: ListFilter {
     }
 }
 
-/// A connection to the API of a server, whose paths all begin with the same components.
+/// A connection to a server's API, for requests whose paths all begin with the same components.
 struct APIConnection {
     let client: APIClient
     /// The components that follow `/v1` in all paths, such as `apps` and a bundle id.
@@ -96,8 +96,8 @@ protocol APIAccess: ParsableArguments {
 }
 
 extension APIAccess {
-    /// Prints a response as JSON or, unless JSON was requested, as the text that a closure returns. In JSON, `null`
-    /// prints nothing.
+    /// Prints a response as JSON if that was requested, except for `null`, or otherwise as the text that a closure
+    /// returns.
     func print(_ response: JSONValue, _ text: (JSONValue) throws -> String) throws {
         if !self.json {
             try StandardOutput.result(try text(response))

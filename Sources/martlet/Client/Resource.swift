@@ -23,7 +23,7 @@ protocol ListableResource: Resource {
 
 /// The options that filter the entries of a list, for the command `list` of a kind of record.
 protocol ListFilter: ParsableArguments {
-    /// The query items of the request that the options result in. Items without a value are left out.
+    /// The query items that the options add to the request. Items without a value are left out.
     var query: [(String, String?)] { get }
     /// The maximum number of entries to print, or `nil` for all.
     var maximum: Int? { get }
@@ -44,7 +44,7 @@ protocol IdentifiedResource: Resource {
 /// A resource with a command `show`.
 protocol ShowableResource: IdentifiedResource {
     static var show: CommandConfiguration { get }
-    /// Returns a record, which the response contains, as human-readable text.
+    /// Returns the record in a response as human-readable text.
     static func details(_ response: JSONValue) -> String
 }
 
@@ -68,7 +68,7 @@ struct ResourceOptions<Kind: IdentifiedResource>: APIAccess {
     func connection() async throws -> APIConnection { try await self.access.connection() }
 
     /// Creates a request for this record.
-    /// - Parameter parts: The components of the path after the record's id, or none for the record itself.
+    /// - Parameter parts: The components of the path after the record's id. There are none for the record itself.
     func request(_ method: APIRequest.Method, _ parts: String...) -> APIRequest {
         APIRequest(method, [Kind.path, self.id.pathPart] + parts)
     }

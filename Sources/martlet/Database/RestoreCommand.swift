@@ -66,8 +66,7 @@ struct DatabaseRestore {
 
     let backup: String
     let paths: ProviderConfiguration
-    /// A Boolean value that indicates whether an existing database is replaced. If it is `false`, the restore fails if
-    /// there is one.
+    /// A Boolean value that indicates whether an existing database is replaced, instead of making the restore fail.
     let mayReplace: Bool
 
     /// Restores the backup.
@@ -129,7 +128,7 @@ struct DatabaseRestore {
     }
 
     /// Opens the new database as a provider would, so that an unusable one is detected before the old one is moved. If
-    /// requested, also pauses what would be sent.
+    /// `pausing` is `true`, also pauses its notifications and schedules.
     private func prepare(_ path: String, pausing: Bool) async throws -> Summary {
         do {
             let store = try SQLiteStore(path: path, masterKey: MasterKey.load(orCreateAt: self.paths.masterKeyPath))

@@ -79,7 +79,7 @@ struct DemoRun: Service {
     let endsAfterDelivery: Bool
     let roles: DemoRoles
     let log: LogConfiguration
-    /// The time limit for starting the roles, and separately for the first delivery.
+    /// The time limit for starting the roles, and also, counted separately, for the first delivery.
     var deadline: Duration = .seconds(60)
 
     func run() async throws {
@@ -166,7 +166,7 @@ struct DemoRun: Service {
         return id
     }
 
-    /// Waits until the device acknowledges a notification, and returns the gateway's events for it, oldest first.
+    /// Waits until a notification is delivered, and returns the names of the gateway's events for it, oldest first.
     private func events(_ loop: DemoLoop, apnsID: String?) async throws -> [String] {
         while true {
             let response = try await loop.admin.send(.get("devices", loop.deviceID, "events"))

@@ -160,7 +160,7 @@ struct DemoNarrator: Sendable {
     }
 
     private let start = ContinuousClock.now
-    /// The function that writes to the output of the creating task, for other tasks that report the phone's events.
+    /// The function that writes to standard output. Tests replace it for the creating task, and other tasks use it too.
     private let write = StandardOutput.write
 
     func report(_ role: Role, _ text: String) {
@@ -228,7 +228,7 @@ private struct UserProofSigner: Sendable {
     /// The time for which a proof is valid, in seconds. The provider accepts no more than an hour.
     static let validity = 600
 
-    /// The user secret of the app, `us_…`.
+    /// The user secret of the app, `us_…`, which signs the proofs.
     let secret: String
 
     /// Returns a proof for a user, valid from `now`.

@@ -7,7 +7,7 @@ import PushGateway
 import PushSupport
 import ServiceLifecycle
 
-/// The publisher's demo: readers download the first of two issues, and skip the second one of the same day.
+/// The publisher's demo, in which readers download the first of two issues, and skip the second on the same day.
 struct DemoPublisher: Sendable {
     /// The number of readers whose steps are only counted, in addition to the one whose steps are printed.
     static let others = 4

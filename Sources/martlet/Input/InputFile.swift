@@ -99,7 +99,7 @@ enum InputFile {
 extension InputFile {
     /// Reads a credential from a file.
     /// - Parameters:
-    ///   - passphrase: The passphrase of an archive or an encrypted key, or `nil` for none.
+    ///   - passphrase: The passphrase of an archive or an encrypted key, or `nil` if the file has none.
     ///   - teamID: The team id for a `.p8` key.
     ///   - keyID: The key id for a `.p8` key, or `nil` to derive it from the file name.
     ///   - keyFile: The path of the private key, if the file at `path` contains only the certificate, or `nil`

@@ -61,7 +61,7 @@ struct DirectOptions: ParsableArguments {
     }
 }
 
-/// The push that is sent to every device without a provider. Only the token and the id differ.
+/// The push that the command itself sends to every device, without a provider. Only the token and the id differ.
 struct DirectPush {
     /// The notification with an empty id, which each push replaces.
     private let notification: PushNotification

@@ -5,7 +5,7 @@ import PushSupport
 import PushTypes
 
 /// The push services to which a provider sends: those in the settings, or else Apple's. An additional CA is trusted
-/// only for the services in the settings. Otherwise, its holder could impersonate Apple.
+/// only for the services in the settings. Otherwise, the operator of that CA could impersonate Apple.
 struct PushServices {
     private typealias General = ServeSettings.General
 
@@ -56,7 +56,7 @@ struct PushServices {
         self.warning = hasEffect ? nil : "\(warning) and \(General.productionService.key)"
     }
 
-    /// Logs the push services as the first line of the log. It is a warning if Apple's service is used only by default.
+    /// Logs the push services in one line, as a warning if a service of Apple is used because no setting names one.
     func log(to logger: Logger) {
         let addresses = self.endpoints.map { environment, endpoint in
             let isApple = endpoint.host == PushServiceEndpoint.apple(environment).host

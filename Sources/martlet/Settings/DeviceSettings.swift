@@ -10,7 +10,7 @@ extension DeviceConfiguration: SettingTarget {
 
 /// The settings of a device.
 enum DeviceSettings: ConfigurationSection {
-    /// The two states of a device (device link reference 3).
+    /// The states of a device, which it reports when it connects (device link reference 3).
     enum State: String, CaseIterable { case active, inactive }
 
     static let topics = Setting("device.topics", flag: "topic", kind: .list)

@@ -27,7 +27,7 @@ struct SettingsFile {
     }
 
     /// Reads the members of an object in the file.
-    /// - Parameter group: The names of the members that lead to the object, or none for the outermost one.
+    /// - Parameter group: The names of the members that lead to the object. The array is empty for the outermost one.
     private mutating func read(_ members: [String: JSONValue], of group: [String]) {
         for (name, value) in members.sorted(by: { $0.key < $1.key }) where value != .null {
             let parts = group + [name]

@@ -14,7 +14,7 @@ struct SettingsReader: Sendable {
     /// The errors found so far, which ``check()`` throws.
     private let errors = SettingErrorCollector()
 
-    /// The path of the settings file that was read, or `nil` for none.
+    /// The path of the settings file that was read, or `nil` if none was.
     let file: String?
 
     /// Reads flags, environment variables and the settings file. Warns on standard error about each former name.
@@ -63,7 +63,7 @@ struct SettingsReader: Sendable {
         self.reader.string(forKey: ConfigKey(setting.key), isSecret: setting.kind == .secret)
     }
 
-    /// Returns the value of a setting as a string, or its default in the table of settings.
+    /// Returns the value of a setting as a string, or else its default, or an empty string if it has no default.
     func text(_ setting: Setting) -> String { self.string(setting) ?? setting.defaultText ?? "" }
 
     /// Returns the strings of a list, or `nil` if the setting is absent.

@@ -21,7 +21,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns a line for each app with paused or failing environments. There are none if no key may read the apps.
+    /// Returns a line for each app with paused or failing environments. Without a suitable key, returns an empty array.
     private func faults(_ client: APIClient) async -> [String] {
         guard client.apiKey != nil, let apps = try? await client.send(.get("apps")) else { return [] }
         return apps["apps"].elements.compactMap { app in

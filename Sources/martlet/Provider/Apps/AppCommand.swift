@@ -44,7 +44,7 @@ struct AppCommand: AsyncParsableCommand {
                 .joined(separator: "\n")
         }
 
-        /// Returns the description of a stop: its start, the caller that requested it, and the reason.
+        /// Returns the description of an app's stop: its start, the caller that requested it, and the reason.
         static func stopped(_ stop: JSONValue) -> String {
             ["since \(stop["sinceMs"].timeText)", stop["by"]["name"].plainText, stop["reason"].plainText]
                 .filter { !$0.isEmpty }.joined(separator: ", ").printable
@@ -92,7 +92,7 @@ struct AppCommand: AsyncParsableCommand {
         )
         var words: [String]
 
-        /// The environment, and the app if it is the first argument, or `nil` if the arguments are invalid.
+        /// The environment, and the app if the arguments name one. The whole tuple is `nil` for invalid arguments.
         private var subject: (app: String?, environment: PushEnvironment)? {
             guard (1...2).contains(self.words.count),
                 let environment = self.words.last.flatMap({ PushEnvironment(argument: $0) })

@@ -159,7 +159,7 @@ private enum CredentialTestText {
         "reason", .init("round trip ms", "roundTripMs"), .time("expires", "expiresAtMs"), "message", "advice",
     ]
 
-    /// Returns a line for each step of the test, followed by its results.
+    /// Returns a line for each step of a credential test, followed by the results of the test.
     static func of(_ test: JSONValue) -> String {
         let address = "\(test["host"].plainText):\(test["port"].plainText)".printable
         let steps = [

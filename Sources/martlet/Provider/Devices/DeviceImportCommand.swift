@@ -140,7 +140,7 @@ enum DeviceImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// The name that the request gives the other push server, or `nil` for the formats of Martlet.
+    /// The name of the other push server in the request, or `nil` for the formats that Martlet defines.
     var list: String? {
         switch self {
         case .ndjson, .csv: nil

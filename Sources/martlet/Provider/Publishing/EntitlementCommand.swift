@@ -123,7 +123,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { "the publisher's server is removed" }
     }
 
-    /// Returns the first line of a file with a secret. As an option, the secret would be in the process list.
+    /// Returns the first line of a file with a secret. As an option, it would be visible in the process list.
     fileprivate static func line(of path: String, for option: String) throws -> String {
         let text = String(decoding: try InputFile.data(path, for: option, maximum: 4096), as: UTF8.self)
         return String(text.prefix { !$0.isNewline })

@@ -132,7 +132,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the image format by the contents of the file, or `nil` if it is not an image.
+    /// Returns the image format of the file, determined by its contents, or `nil` if the file is not an image.
     private func imageFormat() throws -> ImageFormat? {
         ImageFormat(Array(try InputFile.open(self.file).read(upToCount: ImageFormat.recognizedLength) ?? Data()))
     }
