@@ -72,7 +72,7 @@ extension EnvironmentResponse {
     }
 }
 
-/// The response object for an environment of an app, which is running, failing or paused, with the fault.
+/// The response object for an environment of an app, which is running, failing or paused, with its fault if it has one.
 package struct EnvironmentResponse: ResponseObject {
     package let environment: PushEnvironment
     /// The fault, its time, and whether sending is paused because of it, or `nil` while the environment is running.

@@ -215,7 +215,7 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
 
     /// The credentials with which the registration forms of one app are accepted: a key, the ids of accounts, or both.
     package struct FormAccess: Hashable, Sendable {
-        /// The key that must be in the path of a form, or `nil` if only ``accounts`` grant access.
+        /// The key that grants access if it is in the path of a form, or `nil` if only ``accounts`` grant access.
         package let key: String?
         /// The values of the field `accountId`, in lower case, with which the publisher's form is accepted without a
         /// key. The set is empty if only ``key`` grants access.

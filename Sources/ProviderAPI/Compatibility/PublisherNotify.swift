@@ -8,9 +8,9 @@ import PushProvider
 import PushSupport
 import PushTypes
 
-/// The publisher's notify form (reference 10.1). The notification wakes every device that supports Newsstand, so that
-/// the device downloads a new issue. It is sent in waves, so that devices do not all download at the same time. The
-/// system of a device limits background downloads to one a day.
+/// The publisher's notify form (APNs reference 10.1). The notification wakes every device that supports Newsstand, so
+/// that the device downloads a new issue. It is sent in waves, so that devices do not all download at the same time.
+/// The system of a device limits background downloads to one a day.
 struct PublisherNotify: Equatable {
     /// The number of devices per wave if the form names none.
     static let defaultWaveSize: Int64 = 10_000

@@ -3,7 +3,7 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// Converts the publisher's registration form (reference 10.1) to the registration of a device. The field `devId`
+/// Converts the publisher's registration form (APNs reference 10.1) to the registration of a device. The field `devId`
 /// becomes the installation id, so that a changed token replaces the old one. `accountId`, the screen size and
 /// `newsstand` become attributes, by which audiences can select devices. Attributes are merged with those of the
 /// device, whereas tags would replace all of its tags.

@@ -207,7 +207,7 @@ extension ContentWarning: ResponseObject {
 }
 
 extension ContentWarning {
-    /// Returns a warning if the notification is complete and had no recipients.
+    /// Returns a warning if the notification is complete and had no recipients, and otherwise an empty array.
     static func nobodyReached(by notification: NotificationRecord) -> [ContentWarning] {
         guard notification.state == .done, notification.progress.recipients == 0 else { return [] }
         return [ContentWarning(field: "to", message: "no active device matches: nobody gets this notification")]

@@ -99,7 +99,7 @@ struct SendingController: Controller {
         }
     }
 
-    /// Returns a warning if the notification `wanted` was accepted without recipients, or otherwise an empty list.
+    /// Returns a warning if the accepted notification has no recipients at present, and otherwise an empty array.
     private func warnings(
         about notification: NotificationRecord,
         _ wanted: NotificationRequest
@@ -130,8 +130,8 @@ struct SendingController: Controller {
         }
     }
 
-    /// Returns the response to a repeated request, with the warnings of the first response. It waits
-    /// for the outcomes only if `waiting` is not `nil`.
+    /// Returns the response to a repeated request, with the first response's warnings. For a `waiting` of `nil`, it
+    /// does not wait for outcomes.
     private func repeated(
         _ earlier: NotificationRecord,
         _ app: AppRecord,

@@ -55,8 +55,7 @@ extension OperationRequest {
         try self.value(name, UUID.init(uuidString:), orThrow: .invalid(name, "use a UUID"))
     }
 
-    /// Returns a query parameter of 1 to `maximum` bytes, or `nil` if it is absent. The default is that of most
-    /// members.
+    /// Returns a query parameter of 1 to `maximum` bytes, by default ``Member/maximumText``, or `nil` if it is absent.
     package func text(_ name: String, maximum: Int? = nil) throws -> String? {
         let maximum = maximum ?? Member.maximumText
         return try self.value(

@@ -100,7 +100,7 @@ extension RequestError {
     /// - Parameters:
     ///   - environment: The name of the environment that has no credential.
     ///   - hint: Text that is appended to the message.
-    ///   - path: The member of the request at fault, or `nil` for none.
+    ///   - path: The member of the request that the error names, or `nil` if it names none.
     package static func missingCredential(_ environment: String, hint: String = "", at path: String? = nil)
         -> RequestError
     {

@@ -16,7 +16,7 @@ final class AuditTrail: Sendable {
 
     private struct Counted {
         var failed = AuditAggregator()
-        /// The frequent changes, such as registrations and sent notifications.
+        /// The aggregator of frequent changes, such as registrations and sent notifications.
         var made = AuditAggregator()
     }
 

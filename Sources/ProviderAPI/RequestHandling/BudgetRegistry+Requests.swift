@@ -40,7 +40,7 @@ extension BudgetRegistry {
     }
 
     /// Charges a request body to an account, and returns the time to wait before the body is parsed, which is zero for
-    /// a short one. Parsing a megabyte costs more than many small requests.
+    /// a short body. Parsing a megabyte costs more than many small requests.
     package func bodyDelay(of account: BudgetCaller, bytes: Int) throws(BudgetRefusal) -> Duration {
         guard bytes > Budget.uncountedBodyLength else { return .zero }
         return try self[.longBodies].owe(bytes, for: account)

@@ -91,10 +91,10 @@ package struct OperationRunner: Sendable {
         return response
     }
 
-    /// Returns a response that keeps the permit for the bytes of a long body until the reader has received them.
+    /// Returns the response, with a permit for the bytes of a long body that is held until `reader` has received them.
     ///
-    /// A change that was made can no longer be refused. If the budget is exhausted, the response to the change keeps
-    /// the permit of the request's body.
+    /// A change that was made can no longer be refused. If the budget is exhausted, the response to the change holds
+    /// the permit for the request's body instead.
     /// - Parameter expected: The permit for the expected length, or `nil` if nothing was reserved.
     /// - Throws: `BudgetRefusal` for the response of an operation that changes nothing.
     private func holding(
@@ -151,7 +151,7 @@ package struct OperationRunner: Sendable {
         )
     }
 
-    /// Throws a ``RequestError`` if the caller lacks the scope of the operation.
+    /// Throws a ``RequestError`` if the operation requires a scope that the caller lacks. A `nil` caller has no scope.
     private static func authorize(_ caller: APICaller?, _ operation: ProviderOperation) throws {
         if caller?.isPublic == true, operation.scope != .registerSelf {
             let message = "a public key registers devices, and nothing else"

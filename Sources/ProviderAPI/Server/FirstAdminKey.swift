@@ -24,7 +24,7 @@ struct FirstAdminKey: Sendable {
 
     /// Recovers from a crash of an earlier start, and checks that the file can be written.
     /// - Parameters:
-    ///   - file: The path of the file for the key, or `nil` for none.
+    ///   - file: The path of the file for the key, or `nil` to write no file.
     ///   - show: The closure that is called once with the key. With a file, the key is already valid. Without one, it
     ///     becomes valid immediately afterwards.
     /// - Throws: ``ProviderError/cannotWriteAdminKey(path:why:)`` for a file that contains anything but a key or cannot

@@ -30,7 +30,7 @@ enum PathParameter {
         "apnsId": ("The apns-id of a push.", .uuid),
     ]
 
-    /// The path parameters, each with an operation whose response contains values for it, and their place there.
+    /// The path parameters, each with an operation whose response contains a value for it, and the value's place there.
     static let sources: [OpenAPIDocument<APIScope>.Source] = [
         ("app", "addApp", "$response.body#/bundleId"),
         ("app", "listApps", "$response.body#/apps/0/bundleId"),

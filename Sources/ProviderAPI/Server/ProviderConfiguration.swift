@@ -173,9 +173,9 @@ package enum ProviderError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotListen(address: String, why: String)
     case dataDirectoryInUse(String)
     case cannotWriteAdminKey(path: String, why: String)
-    /// The replacement of the database by a backup was interrupted. The string is the path of the database.
+    /// The error for a database whose replacement by a backup was interrupted. The string is the path of the database.
     case restoreInterrupted(String)
-    /// The server terminated before it accepted requests.
+    /// The error for a server that terminated before it accepted requests.
     case ended
 
     package var description: String {

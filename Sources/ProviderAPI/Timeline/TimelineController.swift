@@ -154,8 +154,8 @@ struct TimelineController: Controller {
         return try await self.reader.timelines(of: [recipient]).first
     }
 
-    /// Responds with the timelines of the newest deliveries to the given devices and tokens. Recipients that wait for
-    /// an attempt come first, followed by deliveries with a state.
+    /// Responds with timelines of the newest deliveries to devices and tokens. Those that wait for an attempt are
+    /// first.
     /// - Parameters:
     ///   - periods: The devices with the times during which their deliveries are included.
     ///   - tokens: The tokens, each with the time after which its deliveries are included, or `nil` to include all.
@@ -210,8 +210,9 @@ struct TimelineController: Controller {
         return Array(waiting.filter { seen.insert($0).inserted }.prefix(limit))
     }
 
-    /// Returns the newest deliveries that have a state, as a page of a history. The parameters are those of
-    /// `deliveries(of:_:tokens:_:_:)`. A `before` of `nil` returns the first page.
+    /// Returns the newest recorded deliveries to the devices in `periods` and to `tokens`, as a page of a history. A
+    /// token's value is the time after which its deliveries are included, or `nil` for all. The page begins after
+    /// `before`, or is the first one for `nil`.
     private func page(
         of periods: [UserPeriod],
         _ tokens: [DeviceToken: Timestamp?],
