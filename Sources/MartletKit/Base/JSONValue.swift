@@ -12,8 +12,8 @@ public enum JSONValue: Hashable, Sendable {
 
     /// The limits of JSON input. Input that exceeds one of them is rejected.
     enum Bounds {
-        /// The maximum size of a JSON text in bytes. A payload has at most 5,120 bytes (reference 3.1), but a rule file
-        /// may be larger. Larger text is rejected.
+        /// The maximum size of a JSON text in bytes. A payload has at most 5,120 bytes (APNs reference 3.1), but a rule
+        /// file may be larger. Larger text is rejected.
         static let text = 256 * 1024
         /// The maximum depth of nested arrays and objects. Deeper input is rejected.
         static let depth = 32

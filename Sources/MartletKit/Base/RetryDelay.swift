@@ -22,7 +22,7 @@ struct RetryDelay: Codable, Equatable, Sendable {
 
     /// Counts a failure and returns the delay before the retry.
     /// - Parameters:
-    ///   - after: The delay that the response requests, or `nil` for none. A launch of the app does not end it.
+    ///   - after: The delay that the response requests, or `nil` without one. A launch of the app does not end it.
     ///   - random: A random number from 0 to 1.
     mutating func failed(after: Duration?, now: Date, random: Double) -> Duration {
         let most = min(Self.longest, Self.first * pow(2, Double(min(self.failures, 30))))

@@ -76,24 +76,23 @@ extension Martlet {
 
     /// An event that an app may log or react to. Its description contains no token, secret or user.
     public enum Event: Hashable, Sendable, CustomStringConvertible {
-        /// The provider has confirmed a token, together with all values that the app has set.
+        /// The event that the provider has confirmed a token, together with all values that the app has set.
         case registered(kind: TokenKind)
-        /// The provider has removed the installation.
+        /// The event that the provider has removed the installation.
         case removed
-        /// The provider refuses a member of the registration, or the whole request if `member` is `nil`. A refused
-        /// value is not sent again until it changes or the refresh interval has passed.
+        /// The event that the provider refuses a member of the registration, or the whole request if `member` is `nil`.
+        /// A refused value is not sent again until it changes or the refresh interval has passed.
         case refused(member: String?, code: String, message: String)
-        /// The user is not attached to the installation. Request a user proof for this installation from the app's back
-        /// end, and call ``Martlet/attach(userProof:)`` with it.
+        /// The event that the user is not attached to the installation. Request a user proof for this installation from
+        /// the app's back end, and call ``Martlet/attach(userProof:)`` with it.
         case userProofNeeded(installation: UUID, reason: String)
-        /// A request failed for `reason`, and will be sent again after the delay `after`.
+        /// The event that a request has failed for `reason`, and will be sent again after the delay `after`.
         case retry(Waiting, after: Duration, reason: String)
         case receiptsSent(count: Int)
         case receiptsDropped(count: Int, reason: String)
-        /// Encrypted content cannot be decrypted, so its placeholder is shown.
+        /// The event that encrypted content cannot be decrypted, so that its placeholder is shown.
         case contentNotOpened(reason: String)
-        /// The storage cannot be read or written, for example before the first unlock of a device. Changes are kept in
-        /// memory.
+        /// The event that the storage fails, such as before the first unlock of a device. Changes are kept in memory.
         case storageFailed(reason: String)
 
         public var description: String {
@@ -122,9 +121,9 @@ extension Martlet {
 
     /// An error in the app's code: an invalid argument or a call that is not allowed.
     public enum UsageError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The argument `name` exceeds a limit or is invalid. The call has changed nothing.
+        /// The error for an argument, `name`, that exceeds a limit or is invalid. The call has changed nothing.
         case invalidArgument(name: String, reason: String)
-        /// The call was made in a service extension, which may only create and send receipts.
+        /// The error for a call in a service extension, which may only create and send receipts.
         case serviceExtension
 
         public var description: String {

@@ -139,8 +139,8 @@ extension Martlet {
     #if Encryption
     /// Registers the key to which the provider encrypts content, or turns encryption off for `nil`.
     ///
-    /// Call this method at each launch with ``EncryptionKeys/current()`` of this storage, and after
-    /// ``EncryptionKeys/rotate()``.
+    /// Call this method with ``EncryptionKeys/current()`` at each launch, and after ``EncryptionKeys/rotate()``. The
+    /// keys must be in the storage of this ``Martlet``.
     /// - Throws: ``UsageError/serviceExtension`` in a service extension.
     public func setEncryptionKey(_ key: EncryptionKey?) throws(UsageError) {
         let value = key.map { key in

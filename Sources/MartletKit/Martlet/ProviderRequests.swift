@@ -72,12 +72,12 @@ extension Martlet.Configuration {
 
 /// The error of a call about a push resource, its messages or an ``XMPPPushAddress`` of this installation.
 public enum InstallationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The provider has not confirmed the installation yet. Try again after ``Martlet/Event/registered(kind:)``.
+    /// The error before the installation is confirmed. Try again after ``Martlet/Event/registered(kind:)``.
     case notRegistered
-    /// The network or the provider failed. The call may succeed later, but not before the delay `retryAfter` that the
-    /// provider requested, or `nil` if it requested none.
+    /// The error for a failure of the network or the provider. The call may succeed later. `retryAfter` is the delay
+    /// that the provider requests before that, or `nil` if it requests none.
     case unavailable(reason: String, retryAfter: Duration?)
-    /// The provider refuses the call, with a stable code such as `too_many_push_resources` or `no_component`.
+    /// The error for a call that the provider refuses, with a stable code such as `too_many_push_resources`.
     case refused(code: String, message: String)
 
     public var description: String {

@@ -22,11 +22,11 @@ struct RegistrationState: Codable, Equatable, Sendable {
     /// installation yet.
     var isLeaving = false
     var user = User.none
-    /// The token of a request without a secret to which no response has arrived, or `nil` for none. The provider may
-    /// have registered it nevertheless.
+    /// The token in a request without a secret to which no response has arrived, or `nil` if there is no such request.
+    /// The provider may have registered it nevertheless.
     var unanswered: Token?
-    /// The last token that the provider has confirmed, or `nil` for none. Decisions of the user, such as preferences,
-    /// are sent with it if no other token can be.
+    /// The last token that the provider has confirmed, or `nil` before the first. Decisions of the user, such as
+    /// preferences, are sent with it if no other token can be sent.
     var registered: Token?
     /// The maximum size, in bytes, of the members in a request that all tokens share. It is reduced after the provider
     /// refused a request because of its size.
@@ -53,9 +53,9 @@ struct RegistrationState: Codable, Equatable, Sendable {
         let kind: String
         let activity: String?
         var registeredAt: Date
-        /// The last token of this ``place`` that the provider has confirmed, or `nil` for none.
+        /// The last token of this ``place`` that the provider has confirmed, or `nil` if it has confirmed none.
         var confirmed: Confirmed?
-        /// The last token of this ``place`` that the provider has refused, or `nil` for none.
+        /// The last token of this ``place`` that the provider has refused, or `nil` if it has refused none.
         var refused: Confirmed?
 
         var place: String { self.activity.map { "\(self.kind) \($0)" } ?? self.kind }

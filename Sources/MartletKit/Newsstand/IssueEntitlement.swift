@@ -6,9 +6,9 @@ public struct PurchaseProof: Hashable, Sendable {
     /// The signed transactions of the app store, in the form of StoreKit 2 (`jwsRepresentation`). At most 20 are
     /// allowed.
     public var transactions: [String]
-    /// The reader's account at the publisher, or `nil` for none.
+    /// The reader's account at the publisher, or `nil` if the reader has none.
     public var account: String?
-    /// The reader's token from the publisher's server, or `nil` for none.
+    /// The reader's token from the publisher's server, or `nil` if the reader has none.
     public var authToken: String?
 
     public init(transactions: [String] = [], account: String? = nil, authToken: String? = nil) {
@@ -28,11 +28,11 @@ public struct PurchaseProof: Hashable, Sendable {
 public struct IssueEntitlement: Hashable, Sendable {
     /// A decision about one product.
     public enum Decision: Hashable, Sendable {
-        /// The reader may download the product. The grounds are `free`, `transaction` or `publisher`.
+        /// The decision that the reader may download the product. The grounds are `free`, `transaction` or `publisher`.
         case entitled(by: String)
-        /// The reader may not download the product, for a reason with a stable code such as `not_entitled`.
+        /// The decision that the reader may not download the product, with a stable code such as `not_entitled`.
         case refused(code: String, message: String)
-        /// The provider cannot decide now. Repeat the request after the delay `retryAfter`.
+        /// The result if the provider cannot decide now. Repeat the request after the delay `retryAfter`.
         case unavailable(message: String, retryAfter: Duration)
     }
 

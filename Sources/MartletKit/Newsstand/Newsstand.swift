@@ -8,7 +8,7 @@ public struct Newsstand: Sendable {
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
     )
-    /// The maximum number of issues on a page of the catalogue. A larger limit is reduced to it.
+    /// The maximum number of issues on a page of the catalogue. A larger limit counts as this one.
     public static let maximumPage = 100
 
     private let configuration: Martlet.Configuration
@@ -195,18 +195,18 @@ public struct Newsstand: Sendable {
 
 /// An error of ``Newsstand``.
 public enum NewsstandError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The network or the provider failed. The call may succeed later, but not before the delay `retryAfter` that the
-    /// provider requested, or `nil` if it requested none.
+    /// The error for a failure of the network or the provider. The call may succeed later. `retryAfter` is the delay
+    /// that the provider requests before that, or `nil` if it requests none.
     case unavailable(reason: String, retryAfter: Duration?)
-    /// The provider refuses the call, with a stable code such as `not_entitled` or `address_expired`.
+    /// The error for a call that the provider refuses, with a stable code such as `not_entitled` or `address_expired`.
     case refused(code: String, message: String)
-    /// The response of the provider cannot be parsed, as the value explains.
+    /// The error for a response that cannot be parsed, as the value explains.
     case malformed(String)
-    /// The file does not have its published SHA-256. The downloaded bytes are removed.
+    /// The error for a file that does not have its published SHA-256. The downloaded bytes are removed.
     case wrongContent
-    /// The device has no space for the file.
+    /// The error for a file for which the device has no space.
     case noSpace
-    /// The file cannot be read or written on the device. The value is the system's description of the error.
+    /// The error for a file that cannot be read or written on the device. The value is the system's description of it.
     case storage(String)
 
     public var description: String {

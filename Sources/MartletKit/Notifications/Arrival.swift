@@ -1,18 +1,19 @@
 /// The way in which a notification, or the user's reaction to it, reaches the app.
 public enum Arrival: Hashable, Sendable {
-    /// The user launched the app by opening the notification.
+    /// An arrival in which the user launched the app by opening the notification.
     case launch
-    /// The notification arrived while the app was in the foreground.
+    /// The arrival of the notification while the app was in the foreground.
     case foreground
-    /// The notification woke the app, or arrived while the app was in the background (`content-available`).
+    /// The arrival of a notification that woke the app, or found it in the background (`content-available`).
     case background
-    /// The user opened the notification.
+    /// An arrival in which the user opened the notification.
     case opened
-    /// The user chose the action with this identifier. `text` is the user's input, or `nil` for one without text input.
+    /// An arrival in which the user chose the action with this identifier. `text` is the user's input, or `nil` for an
+    /// action without text input.
     case action(String, text: String? = nil)
-    /// The user dismissed the notification, which is reported for categories with the option `customDismissAction`.
+    /// An arrival in which the user dismissed the notification, for categories with the option `customDismissAction`.
     case dismissed
-    /// The notification service extension received the notification, before the user sees it.
+    /// The arrival of the notification in the notification service extension, before the user sees it.
     case serviceExtension
 }
 

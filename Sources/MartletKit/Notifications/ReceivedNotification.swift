@@ -16,9 +16,9 @@ public struct ReceivedNotification: Hashable, Sendable {
     public var sound: String?
     /// The degree to which the notification may interrupt the user, or `nil` for the default.
     public var interruptionLevel: InterruptionLevel?
-    /// The category, which determines the actions that the system shows with the notification, or `nil` for none.
+    /// The category, which determines the actions that the system shows with the notification, or `nil` for no actions.
     public var category: String?
-    /// The identifier by which the system groups notifications, or `nil` for none.
+    /// The identifier by which the system groups notifications, or `nil` for the app's default group.
     public var threadID: String?
     /// A Boolean value that indicates whether the notification wakes the app in the background (`content-available`).
     public let wakesApp: Bool
@@ -27,8 +27,8 @@ public struct ReceivedNotification: Hashable, Sendable {
     public let isMutable: Bool
     /// The members of the payload besides `aps`: those of the app, and `class`, `property` and `path`.
     public let data: [String: JSONValue]
-    /// The encrypted content, which the other members stand in for until it is decrypted, or `nil` if no content is
-    /// encrypted.
+    /// The encrypted content, in place of which the other members are shown until it is decrypted, or `nil` if there is
+    /// none.
     let sealed: SealedContent?
 
     /// Parses the system's dictionary: `userInfo` of a notification's content, or the dictionary of a background push.
@@ -81,12 +81,12 @@ public struct ReceivedNotification: Hashable, Sendable {
 
     /// A degree to which a notification may interrupt the user.
     public enum InterruptionLevel: String, Hashable, Sendable, CaseIterable {
-        /// The notification is added to the list without lighting the screen or playing a sound.
+        /// A level at which the notification is added to the list without lighting the screen or playing a sound.
         case passive
         case active
-        /// The notification is presented even during a Focus.
+        /// A level at which the notification is presented even during a Focus.
         case timeSensitive = "time-sensitive"
-        /// The notification plays a sound even if the device is muted, which requires an entitlement from Apple.
+        /// A level at which the notification sounds even on a muted device. It requires an entitlement from Apple.
         case critical
     }
 

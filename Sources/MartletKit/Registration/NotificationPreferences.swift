@@ -6,7 +6,7 @@ public struct NotificationPreferences: Hashable, Sendable {
 
     /// The consent categories whose notifications the user does not want. All other categories are wanted.
     public var optOuts: Set<String>
-    /// The hours in which only urgent notifications are delivered, or `nil` for none.
+    /// The hours in which only urgent notifications are delivered, or `nil` for no quiet hours.
     public var quietHours: QuietHours?
 
     public init(optOuts: Set<String> = [], quietHours: QuietHours? = nil) {

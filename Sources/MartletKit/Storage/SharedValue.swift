@@ -9,8 +9,8 @@ struct SharedValue: Sendable {
     }
 
     private static let attempts = 100
-    /// The number of earlier values whose names are kept, so that a delayed process finds the next number in use. Their
-    /// contents are removed, because a replaced secret must not remain.
+    /// The number of earlier values whose names are kept, so that a delayed process notices that its next number is
+    /// taken. Their contents are removed, because a replaced secret must not remain.
     private static let kept: Int64 = 16
 
     let storage: any MartletStorage

@@ -2,15 +2,15 @@ import Foundation
 
 /// The result of a request to the provider.
 enum ProviderResult: Equatable {
-    /// The request was performed. The value contains the members of the response.
+    /// The result of a request that was performed, with the members of the response.
     case done([String: JSONValue])
-    /// The request may succeed later, because the network, the provider or one of its limits prevented it. `after` is
-    /// the delay that the provider requested, or `nil` if it requested none.
+    /// The result of a request that the network, the provider or one of its limits prevented, and that may succeed
+    /// later. `after` is the delay that the provider requested, or `nil` if it requested none.
     case later(after: Duration?, reason: String)
-    /// The request was refused, and would be refused again.
+    /// The result of a request that was refused, and would be refused again.
     case refused(ProviderRefusal)
 
-    /// The maximum delay that a response can request, in seconds. A longer one is reduced to it.
+    /// The maximum delay that a response can request, in seconds. A longer one counts as this one.
     static let maximumWait: Int64 = 24 * 3600
 
     init(_ result: Result<TransportResponse, any Error>) {
