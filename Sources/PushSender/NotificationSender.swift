@@ -44,7 +44,7 @@ package final class SteppedCall: PushCall {
     }
 
     private let count: Int
-    /// A closure that is called after pushes were taken back, or `nil` for none.
+    /// A closure that is called after pushes were taken back, or `nil` to call nothing.
     private let observer: (@Sendable () -> Void)?
     private let state = Mutex(State())
 

@@ -2,13 +2,13 @@ public import PushTypes
 
 /// The result of one push. Every push has exactly one outcome.
 public enum Outcome: Hashable, Sendable {
-    /// The push service accepted the notification. It does not report whether the notification is delivered.
+    /// The outcome of a push that the push service accepted. It does not report whether the notification is delivered.
     case accepted(Accepted)
-    /// The push service rejected the notification.
+    /// The outcome of a push that the push service rejected.
     case rejected(Rejection)
-    /// The push service did not process the notification, so that it is safe to send it again.
+    /// The outcome of a push that the push service did not process. It is safe to send the push again.
     case notSent(Failure)
-    /// The request was sent, but its response did not arrive. Sending it again may show the notification twice.
+    /// The outcome of a push whose response did not arrive. If it is sent again, the notification may be shown twice.
     case unknown(Failure)
 
     /// The response of a push service that accepted a notification.

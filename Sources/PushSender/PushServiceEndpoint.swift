@@ -5,15 +5,15 @@ public import PushTypes
 public struct PushServiceEndpoint: Hashable, Sendable {
     /// The host name or IP address of the push service.
     public var host: String
-    /// The port of the push service, by default 443. Apple also listens on 2197 (reference 1.1).
+    /// The port of the push service, by default 443. Apple also listens on 2197 (APNs reference 1.1).
     public var port: Int
-    /// The port used when no connection can be opened to ``port``, or `nil` for none. Apple's services use 2197.
+    /// The port used when ``port`` cannot be reached, or `nil` to try no other port. Apple's services use 2197.
     ///
-    /// The rejection of a credential does not lead to its use. While the fallback port is in use, ``port`` is probed
-    /// after a minute and then less often, and used again as soon as it works.
+    /// It is not used because a credential was rejected. While the fallback port is in use, ``port`` is probed after a
+    /// minute and then less often, and used again as soon as it works.
     public var fallbackPort: Int?
     /// The PEM certificates that are trusted in addition to the system's, such as that of a gateway's authority, or
-    /// `nil` for none.
+    /// `nil` to trust only those.
     public var additionalTrustRoots: String?
     /// The environment for which a certificate must be valid before it is used, or `nil` to leave this check to the
     /// service.
@@ -33,7 +33,7 @@ public struct PushServiceEndpoint: Hashable, Sendable {
         (self.additionalTrustRoots, self.environment) = (additionalTrustRoots, environment)
     }
 
-    /// Returns the address of Apple's push service, which listens on ports 443 and 2197 (reference 1.1).
+    /// Returns the address of Apple's push service, which listens on ports 443 and 2197 (APNs reference 1.1).
     public static func apple(_ environment: PushEnvironment, port: Int = 443) -> Self {
         switch environment {
         case .sandbox: Self(host: "api.sandbox.push.apple.com", port: port, environment: environment)
@@ -41,7 +41,7 @@ public struct PushServiceEndpoint: Hashable, Sendable {
         }
     }
 
-    /// Returns the address at which Apple manages broadcast channels (reference 1.1).
+    /// Returns the address at which Apple manages broadcast channels (APNs reference 1.1).
     public static func appleChannels(_ environment: PushEnvironment) -> Self {
         switch environment {
         case .sandbox: Self(host: "api-manage-broadcast.sandbox.push.apple.com", port: 2195, environment: environment)
@@ -75,7 +75,7 @@ extension PushServiceEndpoint {
         (try? NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))?.isEmpty == false
     }
 
-    /// Returns the TLS configuration for connections, with TLS 1.2 or newer and ALPN `h2` (reference 1.2).
+    /// Returns the TLS configuration for connections, with TLS 1.2 or newer and ALPN `h2` (APNs reference 1.2).
     /// - Throws: An error of swift-nio-ssl if the additional trust roots are not PEM certificates.
     func tlsConfiguration() throws -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()

@@ -2,11 +2,11 @@ import Foundation
 public import PushTypes
 import PushWire
 
-/// The response of a push service that rejected a notification, with advice for the sender (reference 1.9 and 1.10).
+/// The response of a push service that rejected a notification, with advice (APNs reference 1.9 and 1.10).
 public struct Rejection: Hashable, Sendable {
     /// The recommended action for the notification and its token.
     public enum Advice: Hashable, Sendable {
-        /// Send the same notification again, after the delay that the push service requested, or `nil` for none.
+        /// Send the same notification again, after the requested delay `after`, or after any delay if it is `nil`.
         case retry(after: Duration?)
         /// Stop using the token, because the app was removed, unless the device has registered it after
         /// ``Rejection/timestamp``.
@@ -54,7 +54,7 @@ public struct Rejection: Hashable, Sendable {
     }
 
     /// A Boolean value that indicates whether the connection is unusable after this response, so that a new one is
-    /// opened (reference 1.9, column Conn).
+    /// opened (APNs reference 1.9, column Conn).
     var endsConnection: Bool {
         switch self.reason {
         case .badCertificate, .badCertificateEnvironment, .idleTimeout, .shutdown, .unrelatedKeyIdInToken: true
@@ -72,7 +72,7 @@ public struct Rejection: Hashable, Sendable {
     }
 }
 
-/// Parses the body of a push service's response (reference 1.8).
+/// Parses the body of a push service's response (APNs reference 1.8).
 enum PushResponse {
     private struct Body: Decodable {
         var reason: String?

@@ -2,7 +2,7 @@ import NIOCore
 public import PushTypes
 import PushWire
 
-/// The limits and timeouts of a ``Sender``. The defaults follow Apple's advice (reference 1.11).
+/// The limits and timeouts of a ``Sender``. The defaults follow Apple's advice (APNs reference 1.11).
 public struct SenderConfiguration: Sendable {
     /// The maximum number of connections. They are opened as the load requires, and kept open. If all are busy, pushes
     /// wait. Default 4.

@@ -6,7 +6,7 @@ public import PushTypes
 import PushWire
 public import ServiceLifecycle
 
-/// A sender of pushes over the binary protocol, for gateways that still offer it (reference 5).
+/// A sender of pushes over the binary protocol, for gateways that still offer it (APNs reference 5).
 ///
 /// The protocol confirms nothing: a push counts as accepted if no error packet arrives for a quiet period. After an
 /// error packet, the pushes that the server discarded are sent again on a new connection, if the sender still has them.

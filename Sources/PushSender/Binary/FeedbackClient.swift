@@ -4,8 +4,8 @@ import NIOSSL
 public import PushTypes
 import PushWire
 
-/// A client that reads the list of inactive tokens from a legacy feedback service (reference 6). The service clears the
-/// list once it has been read, so process each tuple as it arrives, even if an error follows.
+/// A client that reads the list of inactive tokens from a legacy feedback service (APNs reference 6). The service
+/// clears the list once it has been read, so process each tuple as it arrives, even if an error follows.
 public struct FeedbackClient: Sendable {
     /// The port of the feedback service.
     public static let defaultPort = 2196

@@ -51,7 +51,7 @@ package struct LegacyConnector: Sendable {
     }
 }
 
-/// The addresses of one environment's legacy services for the binary protocol and for feedback (reference 5 and 6).
+/// The addresses of one environment's services for the binary protocol and for feedback (APNs reference 5 and 6).
 package struct LegacyService: Hashable, Sendable {
     /// The address of the binary protocol, or `nil` if the environment has none.
     package var binary: PushServiceEndpoint?

@@ -43,8 +43,8 @@ extension Outcome {
 }
 
 extension Rejection {
-    /// Creates the rejection for a status of the binary protocol. Its reason is that of HTTP/2 with the same
-    /// consequence, or the text of the status if there is none.
+    /// Creates the rejection for a status of the binary protocol. Its reason is the one over HTTP/2 with the same
+    /// consequence, or the text of the status if there is no such reason.
     init(_ status: BinaryStatus) {
         let reason: Reason? =
             switch status {

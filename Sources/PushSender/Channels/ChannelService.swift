@@ -6,7 +6,7 @@ package import PushSupport
 public import PushTypes
 import PushWire
 
-/// A client that creates, reads, lists and deletes the broadcast channels of apps (reference 4.1).
+/// A client that creates, reads, lists and deletes the broadcast channels of apps (APNs reference 4.1).
 ///
 /// Broadcasts themselves are sent with ``Sender/broadcast(_:)``. The service keeps one connection open while it is
 /// used. Every call returns within the time limits of its ``SenderConfiguration``, and may be made from any task.

@@ -250,8 +250,8 @@ final class ServiceConnection: ChannelInboundHandler {
 /// The result of a request other than a push.
 enum ServiceResult: Sendable {
     case response(HTTP2Response)
-    /// The push service did not process the request. `mayRetry` indicates whether it may be sent on another connection.
+    /// The result of a request that the push service did not process, which may be repeated if `mayRetry` is `true`.
     case notSent(Outcome.Failure, mayRetry: Bool)
-    /// The request was sent, but its response did not arrive.
+    /// The result of a request that was sent, but whose response did not arrive.
     case unknown(Outcome.Failure)
 }

@@ -6,13 +6,13 @@ import PushSupport
 import PushWire
 
 /// Opens the transport of a connection: TCP, the tunnel of a proxy if one is configured, and TLS with ALPN `h2`. The
-/// name is resolved for every connection, so that connections spread over the service's addresses (reference 1.11).
+/// name is resolved for every connection, which spreads connections over the service's addresses (APNs reference 1.11).
 struct Connector: Sendable {
     let endpoint: PushServiceEndpoint
     let proxy: ProxyEndpoint?
     let tls: NIOSSLContext
 
-    /// Opens a channel, and adds the handler `connection`, unless it is `nil`, to it. Call it on the event loop.
+    /// Opens a channel, and adds the handler `connection` to it, or no handler for `nil`. Call it on the event loop.
     /// - Returns: A future that succeeds after the TLS handshake. Later failures are reported to `connection`.
     func connect(_ connection: (any ChannelHandler)?, on eventLoop: any EventLoop) -> EventLoopFuture<any Channel> {
         let timeout = TimeAmount(self.endpoint.connectTimeout)

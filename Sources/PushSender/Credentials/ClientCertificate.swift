@@ -6,14 +6,14 @@ public import PushTypes
 import SwiftASN1
 import X509
 
-/// A certificate with its private key, with which the provider authenticates its connections (reference 2.2).
+/// A certificate with its private key, with which the provider authenticates its connections (APNs reference 2.2).
 public struct ClientCertificate: Sendable {
-    /// The CN attribute of the subject, such as `Apple Push Services: com.example.MyApp`, or an empty string for none.
+    /// The CN attribute of the subject, such as `Apple Push Services: com.example.MyApp`. It is empty if there is none.
     public let commonName: String
-    /// The UID attribute of the subject, which is the topic of requests without `apns-topic`, or `nil` for none.
+    /// The UID attribute of the subject, the topic of requests without `apns-topic`, or `nil` if there is none.
     public let defaultTopic: Topic?
-    /// The topics to which the certificate may push. They are those in its list, or else its default topic, and none if
-    /// it has neither.
+    /// The topics to which the certificate may push. They are those in its list or, without a list, its default topic,
+    /// if it has one.
     public let topics: [CertificateTopic]
     /// The environments to which the certificate may connect. If it names none, like certificates for tests and MDM, it
     /// may connect to both.

@@ -1,7 +1,7 @@
 import Crypto
 import PushTypes
 
-/// A team's signing key for provider tokens (reference 2.1).
+/// A team's signing key for provider tokens (APNs reference 2.1).
 public struct ProviderKey: Sendable {
     /// The length of a key identifier and a team identifier, in characters.
     package static let identifierLength = 10

@@ -1,11 +1,11 @@
 import NIOSSL
 public import PushTypes
 
-/// The credential with which a provider authenticates to the push service (reference 2).
+/// The credential with which a provider authenticates to the push service (APNs reference 2).
 public enum PushCredential: Sendable {
-    /// The credential is a signing key. Each request contains a provider token that it has signed.
+    /// A credential that is a signing key. Each request contains a provider token that the key has signed.
     case token(ProviderKey)
-    /// The credential is a certificate, which is presented on each connection.
+    /// A credential that is a certificate, which is presented on each connection.
     case certificate(ClientCertificate)
 
     /// Reads a credential from files. The format is recognized from the contents.

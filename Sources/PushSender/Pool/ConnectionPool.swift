@@ -391,7 +391,7 @@ final class ConnectionPool: PushConnectionDelegate {
 /// connection is opened.
 package typealias ConnectionObserver = @Sendable (Outcome.Failure?) -> Void
 
-/// The level of a log message that each attempt to connect repeats, a warning once a minute, and otherwise info.
+/// The log level of a message that each attempt to connect repeats. It is warning once a minute, and otherwise info.
 private struct RepeatedWarning {
     private static let interval: TimeAmount = .seconds(60)
 

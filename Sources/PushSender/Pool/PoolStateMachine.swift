@@ -3,8 +3,8 @@ import PushSupport
 
 /// A state machine without I/O that decides when a pool opens connections, and which of them it wakes. Connections take
 /// work by themselves. A new one is opened if pushes wait, every connection is busy, and the service has responded on
-/// all of them. A connection with provider tokens may begin with a single stream (reference 1.3), which is no reason
-/// for more connections.
+/// all of them. A connection with provider tokens may begin with a single stream (APNs reference 1.3), which is no
+/// reason for more connections.
 struct PoolStateMachine {
     /// An action that the pool has to perform after an event.
     enum Action: Hashable {

@@ -6,7 +6,7 @@ import ServiceLifecycle
 import Synchronization
 
 /// A pool with one sender for each app, environment, credential and lane (``SenderLane``). It is a ``Sender``, or a
-/// ``BinaryTransport`` for a credential that uses the binary protocol. A connection belongs to one team (reference
+/// ``BinaryTransport`` for a credential that uses the binary protocol. A connection belongs to one team (APNs reference
 /// 1.11). Apps of one team do not share connections either, because an app whose pushes receive no responses would
 /// occupy the streams of the others.
 package final class SenderPool: SenderSource, Service {
