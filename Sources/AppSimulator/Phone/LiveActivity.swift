@@ -1,7 +1,7 @@
 package import Foundation
 package import PushSupport
 
-/// The members of a payload that start, update or end a Live Activity (reference 3.4).
+/// The members of a payload that start, update or end a Live Activity (APNs reference 3.4).
 package struct LiveActivityPush: Hashable, Sendable {
     /// The change to a Live Activity that a push requests.
     package enum Event: String, Sendable { case start, update, end }
@@ -37,7 +37,7 @@ package struct LiveActivityPush: Hashable, Sendable {
 
 /// A Live Activity on the Lock Screen.
 package struct LiveActivity: Hashable, Sendable, Codable {
-    /// The maximum time for which an ended Live Activity stays on the Lock Screen, in seconds (reference 3.4).
+    /// The maximum time for which an ended Live Activity stays on the Lock Screen, in seconds (APNs reference 3.4).
     package static let longestStay: TimeInterval = 4 * 60 * 60
 
     /// The number of the Live Activity on this phone, counted from 1.

@@ -72,7 +72,7 @@ package struct NotificationCategory: Hashable, Sendable, Codable {
     }
 
     /// Returns the action of this category with an id.
-    /// - Parameter text: The text that the user has entered for the action, or `nil` for none.
+    /// - Parameter text: The text that the user has entered for the action, or `nil` if the user has entered none.
     /// - Throws: ``PhoneError`` if the category has no such action, or if the text input is missing or unexpected.
     func action(_ id: String, text: String?) throws -> Action {
         guard let action = self.actions.first(where: { $0.id == id }) else {

@@ -1,19 +1,19 @@
 /// A change that the phone's user notices, or that wakes the app.
 package enum PhoneEvent: Hashable, Sendable {
-    /// A notification was added to the list, or has replaced one there.
+    /// The event that a notification was added to the list, or has replaced one there.
     case shown(NotificationEntry, NotificationAppearance)
-    /// A push has arrived that shows no notification to the user, for the given reason. `apnsID` is `nil` if the push
-    /// came without one.
+    /// The event that a push has arrived that shows no notification to the user, for the given reason. `apnsID` is
+    /// `nil` if the push came without one.
     case notShown(apnsID: String?, NotShownReason)
-    /// The number on the app's icon has changed to this value, which is 0 for none.
+    /// The event that the number on the app's icon has changed to this value, where 0 means that no number is shown.
     case badge(Int)
-    /// The sound with this name was played without a notification in the list.
+    /// The event that the sound with this name was played without a notification in the list.
     case sound(String)
-    /// A push has woken the app in the background. `apnsID` is `nil` if the push came without one.
+    /// The event that a push has woken the app in the background. `apnsID` is `nil` if the push came without one.
     case woken(PushContent, apnsID: String?)
     case activity(LiveActivity, LiveActivityChange)
-    /// A member of a payload was invalid and was ignored. The string describes the problem. `apnsID` is `nil` if the
-    /// push came without one.
+    /// The event that an invalid member of a payload was ignored. The string describes the problem. `apnsID` is `nil`
+    /// if the push came without one.
     case problem(String, apnsID: String?)
 }
 
@@ -54,7 +54,7 @@ package enum NotShownReason: String, Hashable, Sendable {
 /// A change of a Live Activity.
 package enum LiveActivityChange: String, Hashable, Sendable {
     case started, updated, ended
-    /// The stale date of the Live Activity has passed, so it is marked as stale.
+    /// The change that the Live Activity is marked as stale, because its stale date has passed.
     case stale
     case removed
 }

@@ -3,7 +3,7 @@ package import MartletKit
 import PushTypes
 
 /// The notification centre of a phone with one app, without I/O: the list, the badge and the Live Activities. It is
-/// stored between two runs of the simulator. The rules are those of reference 3, 7.4 and 7.6.
+/// stored between two runs of the simulator. The rules are those of APNs reference 3, 7.4 and 7.6.
 package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
     /// The maximum number of notifications in the list. If it is exceeded, the oldest are dropped.
     static let maximumEntries = 1000
@@ -137,8 +137,8 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         return events
     }
 
-    /// Returns the event that wakes the app, if the push has `content-available` and the user permits background
-    /// activity. Otherwise, returns the event that the push was not shown, or none.
+    /// Returns the event that the push has woken the app, or that it was not shown if the user denies background
+    /// activity. The array is empty for a push without `content-available`.
     private func wake(_ content: PushContent, _ push: PhonePush) -> [PhoneEvent] {
         guard content.wakesApp else { return [] }
         guard self.capabilities.contains(.background) else {
@@ -213,9 +213,9 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
     }
 }
 
-/// The handling of Live Activities (reference 3.4).
+/// The handling of Live Activities (APNs reference 3.4).
 extension PhoneNotificationCenter {
-    /// The next time at which ``advance(to:)`` will change a Live Activity, or `nil` for none.
+    /// The next time at which ``advance(to:)`` will change a Live Activity, or `nil` if it will change none.
     package var nextChange: Date? {
         self.activities.compactMap { activity in
             let staleAt = activity.isStale || activity.hasEnded ? nil : activity.staleAt

@@ -3,11 +3,11 @@ package import PushDevice
 package import PushSupport
 package import PushTypes
 
-/// The members of a payload that the operating system of a phone evaluates (reference 3). Parsing never fails: a member
-/// that cannot be used is described in ``problems`` and treated as absent.
+/// The members of a payload that the operating system of a phone evaluates (APNs reference 3). Parsing never fails: a
+/// member that cannot be used is described in ``problems`` and treated as absent.
 package struct PushContent: Hashable, Sendable {
-    /// The maximum size of a payload in bytes. A larger one is not parsed. No push service delivers more than 5,120
-    /// bytes (reference 3.6).
+    /// The maximum size of a payload in bytes. A larger one is not parsed. The push service delivers at most 5,120
+    /// bytes (APNs reference 3.6).
     package static let maximumLength = 64 * 1024
 
     package private(set) var title: String?
@@ -54,8 +54,8 @@ package struct PushContent: Hashable, Sendable {
     /// A Boolean value that indicates whether the alert has a title, a subtitle or a body that is not empty.
     package var hasText: Bool { [self.title, self.subtitle, self.body].contains { $0?.isEmpty == false } }
 
-    /// A Boolean value that indicates whether the service extension runs before delivery, which requires an alert with
-    /// text (reference 3.1).
+    /// A Boolean value that indicates whether the service extension runs, for which the alert must have text (APNs
+    /// reference 3.1).
     package var runsExtension: Bool { self.isMutable && self.hasText }
 
     private mutating func read(_ members: [String: JSONValue]) {
@@ -76,7 +76,7 @@ package struct PushContent: Hashable, Sendable {
         self.problems = aps.problems
     }
 
-    /// Parses the member `alert`, which is the body alone or an object (reference 3.2).
+    /// Parses the member `alert`, which is the body alone or an object (APNs reference 3.2).
     private mutating func readAlert(_ aps: inout PayloadReader) {
         switch aps.value("alert") {
         case nil: break
@@ -108,7 +108,7 @@ package struct PushContent: Hashable, Sendable {
         return arguments.isEmpty ? key : "\(key)(\(arguments.joined(separator: ", ")))"
     }
 
-    /// Parses the member `sound`, which is a name, or an object for a critical alert (reference 3.3).
+    /// Parses the member `sound`, which is a name, or an object for a critical alert (APNs reference 3.3).
     private mutating func readSound(_ aps: inout PayloadReader) {
         switch aps.value("sound") {
         case nil: break
@@ -182,7 +182,7 @@ struct PayloadReader {
         return nil
     }
 
-    /// Returns whether a member is the number 1, which stands for `true` in a payload (reference 3.1).
+    /// Returns whether a member is the number 1, which stands for `true` in a payload (APNs reference 3.1).
     mutating func isOne(_ name: String) -> Bool {
         switch self.value(name) {
         case nil, .integer(0)?: return false

@@ -13,7 +13,7 @@ package actor Simulator: Service {
     package static let flushTime: Duration = .seconds(5)
 
     package var deviceID: String { self.identity.deviceID }
-    /// The events for which the command `wait` can wait.
+    /// The events that the command `wait` has not consumed yet.
     package nonisolated let tally = EventTally()
 
     let configuration: SimulatorConfiguration
@@ -271,7 +271,7 @@ package struct SimulatorConfiguration: Sendable {
     package var categories: [NotificationCategory] = []
     /// The transport for the app's requests and the downloads of attachments.
     package var transport: any DownloadTransport = HTTPClientTransport()
-    /// The contents of the rule file for screens, or `nil` for none.
+    /// The contents of the rule file for screens, or `nil` if no notification opens a screen.
     package var routes: Data?
 
     package init(app: String, provider: URL, publicKey: String, device: DeviceConfiguration) {

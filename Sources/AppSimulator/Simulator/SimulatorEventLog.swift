@@ -20,7 +20,7 @@ final class SimulatorEventLog: Sendable {
         (self.tally, self.print) = (tally, print)
     }
 
-    /// The text of the last problem, which the error of a failed wait contains, or `nil` for none.
+    /// The text of the last problem, which the error of a failed wait contains, or `nil` if none has occurred.
     var lastProblem: String? { self.state.withLock { $0.problem } }
 
     /// Sets the number of the app's current installation. Only its events are reported from then on.
@@ -61,8 +61,8 @@ final class SimulatorEventLog: Sendable {
     }
 
     /// Stops waiting for tokens that the provider refuses, and reports the registration without them.
-    /// - Parameter member: The member of the request that the provider refuses, or `nil` for none. Only the refusal of
-    ///   a member that concerns tokens has an effect.
+    /// - Parameter member: The member of the request that the provider refuses, or `nil` for the whole request. Only
+    ///   the refusal of a member that concerns tokens has an effect.
     private func refused(_ member: String?) {
         guard let member, ["token", "kind", "environment", "activity"].contains(member) else { return }
         self.reportRegistration { state in

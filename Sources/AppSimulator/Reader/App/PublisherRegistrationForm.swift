@@ -2,8 +2,7 @@ package import Foundation
 package import MartletKit
 package import PushTypes
 
-/// The form with which a publisher's app registers a device with its provider, as `multipart/form-data` (reference
-/// 10.1).
+/// The form with which a publisher's app registers a device, as `multipart/form-data` (APNs reference 10.1).
 package struct PublisherRegistrationForm: Hashable, Sendable {
     package var deviceID: UUID
     package var token: [UInt8]
@@ -27,8 +26,8 @@ package struct PublisherRegistrationForm: Hashable, Sendable {
         (self.capabilities, self.screenSize, self.environment) = (capabilities, screenSize, environment)
     }
 
-    /// The form fields in the order of reference 10.1. A granted permission has the value of its bit in iOS, and any
-    /// other has 0.
+    /// The form fields in the order of APNs reference 10.1. A granted permission has the value of its bit in iOS, and
+    /// any other has 0.
     var fields: [(name: String, value: String)] {
         func bit(_ capability: Capabilities, _ value: Int) -> String {
             self.capabilities.contains(capability) ? "\(value)" : "0"

@@ -37,7 +37,7 @@ package struct IssuePush: Hashable, Sendable {
     package init(product: String, id: Int64? = nil) { (self.product, self.id) = (product, id) }
 
     /// Parses the issue that a push announces. Returns `nil` if it does not wake the app or names no product, in either
-    /// spelling of the member (reference 10.1).
+    /// spelling of the member (APNs reference 10.1).
     package init?(_ content: PushContent) {
         guard content.wakesApp else { return nil }
         let names = ["productId", "productID"]

@@ -1,24 +1,24 @@
 /// An event of a reader's work, which is printed, or counted for a fleet.
 package enum ReaderEvent: Hashable, Sendable {
-    /// The catalogue was loaded. `isNew` is `false` if it has not changed.
+    /// The event that the catalogue was loaded. `isNew` is `false` if it has not changed.
     case catalogue(issues: Int, isNew: Bool)
     case entitled(product: String, by: String)
     case coverLoaded(product: String)
-    /// A download begins, or is resumed after the first `from` of the `of` bytes of the file.
+    /// The event that a download begins, or is resumed after `from` of the file's `of` bytes.
     case downloading(product: String, from: Int64, of: Int64)
-    /// The work is paused because the network is not Wi-Fi, or resumed on Wi-Fi.
+    /// The event that the work is paused because the network is not Wi-Fi, or resumed on Wi-Fi.
     case paused(product: String), resumed(product: String)
-    /// A step has failed for `reason`, and will be repeated after `seconds`.
+    /// The event that a step has failed for `reason`, and will be repeated after `seconds`.
     case waiting(product: String, seconds: Int64, reason: String)
-    /// The file is complete, and the issue is marked as new.
+    /// The event that the file is complete, and the issue is marked as new.
     case downloaded(product: String, bytes: Int64)
-    /// The push for this product was ignored for the given reason.
+    /// The event that the push for this product was ignored for the given reason.
     case skipped(product: String, IgnoredPushReason)
-    /// The work on the issue was abandoned after too many failures, or after a failure that a retry cannot repair.
+    /// The event that the work on the issue was abandoned after too many failures, or one that a retry cannot repair.
     case failed(product: String, reason: String)
-    /// The user has opened the issue, which is no longer marked as new.
+    /// The event that the user has opened the issue, which is no longer marked as new.
     case opened(product: String)
-    /// An error has occurred after which the reader continues, such as a state that could not be stored.
+    /// The event that an error has occurred, such as a state that could not be stored. The reader continues.
     case problem(String)
 }
 

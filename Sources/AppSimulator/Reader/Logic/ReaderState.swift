@@ -80,7 +80,7 @@ package struct ReaderWork: Codable, Hashable, Sendable {
     package internal(set) var step = Step.catalogue
     /// The number of consecutive failures, which determines the delay before the next attempt.
     var failures = 0
-    /// The total of the delays that the provider has requested for this issue, in milliseconds, or `nil` for none.
+    /// The total of the delays that the provider has requested for this issue, in milliseconds, or `nil` if none was.
     var waitedMs: Int64?
     /// A Boolean value that indicates whether the first byte of the file has arrived, which starts the interval until
     /// the next download.

@@ -5,7 +5,7 @@ package import PushTypes
 
 /// The state machine of a reader. It decides the effect of a push, the steps that lead to the issue's file, and the
 /// retries. It works on one issue at a time, and ignores the results of steps that are no longer running. The rules are
-/// those of reference 10.1.
+/// those of APNs reference 10.1.
 package struct ReaderStateMachine: Sendable {
     /// The maximum number of pushes that wait until the work on another issue has finished. Further pushes are ignored.
     private static let maximumWaiting = 8
@@ -86,7 +86,7 @@ package struct ReaderStateMachine: Sendable {
     }
 
     /// Processes the opening of an issue by the user.
-    /// - Returns: The actions to perform, or none for an issue that is not downloaded.
+    /// - Returns: The actions to perform. There are none for an issue that is not downloaded.
     package mutating func opened(_ product: String) -> [ReaderAction] {
         guard self.state.issue(product)?.status == .downloaded else { return [] }
         self.change(product) { $0.isMarked = false }
@@ -178,8 +178,9 @@ package struct ReaderStateMachine: Sendable {
     }
 
     /// Schedules a repetition of the step, or abandons the issue.
-    /// - Parameter delay: The delay that the provider requests, or `nil` for none. It does not count as a failure as
-    ///   long as the total for the issue does not exceed ``ReaderRules/maximumRequestedWait``.
+    /// - Parameter delay: The delay that the provider requests, or `nil` if it requests none. Such a repetition does
+    ///   not count as a failure as long as the total for the issue does not exceed
+    ///   ``ReaderRules/maximumRequestedWait``.
     private mutating func fail(_ reason: String, after delay: Duration?, now: ClockReading) -> [ReaderAction] {
         guard var work = self.state.work else { return [] }
         let requested = max(.zero, delay ?? .zero)
