@@ -6,7 +6,7 @@ struct FormField {
     /// The HTML control with which a page shows a field.
     enum Control {
         /// A single-line input. `type` is the type of the HTML input, such as `password`, and `list` is the id of the
-        /// HTML list with suggestions, or `nil` for none.
+        /// HTML list with suggestions, or `nil` if there are no suggestions.
         case line(type: String, list: String? = nil)
         case area
         /// A multi-line text area with a monospaced font, such as for JSON.

@@ -15,7 +15,7 @@ struct LabelledFields {
     ///   - type: The type of the HTML input, such as `number`.
     ///   - member: The schema of the API member that the field represents, or `nil` if it represents no single member.
     ///   - name: The name of the field, or `nil` if it equals the name of its localized texts.
-    ///   - list: The id of a list of suggestions, or `nil` for none.
+    ///   - list: The id of a list of suggestions, or `nil` for a field without suggestions.
     func line(
         _ text: String,
         of member: Schema? = nil,

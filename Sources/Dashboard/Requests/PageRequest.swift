@@ -22,7 +22,7 @@ final class PageRequest: Sendable {
     private struct State {
         var calls: [LocalAPIRequest] = []
         var form: FormData?
-        /// The field `retry-after` of an API call that was refused, which the response repeats, or `nil` for none.
+        /// The field `retry-after` of an API call that was refused, which the response repeats, or `nil` without one.
         var retryAfter: String?
     }
 

@@ -23,7 +23,7 @@ protocol FormArea: PageArea {
 extension FormArea {
     /// Returns the route of a form. If its handler throws a ``RequestError``, the page of the area is shown with it.
     /// - Parameters:
-    ///   - scope: The scope without which the form is refused with an error page, or `nil` for none.
+    ///   - scope: The scope without which the form is refused with an error page, or `nil` if any caller may post it.
     ///   - showsForbidden: Pass `false` if the page of the area is of no use to a caller who may not post the form.
     func form(
         _ path: String,

@@ -172,7 +172,7 @@ struct CredentialPages: PageArea {
 
     /// Performs a change to the environment that the path names.
     /// - Parameter change: A closure that receives the path of the credential in the API, and performs the change. If
-    ///   it returns the result of a test, the page shows the result. For `nil`, there is a redirect to the page.
+    ///   it returns the result of a test, the page shows the result. For `nil`, the response is a redirect to the page.
     private func change(
         _ request: PageRequest,
         done: String = "credentialSet",

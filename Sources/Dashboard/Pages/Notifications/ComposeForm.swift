@@ -81,7 +81,7 @@ struct ComposeForm: Sendable {
     }
 
     /// The members of a preview request that select the device for which the push is rendered by its token, its user or
-    /// its language. There are none for no particular device.
+    /// its language. The dictionary is empty if the form selects no device.
     var previewSubject: [String: JSONValue] {
         if let device = self.given("previewDevice") { return ["device": .string(device)] }
         if let user = self.given("previewUser") { return ["user": .string(user)] }

@@ -170,7 +170,7 @@ struct ComposePages: PageArea {
     }
 
     /// Returns the page with the form. `stored` is the schedule from which the form was filled for this page, or `nil`
-    /// if there is none or the form was posted.
+    /// if there is none or the form was posted. Pass `false` for `isFilled` if the form is empty.
     private func page(
         _ form: ComposeForm,
         _ request: PageRequest,

@@ -12,7 +12,7 @@ struct EntitlementPages: PageArea {
     /// The result of a posted form, which the page shows in addition to the settings.
     private struct Extra {
         var test: PublisherExchange?
-        /// The name of the form that was rejected, which is `set` or `test`, or `nil` for none.
+        /// The name of the form that was rejected, which is `set` or `test`, or `nil` if none was.
         var form: String?
         var error: RequestError?
     }

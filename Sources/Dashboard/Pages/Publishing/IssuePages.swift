@@ -62,8 +62,8 @@ struct IssuePages: PageArea {
         return request.page("issue", title: issue.title, model, error: above, status: extra.error?.kind.status ?? .ok)
     }
 
-    /// Adds the template variables for the notification and its progress, for the button *Notify*, which sends the
-    /// notification, or for the reason why *Notify* would be refused.
+    /// Adds the template variables for the progress of the issue's notification, if there is one. Also adds those for
+    /// the button *Notify*, which sends a notification, or for the reason why *Notify* would be refused.
     private static func addNotify(
         to model: inout PageModel,
         _ issue: IssueRecord,

@@ -1,6 +1,6 @@
 import WebPages
 
-/// The times of a schedule as fields of a form, which are a common frequency, or a cron expression for any other times.
+/// The times of a schedule as fields of a form: those of a common frequency, or a cron expression for any others.
 struct CronPlan: Equatable {
     /// The days on which the schedule runs, where `cron` stands for times that only a cron expression can describe.
     enum Frequency: String, CaseIterable {

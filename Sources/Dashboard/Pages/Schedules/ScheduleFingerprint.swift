@@ -16,9 +16,9 @@ enum ScheduleFingerprint {
         throw PageError.changedMeanwhile.error(request.texts["schedules.changedMeanwhile"], kind: .conflict)
     }
 
-    /// Returns the fingerprint of the schedule from which the form was filled, which is `stored`, or the one in the
-    /// posted form for `nil`. After the error that another person has changed the schedule, it is that of the changed
-    /// schedule, so that the form may replace it.
+    /// Returns the fingerprint to write into the form: that of `stored`, from which the form was filled, or for `nil`
+    /// the one that was posted. If `error` states that another person has changed the schedule, it is that of the
+    /// changed schedule, which the form can then replace.
     static func shown(
         _ stored: ScheduleResponse?,
         _ request: PageRequest,
