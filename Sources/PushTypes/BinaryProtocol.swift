@@ -1,4 +1,4 @@
-/// The three formats of notifications in the binary protocol, oldest first (reference 5.1).
+/// The three formats of notifications in the binary protocol, oldest first (APNs reference 5.1).
 public enum BinaryCommand: UInt8, CaseIterable, Hashable, Sendable {
     /// Command 0, without an expiration or an identifier. After an error, the outcome of every notification on the
     /// connection is unknown.
@@ -24,7 +24,7 @@ extension PushType {
     }
 }
 
-/// One entry of the feedback service's list: an app that was removed from a device (reference 6).
+/// One entry of the feedback service's list: an app that was removed from a device (APNs reference 6).
 public struct FeedbackTuple: Hashable, Sendable {
     /// The time at which the push service noticed that the app was removed, in UNIX seconds. A token that the app
     /// registers again later is valid nevertheless.
@@ -45,13 +45,13 @@ public struct FeedbackTuple: Hashable, Sendable {
 
 /// The reason why the feedback service's list could not be read to its end.
 public enum FeedbackError: Error, Hashable, Sendable {
-    /// The bytes are not a list of tuples: a tuple states `tokenLength` as the length of its token, in bytes, which is
-    /// not valid.
+    /// The error for bytes that are no list of tuples, because one states an invalid token length of `tokenLength`
+    /// bytes.
     case malformed(tokenLength: Int)
-    /// The connection was closed within a tuple, or without the TLS closure alert. The list is therefore incomplete.
+    /// The error for an incomplete list: the connection closed within a tuple, or without the TLS closure alert.
     case truncated
-    /// The service sent nothing within the time limit.
+    /// The error for a service that sent nothing within the time limit.
     case timedOut
-    /// The list contains more tuples than the client accepts.
+    /// The error for a list that contains more tuples than the client accepts.
     case tooManyTuples
 }

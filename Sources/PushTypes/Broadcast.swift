@@ -1,8 +1,8 @@
 public import NIOCore
 
-/// A push to a channel, which updates or ends the Live Activities that follow it (reference 4.2).
+/// A push to a channel, which updates or ends the Live Activities that follow it (APNs reference 4.2).
 public struct Broadcast: Hashable, Sendable {
-    /// The maximum size of a payload, in bytes (reference 3.6).
+    /// The maximum size of a payload, in bytes (APNs reference 3.6).
     public static let maximumPayloadSize = PushNotification.maximumBroadcastSize
 
     /// The channel to which the broadcast is sent.
@@ -70,7 +70,7 @@ extension Push {
     }
 }
 
-/// The id of a broadcast channel, which the push service has assigned: opaque base64 text (reference 4.1).
+/// The id of a broadcast channel, which the push service has assigned: opaque base64 text (APNs reference 4.1).
 public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
     /// The maximum length of a channel id, in bytes.
     public static let maximumLength = 256
@@ -101,9 +101,9 @@ public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
 /// A channel's setting for which broadcasts the push service stores for devices that are offline. It is set when the
 /// channel is created, and cannot be changed later.
 public enum ChannelStorage: Int, Hashable, Sendable, CaseIterable {
-    /// No broadcast is stored: only online devices receive broadcasts. The push service allows more broadcasts on such
-    /// a channel.
+    /// The setting to store no broadcast, so that only online devices receive it. The push service allows more
+    /// broadcasts on such a channel.
     case none = 0
-    /// The newest broadcast is stored, for at most 8 hours.
+    /// The setting to store the newest broadcast, for at most 8 hours.
     case newest = 1
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The address of one app on one device in one environment, issued by the push service.
 ///
-/// A token is opaque and of variable length: most tokens have 32 bytes, but longer ones exist (reference 1.7). The
+/// A token is opaque and of variable length: most tokens have 32 bytes, but longer ones exist (APNs reference 1.7). The
 /// description never shows the whole token, so a token can be logged.
 public struct DeviceToken: Hashable, Sendable {
     /// The maximum length of a token, in bytes. The binary protocol allows 100 bytes, and HTTP/2 documents no limit.
@@ -29,7 +29,7 @@ public struct DeviceToken: Hashable, Sendable {
     /// Creates a token from user input: hexadecimal, even as an old `NSData` description (`<302bd38c c16adf6c>`), or
     /// base64.
     ///
-    /// Text that is valid as both is parsed as hexadecimal. `<`, `>` and white space are ignored (reference 1.7).
+    /// Text that is valid as both is parsed as hexadecimal. `<`, `>` and white space are ignored (APNs reference 1.7).
     /// Returns `nil` for any other text.
     public init?(userInput text: String) {
         guard text.utf8.count <= Self.maximumLength * 4 else { return nil }
@@ -57,7 +57,7 @@ extension DeviceToken: CustomStringConvertible {
     public var description: String { "\(Hexadecimal.encode(self.bytes.prefix(4)))… (\(self.bytes.count) bytes)" }
 }
 
-/// The use for which a device token was issued, which determines the topic of pushes to it (reference 1.6). A push
+/// The use for which a device token was issued, which determines the topic of pushes to it (APNs reference 1.6). A push
 /// service rejects a push with another topic as `DeviceTokenNotForTopic`, even if the token is valid.
 package enum DeviceTokenKind: String, CaseIterable, Hashable, Sendable {
     /// Tokens for alerts, badges, sounds and background updates. The tokens for MDM servers and for passes are of this
@@ -70,7 +70,7 @@ package enum DeviceTokenKind: String, CaseIterable, Hashable, Sendable {
     case pushToTalk
     /// Tokens to which pushes that start Live Activities are sent: one token per installation of the app.
     case liveActivityStart
-    /// Tokens to which updates and the end of a Live Activity are sent: one token per activity (reference 3.4).
+    /// Tokens to which updates and the end of a Live Activity are sent: one token per activity (APNs reference 3.4).
     case liveActivityUpdate
     case widgets
     case controls

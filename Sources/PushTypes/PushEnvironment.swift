@@ -1,5 +1,4 @@
-/// An environment of the push service. The two environments share neither tokens nor the rights of credentials
-/// (reference 1.1).
+/// An environment of the push service. The two share neither tokens nor the rights of credentials (APNs reference 1.1).
 public enum PushEnvironment: String, CaseIterable, Hashable, Sendable, Codable {
     /// The environment of development builds, also called "development".
     case sandbox
@@ -18,7 +17,7 @@ public enum PushEnvironment: String, CaseIterable, Hashable, Sendable, Codable {
 package enum PushTransport: String, CaseIterable, Hashable, Sendable {
     /// The provider API over HTTP/2.
     case http2
-    /// The legacy binary protocol, which only certificates can use (reference 5).
+    /// The legacy binary protocol, which only certificates can use (APNs reference 5).
     case binary
 }
 

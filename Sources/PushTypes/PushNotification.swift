@@ -3,9 +3,9 @@ public import NIOCore
 
 /// The headers and the payload of a push request, without the device token.
 public struct PushNotification: Hashable, Sendable {
-    /// The maximum length of an `apns-collapse-id`, in bytes (reference 1.5). A longer one makes the push invalid.
+    /// The maximum length of an `apns-collapse-id`, in bytes (APNs reference 1.5). A longer one makes the push invalid.
     package static let maximumCollapseIDLength = 64
-    /// The maximum size of a broadcast's payload, in bytes (reference 3.6).
+    /// The maximum size of a broadcast's payload, in bytes (APNs reference 3.6).
     package static let maximumBroadcastSize = 5120
 
     /// The header `apns-id`: a UUID in canonical form, in the letter case of the sender.
@@ -71,29 +71,29 @@ public struct PushNotification: Hashable, Sendable {
     public static func makeID() -> String { UUID().uuidString.lowercased() }
 }
 
-/// The type of a notification: the header `apns-push-type` (reference 1.6).
+/// The type of a notification: the header `apns-push-type` (APNs reference 1.6).
 public enum PushType: String, CaseIterable, Hashable, Sendable {
     /// A push type for an alert, a badge or a sound.
     case alert
     /// A push type for an update in the background, which the user does not see.
     case background
-    /// An update of a complication on a watch.
+    /// A push type for an update of a complication on a watch.
     case complication
-    /// A reload of an app's controls.
+    /// A push type for a reload of an app's controls.
     case controls
-    /// A change of the contents of a file provider.
+    /// A push type for a change of the contents of a file provider.
     case fileprovider
-    /// The start, an update or the end of a Live Activity.
+    /// A push type for the start, an update or the end of a Live Activity.
     case liveactivity
-    /// A request for the location of the device.
+    /// A push type for a request for the location of the device.
     case location
-    /// A message of a device management (MDM) server.
+    /// A push type for a message of a device management (MDM) server.
     case mdm
-    /// An update of a Push to Talk session.
+    /// A push type for an update of a Push to Talk session.
     case pushtotalk
-    /// An incoming call of an app for voice over IP.
+    /// A push type for an incoming call of an app for voice over IP.
     case voip
-    /// A reload of an app's widgets.
+    /// A push type for a reload of an app's widgets.
     case widgets
 
     /// The suffix of the topic after the bundle id. It is empty if the topic is the bundle id or, for `mdm`, the UID of
@@ -112,17 +112,17 @@ public enum PushType: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The maximum size of a payload over HTTP/2, in bytes (reference 3.6).
+    /// The maximum size of a payload over HTTP/2, in bytes (APNs reference 3.6).
     public var maximumPayloadSize: Int { self == .voip ? 5120 : 4096 }
 }
 
-/// The urgency of a delivery, the header `apns-priority` (reference 1.5).
+/// The urgency of a delivery, the header `apns-priority` (APNs reference 1.5).
 public enum Priority: UInt8, CaseIterable, Hashable, Sendable {
-    /// The power of the device takes precedence, so the delivery never wakes it.
+    /// A priority below the device's power: the delivery never wakes the device.
     case low = 1
-    /// The power of the device is considered, so deliveries may be grouped and deferred.
+    /// A priority that considers the device's power: deliveries may be grouped and deferred.
     case powerAware = 5
-    /// The notification is delivered immediately. The default.
+    /// A priority with which the notification is delivered immediately. It is the default.
     case immediate = 10
 }
 
@@ -144,10 +144,10 @@ public enum Expiration: Hashable, Sendable {
     case servicePolicy
     /// One attempt at delivery, without storage. The value of the header is 0.
     case immediate
-    /// A UNIX time in seconds. A small number is a time in 1970, which has already passed (reference 1.5).
+    /// A UNIX time in seconds. A small number is a time in 1970, which has already passed (APNs reference 1.5).
     case at(seconds: Int64)
 
-    /// The maximum time for which Apple stores a notification: 30 days (reference 7.1).
+    /// The maximum time for which Apple stores a notification: 30 days (APNs reference 7.1).
     package static let longestStorage: Duration = .seconds(30 * 24 * 3600)
 
     /// Parses the value of the header, which consists of decimal digits. Returns `nil` for a value that leads to
@@ -185,7 +185,7 @@ public enum Expiration: Hashable, Sendable {
     }
 }
 
-/// The importance of a notification, which determines how the device presents it (reference 3.1).
+/// The importance of a notification, which determines how the device presents it (APNs reference 3.1).
 package enum InterruptionLevel: String, Hashable, Sendable, Codable, CaseIterable {
     /// A level at which the notification appears in the list, but neither lights the screen nor plays a sound.
     case passive

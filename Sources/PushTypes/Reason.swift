@@ -1,5 +1,5 @@
 /// The push service's reason for rejecting a request. This is the only table of reason strings, HTTP statuses and
-/// status bytes of the binary protocol (reference 1.9, 4.3, 5.2 and 9.1).
+/// status bytes of the binary protocol (APNs reference 1.9, 4.3, 5.2 and 9.1).
 public enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     case badAuthorizationHeader = "BadAuthorizationHeader"
     case badCertificate = "BadCertificate"
@@ -7,8 +7,7 @@ public enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     case badChannelId = "BadChannelId"
     case badCollapseId = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
-    /// The documented spelling of the reason. Apple's servers send ``badEnvironmentKeyInToken`` instead (reference
-    /// 1.9).
+    /// The documented spelling. Apple's servers send ``badEnvironmentKeyInToken`` instead (APNs reference 1.9).
     case badEnvironmentKeyIdInToken = "BadEnvironmentKeyIdInToken"
     case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
     case badExpirationDate = "BadExpirationDate"
@@ -58,10 +57,10 @@ public enum Reason: String, Error, CaseIterable, Hashable, Sendable {
     /// The member `reason` of the JSON body of the response.
     public var text: String { self.rawValue }
 
-    /// The HTTP status of the response (reference 1.9).
+    /// The HTTP status of the response (APNs reference 1.9).
     public var status: Int { self.row.status }
 
-    /// The status byte in an error packet of the binary protocol (reference 5.2), or 255 if the reason has none.
+    /// The status byte in an error packet of the binary protocol (APNs reference 5.2), or 255 if the reason has none.
     package var binaryStatus: UInt8 { self.row.legacy }
 
     // swift-format-ignore

@@ -38,7 +38,7 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
         return self.bundleID == self ? nil : try app(self.bundleID)
     }
 
-    /// The bundle id, and the topics that are formed from it with the suffixes of push types (reference 1.6).
+    /// The bundle id, and the topics that are formed from it with the suffixes of push types (APNs reference 1.6).
     package var derivedTopics: [Topic] {
         var suffixes = Set<String>()
         return PushType.allCases.compactMap { type in
@@ -50,7 +50,7 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
     public var description: String { self.name }
 }
 
-/// An entry of a push certificate's list of topics (reference 2.2).
+/// An entry of a push certificate's list of topics (APNs reference 2.2).
 public struct CertificateTopic: Hashable, Sendable {
     /// The topic to which the certificate may push.
     public let topic: Topic
