@@ -10,8 +10,8 @@ package enum SecurityHeaders {
         "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'",
     ].joined(separator: "; ")
 
-    /// Returns the header fields of a page, which also forbid caching it. If `isSecure` is `true`, because browsers use
-    /// TLS, they are told to use nothing else.
+    /// Returns the header fields of a page, which also forbid caching it. Pass `true` for `isSecure` if browsers reach
+    /// the pages over TLS. The fields then require TLS for later requests.
     package static func page(isSecure: Bool) -> HTTPFields {
         var headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
