@@ -9,8 +9,8 @@ public struct PushServiceEndpoint: Hashable, Sendable {
     public var port: Int
     /// The port used when ``port`` cannot be reached, or `nil` to try no other port. Apple's services use 2197.
     ///
-    /// It is not used because a credential was rejected. While the fallback port is in use, ``port`` is probed after a
-    /// minute and then less often, and used again as soon as it works.
+    /// The rejection of a credential does not lead to the use of this port. While the fallback port is in use, ``port``
+    /// is probed after a minute and then less often, and used again as soon as it works.
     public var fallbackPort: Int?
     /// The PEM certificates that are trusted in addition to the system's, such as that of a gateway's authority, or
     /// `nil` to trust only those.

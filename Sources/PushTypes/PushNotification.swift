@@ -118,7 +118,7 @@ public enum PushType: String, CaseIterable, Hashable, Sendable {
 
 /// The urgency of a delivery, the header `apns-priority` (APNs reference 1.5).
 public enum Priority: UInt8, CaseIterable, Hashable, Sendable {
-    /// A priority below the device's power: the delivery never wakes the device.
+    /// A priority that puts the device's power first: the delivery never wakes the device.
     case low = 1
     /// A priority that considers the device's power: deliveries may be grouped and deferred.
     case powerAware = 5

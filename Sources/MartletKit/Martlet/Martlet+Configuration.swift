@@ -92,7 +92,7 @@ extension Martlet {
         case receiptsDropped(count: Int, reason: String)
         /// The event that encrypted content cannot be decrypted, so that its placeholder is shown.
         case contentNotOpened(reason: String)
-        /// The event that the storage fails, such as before the first unlock of a device. Changes are kept in memory.
+        /// The event that the storage fails, for example before a device's first unlock. Changes are kept in memory.
         case storageFailed(reason: String)
 
         public var description: String {

@@ -8,7 +8,7 @@ public struct Newsstand: Sendable {
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
     )
-    /// The maximum number of issues on a page of the catalogue. A larger limit counts as this one.
+    /// The maximum number of issues on a page of the catalogue. A larger limit is treated as this number.
     public static let maximumPage = 100
 
     private let configuration: Martlet.Configuration

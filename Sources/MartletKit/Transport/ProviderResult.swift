@@ -10,7 +10,7 @@ enum ProviderResult: Equatable {
     /// The result of a request that was refused, and would be refused again.
     case refused(ProviderRefusal)
 
-    /// The maximum delay that a response can request, in seconds. A longer one counts as this one.
+    /// The maximum delay that a response can request, in seconds. A longer one is treated as this value.
     static let maximumWait: Int64 = 24 * 3600
 
     init(_ result: Result<TransportResponse, any Error>) {
