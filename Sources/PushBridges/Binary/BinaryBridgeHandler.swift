@@ -23,7 +23,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     /// The actions of the state machine that are still to be performed. Performing one of them may add others.
     private var actions = CircularBuffer<BinaryServerStateMachine.Action>()
     private var isPerforming = false
-    /// The connection as ``BinaryIntake`` knows it, or the reason for rejecting it, or `nil` until the certificate is
+    /// The connection to name to ``BinaryIntake``, or the reason for rejecting it. It is `nil` until the certificate is
     /// checked.
     private var connection: Result<BinaryIntake.Connection, BinaryClientRejection>?
     /// The permit from the budget of open connections, or `nil` until the certificate is accepted.
@@ -273,8 +273,8 @@ struct BinaryBridgeListener: Sendable {
     let intake: BinaryIntake
     /// The budget of open connections whose certificate a bridge has accepted.
     let places: Budget
-    /// The limits on the rates at which connections are opened. After a client has shown an accepted certificate, its
-    /// network has a separate rate.
+    /// The limits on the rates at which connections are opened. The networks of clients that have shown an accepted
+    /// certificate are counted separately from all others.
     let rates: ConnectionRates
     var limits = BinaryServerStateMachine.Limits()
     let time: any TimeSource

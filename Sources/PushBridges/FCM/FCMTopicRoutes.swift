@@ -8,7 +8,7 @@ import PushSupport
 import PushTypes
 
 /// The routes for topic subscriptions: the batches of the Instance ID service, and FCM's newer resources for single
-/// ones.
+/// subscriptions.
 ///
 /// The routes change devices, so API keys need the scope `register`.
 struct FCMTopicRoutes: Sendable {

@@ -9,7 +9,7 @@ import PushSupport
 
 /// The route `/_matrix/push/v1/notify` at the root of the listener, where homeservers expect it.
 ///
-/// It is not an operation of the API, because homeservers have no API key, so that the audit trail could not name a
+/// It is not an operation of the API, because homeservers have no API key by which the audit trail could name the
 /// caller.
 struct MatrixRoutes: Sendable {
     private static let path: RouterPath = "_matrix/push/v1/notify"
@@ -124,7 +124,7 @@ struct MatrixRoutes: Sendable {
         return Response(status: .ok, headers: Self.headers, body: .init(byteBuffer: body))
     }
 
-    /// Returns the error that the homeserver receives. Logs the cause of an error that the homeserver did not cause.
+    /// Returns the error to report to the homeserver. Logs `error` if the homeserver is not at fault.
     private func matrixError(_ error: any Error) async -> MatrixError {
         let place: Logger.Metadata = ["path": "/_matrix/push/v1/notify"]
         let error = (error as? BudgetRefusal).map { MatrixError($0) } ?? error

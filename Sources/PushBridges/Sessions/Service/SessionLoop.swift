@@ -9,7 +9,7 @@ protocol SessionLoopDelegate: AnyObject, Sendable {
     /// Queues a session for connecting. At the session's turn, ``SessionLoop/begin(_:)`` must be called.
     func open(_ session: RunningSession, _ loop: SessionLoop)
     /// Submits a push of a session.
-    /// - Parameter placed: Called once a push that had to wait has entered the queue or was dropped.
+    /// - Parameter placed: Called only for a push that has to wait, once it has entered the queue or was dropped.
     /// - Returns: `false` if the push waits because its app has too many.
     func push(_ push: ChatPush, _ session: RunningSession, placed: @escaping @Sendable () -> Void) -> Bool
     func note(_ progress: ChatSessionProgress, _ key: ChatSessionKey)
@@ -107,8 +107,8 @@ final class SessionLoop: Sendable {
         self.eventLoop.execute { self.run(session.key) { $0.closed(failure, connection) } }
     }
 
-    /// Calls `body` with the runner of a session, if the session still runs with this revision. This method must be
-    /// called on the event loop.
+    /// Calls `body` with the runner of a session, if the session still runs with the revision in `key`. This method
+    /// must be called on the event loop.
     func run(_ key: ChatSessionKey, _ body: (SessionRunner) -> Void) {
         if let runner = self.state.value.runners[key.id], runner.session.key == key { body(runner) }
     }

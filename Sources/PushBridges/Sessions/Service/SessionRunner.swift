@@ -149,7 +149,7 @@ final class SessionRunner {
         }
     }
 
-    /// Writes all bytes that one event has queued together, because one chunk may cause a thousand responses.
+    /// Writes the bytes that one event has queued, all at once because one event may cause a thousand responses.
     private func send() {
         guard !self.unsent.isEmpty else { return }
         let bytes = ByteBuffer(bytes: self.unsent)

@@ -8,7 +8,7 @@ enum ComponentAction: Hashable, Sendable {
     case write(String)
     /// Reports that the server has accepted the component.
     case established
-    /// Passes on a request to which the service replies.
+    /// Passes a request of the server to the bridge's service, which must reply to it.
     case request(ComponentRequest)
     /// Closes the connection because of a failure, or with `nil` because the component leaves. No actions follow.
     case close(ComponentFailure?)
