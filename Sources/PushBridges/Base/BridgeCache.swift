@@ -17,8 +17,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
     }
 
     private struct Flight {
-        /// The number of bridge changes (``BridgeStore/bridgeGeneration``) before the read began. The read sees all of
-        /// them.
+        /// The number of bridge changes (``BridgeStore/bridgeGeneration``) before the read, which sees them all.
         let generation: Int
         let value = OneShotValue<Value>()
     }

@@ -62,8 +62,7 @@ struct GorushFollower: Service {
     }
 
     private let budget: Budget
-    /// The budget of simultaneous requests to hooks. Webhooks have another one. Waiting requests are charged to
-    /// ``budget``.
+    /// The budget of simultaneous requests to hooks (but not webhooks). Waiting requests are charged to ``budget``.
     let posts = Budget(.webhookPosts, limits: Self.postLimits)
     private let submission: PushSubmission
     private let statistics: GorushStatistics
@@ -87,8 +86,8 @@ struct GorushFollower: Service {
     /// Begins to follow the outcomes of a notification. If too much work waits, a warning is logged instead.
     func follow(_ followed: Followed, of app: Topic) { self.add(.follow(followed, app), bridge: followed.bridge, app) }
 
-    /// Counts failures that are known before anything is sent, and queues the requests that report them to the hook, if
-    /// there is one.
+    /// Counts failures that are known before anything is sent, and queues requests that report them to the hook, if
+    /// any.
     func report(_ failures: [GorushLogEntry], bridge: String, hook: String?, of app: AppRecord) {
         guard !failures.isEmpty else { return }
         self.statistics.count(bridge) { $0.failed += failures.count }

@@ -65,7 +65,7 @@ struct MatrixPayload: Hashable, Sendable {
     }
 
     /// Adds `content-available` to a payload that shows nothing, so that it wakes the app as a valid background push
-    /// (reference 1.6).
+    /// (APNs reference 1.6).
     private mutating func wakeIfSilent() {
         guard self.pushType == .background else { return }
         var aps = self.aps

@@ -79,7 +79,10 @@ final class SessionLoop: Sendable {
     }
 
     /// Adds the handlers of a session to the pipeline of its connection. This method must be called on the event loop.
-    /// - Parameter handshake: A value that is resolved when the TLS handshake completes or the connection is closed.
+    /// - Parameters:
+    ///   - machine: The state machine of the session's protocol.
+    ///   - connection: The number of the connection, by which its events are told apart from those of earlier ones.
+    ///   - handshake: A value that is resolved when the TLS handshake completes or the connection is closed.
     func initialize(
         _ channel: any Channel,
         _ session: RunningSession,
@@ -101,8 +104,7 @@ final class SessionLoop: Sendable {
         }
     }
 
-    /// Reports to a session that the connection with a number could not be opened. A session with a later connection
-    /// ignores it.
+    /// Reports to a session that the connection with this number could not be opened, unless it has begun a later one.
     func failed(_ session: RunningSession, _ failure: ChatFailure, connection: Int) {
         self.eventLoop.execute { self.run(session.key) { $0.closed(failure, connection) } }
     }

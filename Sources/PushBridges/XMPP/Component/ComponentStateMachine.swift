@@ -52,8 +52,7 @@ struct ComponentStateMachine {
     static let keepAlive = TimeAmount.seconds(60)
     /// The time without received bytes after which the component pings itself through the server to check the link.
     static let silence = TimeAmount.seconds(120)
-    /// The maximum time from a ping of the component to itself until any bytes are received, after which the link
-    /// fails.
+    /// The maximum time from the component's ping to itself until bytes are received, after which the link fails.
     static let probe = TimeAmount.seconds(30)
     /// The maximum time for which a leaving component waits for the last replies before it closes the stream.
     static let leaving = TimeAmount.seconds(10)
