@@ -125,7 +125,7 @@ struct BridgesController: Controller {
 
     /// Stores a bridge, and returns the stored record. Throws ``RequestError`` for a conflict if the name is taken or
     /// there are too many bridges.
-    /// - Parameter keepsSecret: Whether an existing bridge of this name keeps its secret instead of that of `bridge`.
+    /// - Parameter keepsSecret: Whether `bridge` gets the secret of the bridge that it replaces, if there is one.
     private func stored(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeRecord {
         switch try await self.store.setBridge(bridge, keepsSecret: keepsSecret) {
         case .done(let stored, let displaced):

@@ -239,7 +239,7 @@ public struct DeviceConfiguration: Sendable {
     public var host: String
     /// The port of the device link. Default 5223.
     public var port: Int
-    /// The port that is used when no connection can be opened to ``port``, or `nil` for none. Apple's devices use 443.
+    /// The port that is used when no connection can be opened to ``port``, or `nil` if there is none. Apple uses 443.
     ///
     /// The device tries the first port again at a reconnect after a minute, and then less often.
     public var fallbackPort: Int?

@@ -16,8 +16,8 @@ struct EnvironmentListeners: Sendable {
         .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
     ]
 
-    /// The listeners for providers with HTTP/2 (reference 1), devices (device link reference 1), providers with the
-    /// binary protocol (reference 5), and readers of the feedback service (reference 6).
+    /// The listeners for providers with HTTP/2 (APNs reference 1), devices (device link reference 1), providers with
+    /// the binary protocol (APNs reference 5), and readers of the feedback service (APNs reference 6).
     let all: PerListener<Listener>
 
     /// Creates the listeners, whose ports ``bind(_:_:)`` opens.
@@ -121,7 +121,7 @@ struct EnvironmentListeners: Sendable {
         }
     }
 
-    /// Closes all listeners. Providers' running requests are finished. Unacknowledged messages are sent again later.
+    /// Closes all listeners. Requests of providers may complete first. Unacknowledged messages are sent again later.
     func close() async {
         await withTaskGroup(of: Void.self) { group in
             for listener in [self.all.http2, self.all.binary, self.all.feedback] {

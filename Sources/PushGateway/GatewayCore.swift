@@ -97,8 +97,7 @@ final class GatewayCore: Sendable {
         try await self.shared.services.events.trim(now: now)
     }
 
-    /// Writes all pending changes and closes the database. This method must be called after the listeners have been
-    /// closed.
+    /// Writes all pending changes and closes the database. The listeners must have been closed before.
     func close() async throws {
         for environment in self.environments { try await environment.router.end() }
         try await self.shared.services.events.end()
@@ -111,7 +110,7 @@ struct GatewayGauges {
     let registry: GaugeRegistry
     var labels: [String: String] = [:]
 
-    /// Adds a metric, or another sample of a metric that exists with different labels.
+    /// Adds a metric, or a sample with other labels to a metric that was added before.
     func add(
         _ name: String,
         _ help: String,

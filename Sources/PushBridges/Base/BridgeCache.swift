@@ -17,8 +17,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
     }
 
     private struct Flight {
-        /// The number of bridge changes (``BridgeStore/bridgeGeneration``) before the read began. The read sees all of
-        /// them.
+        /// The number of bridge changes (``BridgeStore/bridgeGeneration``) before the read, which sees them all.
         let generation: Int
         let value = OneShotValue<Value>()
     }
@@ -68,7 +67,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
         self.state.withLock { $0.made }.flatMap { $0.generation >= generation ? $0 : nil }
     }
 
-    /// Returns the value of a read that sees all changes of bridges up to `generation`.
+    /// Returns a value whose read began after the change of bridges with the number `generation`.
     private func read(since generation: Int) async throws -> Value {
         var flight = self.join()
         while flight.generation < generation {
@@ -81,7 +80,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
         return try await flight.value.valueUnlessCancelled()
     }
 
-    /// Returns the read in progress, or begins one. It continues even if its callers stop waiting.
+    /// Returns the read in progress, or begins one. The read continues even if nobody waits for it any more.
     private func join() -> Flight {
         self.state.withLock { state in
             if let flight = state.flight { return flight }

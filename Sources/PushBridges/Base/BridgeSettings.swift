@@ -14,7 +14,7 @@ package protocol BridgeSettings: Sendable {
     static func check(name: String) throws(RequestError)
     /// Reads the settings from JSON. Throws ``RequestError`` that names the member at fault.
     init(_ fields: JSONFields) throws(RequestError)
-    /// Returns the values of the members in ``hidden`` that are stored with settings from a caller whose API key is
+    /// Returns the values to store for the members in ``hidden``, for settings from a caller whose API key is
     /// restricted to single apps. The result is empty if the kind has no hidden members.
     /// - Parameters:
     ///   - bridge: The bridge that is replaced, or `nil` for a new one.

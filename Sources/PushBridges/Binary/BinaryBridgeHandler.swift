@@ -23,8 +23,8 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     /// The actions of the state machine that are still to be performed. Performing one of them may add others.
     private var actions = CircularBuffer<BinaryServerStateMachine.Action>()
     private var isPerforming = false
-    /// The connection as ``BinaryIntake`` knows it, or the reason for rejecting it, or `nil` until the certificate is
-    /// checked.
+    /// The connection to name to ``BinaryIntake``, or the reason for rejecting it, or `nil` before the certificate's
+    /// check.
     private var connection: Result<BinaryIntake.Connection, BinaryClientRejection>?
     /// The permit from the budget of open connections, or `nil` until the certificate is accepted.
     private var place: BudgetPermit?
@@ -236,7 +236,8 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     }
 
     /// Writes the error packet, if any, and closes only the write side. Closing both sides while bytes of the client
-    /// are unread would send a TCP reset, which could destroy the packet before the client reads it (reference 5.3.6).
+    /// are unread would send a TCP reset, which could destroy the packet before the client reads it (APNs reference
+    /// 5.3.6).
     private func finish(_ packet: BinaryErrorResponse?) {
         self.waiting.removeAll()
         if case .success(let connection) = self.connection { connection.end() }
@@ -273,8 +274,8 @@ struct BinaryBridgeListener: Sendable {
     let intake: BinaryIntake
     /// The budget of open connections whose certificate a bridge has accepted.
     let places: Budget
-    /// The limits on the rates at which connections are opened. After a client has shown an accepted certificate, its
-    /// network has a separate rate.
+    /// The limits on the rates at which connections are opened. The networks of clients that have shown an accepted
+    /// certificate are counted separately from all others.
     let rates: ConnectionRates
     var limits = BinaryServerStateMachine.Limits()
     let time: any TimeSource

@@ -163,7 +163,7 @@ package final class BinaryBridgeService: Service {
         if let displaced { self.parts.logger.warnOfReplacement(by: bridge, of: displaced) }
     }
 
-    /// Remembers the pushes that were stored in the last minute. After a crash, legacy providers send them again.
+    /// Remembers the pushes of the last minute, because legacy providers send them again after a crash.
     private func expectRepeats() async throws {
         let limits = DeduplicationWindow.Limits()
         let since = self.parts.time.now.advanced(by: .zero - limits.time)

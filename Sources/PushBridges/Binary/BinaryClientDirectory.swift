@@ -36,7 +36,7 @@ enum BinaryClientRejection: Error, Hashable, CustomStringConvertible {
     /// succeed.
     case unavailable(String)
 
-    /// The status with which the connection's first notification is rejected (reference 5.2). It tells the legacy
+    /// The status with which the connection's first notification is rejected (APNs reference 5.2). It tells the legacy
     /// provider whether it may send the notification again.
     var status: BinaryStatus { if case .unavailable = self { .processingError } else { .missingTopic } }
 
@@ -74,7 +74,7 @@ final class BinaryClientDirectory: Sendable {
     }
 
     /// Returns the legacy provider that a certificate identifies, or the reason why no bridge accepts the certificate.
-    /// - Parameter der: The certificate in DER, or `nil` if the client sent none. The client has proven possession of
+    /// - Parameter der: The certificate in DER, or `nil` if the client sent none. TLS has verified that the client has
     ///   its key.
     func client(_ der: [UInt8]?) async throws -> Result<BinaryClient, BinaryClientRejection> {
         guard let der else { return .failure(.noCertificate) }

@@ -89,8 +89,7 @@ struct DeduplicationWindow: Sendable {
         self.expect(recent.map(\.key), now: now)
     }
 
-    /// Expects each push to be sent again within ``Limits/time``. Repetitions of pushes beyond ``Limits/count`` are not
-    /// recognized.
+    /// Expects each push to be sent again within ``Limits/time``. Pushes beyond ``Limits/count`` are not expected.
     mutating func expect(_ keys: some Sequence<Key>, now: Timestamp) {
         self.expected = self.expected.filter { $0.value.until > now }
         var room = self.limits.count - self.expected.values.reduce(0) { $0 + $1.count }
@@ -137,8 +136,8 @@ final class DeduplicationRegistry: Sendable {
         self.change(Self.certificate(of: client)) { $0.stored(key, on: connection, now: $1) }
     }
 
-    /// Handles the end of a client's connection, as described at
-    /// ``DeduplicationWindow/connectionEnded(_:isBroken:now:)``.
+    /// Handles the end of a client's connection. If it is broken, repetitions of its recent pushes are expected.
+    /// Otherwise its pushes are forgotten.
     func connectionEnded(_ connection: UUID, of client: BinaryClient, isBroken: Bool) {
         self.change(Self.certificate(of: client)) { $0.connectionEnded(connection, isBroken: isBroken, now: $1) }
     }

@@ -18,6 +18,7 @@ final class LegacyTLSListener: Sendable {
     /// - Parameters:
     ///   - name: The name of the listener in logs and errors.
     ///   - rates: The limits on the rates at which clients may open connections. A connection above them is closed.
+    ///   - unauthenticated: The budget of connections that have shown no accepted certificate yet.
     ///   - allowsHalfClosure: Whether a client that has closed its write side can still receive an error packet.
     init(
         name: String,

@@ -46,7 +46,7 @@ struct BridgeComponents: Sendable {
 
 /// The bridge configuration with which a provider starts. All other settings of bridges are in the store.
 package struct BridgesConfiguration: Sendable {
-    /// The configuration of the listeners for legacy providers, or `nil` for no such listeners.
+    /// The configuration of the listeners for legacy providers, or `nil` if there are no such listeners.
     package var binary: BinaryBridgeConfiguration?
     /// The certificate authorities, in PEM, that are trusted at chat servers besides those of the system. Default none.
     package var chatAuthorities: String?

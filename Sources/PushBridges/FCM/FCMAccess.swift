@@ -33,7 +33,7 @@ struct FCMAccess: Sendable {
     /// Returns the only project that the caller may use, for a request whose path names no project.
     /// - Parameters:
     ///   - admission: The credential of the caller.
-    ///   - bundleID: The app that the request names, or `nil` for none.
+    ///   - bundleID: The app that the request names, or `nil` if it names none.
     ///   - scope: The scope that the caller needs for the app.
     /// - Throws: ``FCMError`` for a caller that may use no project or several.
     func onlyProject(
@@ -103,7 +103,7 @@ struct FCMAccess: Sendable {
 
     static func response(_ error: FCMError) -> Response { self.response(error, body: error.json) }
 
-    /// Returns the response to an error, with a body in another format than that of FCM's HTTP v1 API.
+    /// Returns the response to an error. Its body is `body`, in another format than that of FCM's HTTP v1 API.
     static func response(_ error: FCMError, body: JSONValue) -> Response {
         let status = HTTPResponse.Status(code: error.status)
         var headers: HTTPFields = [:]

@@ -98,8 +98,7 @@ struct FCMCondition: Hashable, Sendable {
             return name
         }
 
-        /// Skips spaces and consumes `text`, a word or an operator. Returns `false` if the input does not continue with
-        /// it.
+        /// Skips spaces and consumes `text`, a word or an operator. Returns `false` if something else follows.
         private mutating func take(_ text: StaticString) -> Bool {
             self.skipSpaces()
             let word = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)

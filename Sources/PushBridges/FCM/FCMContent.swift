@@ -118,7 +118,7 @@ struct FCMContent: Hashable, Sendable {
 }
 
 extension Expiration {
-    /// The value of `apns-expiration` in UNIX seconds, 0 for a push that is not stored, or `nil` for no expiration.
+    /// The value of `apns-expiration` in UNIX seconds. 0 means not stored, and `nil` that the field is absent.
     fileprivate var seconds: Int64? {
         switch self {
         case .servicePolicy: nil

@@ -68,8 +68,8 @@ struct FCMMessage: Hashable, Sendable {
         }
     }
 
-    /// Returns the target for a device token. A token of FCM itself contains a colon and belongs to no device of the
-    /// provider. It is reported as unregistered.
+    /// Returns the target for a device token. For a token of FCM itself, which contains a colon, throws the error that
+    /// it is unregistered.
     private static func token(_ text: String, at place: String) throws(FCMError) -> Target {
         guard !text.contains(":") else { throw .unregistered }
         guard text.utf8.count <= Self.maximumTarget, let token = DeviceToken(userInput: text),

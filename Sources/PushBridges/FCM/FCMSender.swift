@@ -123,8 +123,7 @@ struct FCMSender: Sendable {
         return try await self.name(of: notification, project, on: channel)
     }
 
-    /// Returns the resource name of a message in the ledger. If the message is for one token, waits for its outcome
-    /// first.
+    /// Returns the resource name of a message in the ledger. For a message to one token, waits for its outcome first.
     private func name(
         of notification: NotificationRecord,
         _ project: Project,

@@ -8,7 +8,7 @@ import PushSupport
 import PushTypes
 
 /// The routes for topic subscriptions: the batches of the Instance ID service, and FCM's newer resources for single
-/// ones.
+/// subscriptions.
 ///
 /// The routes change devices, so API keys need the scope `register`.
 struct FCMTopicRoutes: Sendable {
@@ -50,8 +50,7 @@ struct FCMTopicRoutes: Sendable {
         }
     }
 
-    /// Responds to `batchImport`: registers device tokens. A device's registration token is its device token in
-    /// hexadecimal.
+    /// Responds to `batchImport`: registers device tokens. Registration tokens are the device tokens in hexadecimal.
     @Sendable private func importBatch(_ request: Request, _ context: APIContext) async -> Response {
         await self.respondToBatch(request, context) { reached, body in
             let batch = try ImportBatch(body)

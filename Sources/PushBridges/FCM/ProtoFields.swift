@@ -55,7 +55,7 @@ struct ProtoFields {
         return try ProtoFields(value, path: self.place(name))
     }
 
-    /// Returns the members of a JSON object, or none if it is absent. Throws ``FCMError`` for a member of another type.
+    /// Returns the members of an object, which are empty if it is absent. Throws ``FCMError`` for another type.
     func object(_ name: String) throws(FCMError) -> [String: JSONValue] {
         switch self.value(name) {
         case nil: return [:]
@@ -64,8 +64,8 @@ struct ProtoFields {
         }
     }
 
-    /// Returns the entries of a map of strings, sorted by name, or none if it is absent. Throws ``FCMError`` for
-    /// another type.
+    /// Returns the entries of a map of strings, sorted by name, or an empty array if it is absent. Throws ``FCMError``
+    /// for another type.
     func texts(_ name: String) throws(FCMError) -> [(name: String, value: String)] {
         var texts: [(name: String, value: String)] = []
         for (index, entry) in try self.object(name).sorted(by: { $0.key < $1.key }).enumerated() {

@@ -2,8 +2,8 @@ import PushSupport
 
 /// The members of a JSON object, read by the rules of Go's JSON decoder.
 ///
-/// Names are matched regardless of case. `null` and an empty string are treated as absent members. A wrong type is an
-/// error of the whole request. Unknown members are ignored.
+/// Names are matched regardless of case. `null` and an empty string are treated as absent members. A wrong type makes
+/// the request invalid. Unknown members are ignored.
 struct GorushFields {
     private let members: [String: JSONValue]
     /// The members whose names contain capital letters, by their names in lower case.
@@ -79,7 +79,7 @@ struct GorushFields {
         return texts
     }
 
-    /// Returns the members of an object, or none if it is absent. Throws ``GorushError`` for another type.
+    /// Returns the members of an object. They are empty if it is absent. Throws ``GorushError`` for another type.
     func object(_ name: String) throws(GorushError) -> [String: JSONValue] {
         switch self.value(name) {
         case nil: return [:]

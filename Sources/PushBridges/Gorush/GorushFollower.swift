@@ -15,16 +15,15 @@ import ServiceLifecycle
 /// As in gorush, waiting work is kept only in memory, and each failure is reported at most once. A restart loses
 /// waiting work. Webhooks, by contrast, report each outcome at least once.
 struct GorushFollower: Service {
-    /// The fixed part of the amount that each work item is charged to ``budget``. Each of its tokens or failures adds
-    /// one.
+    /// The amount that is charged to ``budget`` for a work item, in addition to one for each of its tokens or failures.
     private static let size = 50
     /// The maximum time for which a notification is followed. Later outcomes are neither counted nor reported.
     private static let patience: Duration = .seconds(600)
-    /// The maximum number of consecutive failed requests to a feedback hook. After these, the hook's other failures
-    /// that are known then are not reported.
+    /// The maximum number of consecutive failed requests to a feedback hook. After these, the rest of the failures that
+    /// were to be reported together is dropped.
     private static let maximumFailures = 3
-    /// The maximum numbers of requests to feedback hooks in progress: of all apps, of one app, and to one hook of an
-    /// app. Turns alternate between apps and between an app's hooks, so that hooks that never respond delay few others.
+    /// The maximum numbers of simultaneous requests to feedback hooks: for all apps, for one app, and for one hook.
+    /// Turns alternate between apps and between an app's hooks, so that hooks that never respond delay few others.
     static let postLimits = BudgetLimits(
         .init(whole: .held(64), app: .held(8), caller: .held(4)),
         waiting: .init(),
@@ -63,8 +62,7 @@ struct GorushFollower: Service {
     }
 
     private let budget: Budget
-    /// The budget of requests to hooks in progress, which is separate from that of webhooks. Requests that wait are
-    /// charged to ``budget``.
+    /// The budget of simultaneous requests to hooks (but not webhooks). Waiting requests are charged to ``budget``.
     let posts = Budget(.webhookPosts, limits: Self.postLimits)
     private let submission: PushSubmission
     private let statistics: GorushStatistics
@@ -88,8 +86,8 @@ struct GorushFollower: Service {
     /// Begins to follow the outcomes of a notification. If too much work waits, a warning is logged instead.
     func follow(_ followed: Followed, of app: Topic) { self.add(.follow(followed, app), bridge: followed.bridge, app) }
 
-    /// Counts failures that are known before anything is sent, and queues the requests that report them to the hook, if
-    /// there is one.
+    /// Counts failures that are known before anything is sent, and queues requests that report them to the hook, if
+    /// any.
     func report(_ failures: [GorushLogEntry], bridge: String, hook: String?, of app: AppRecord) {
         guard !failures.isEmpty else { return }
         self.statistics.count(bridge) { $0.failed += failures.count }

@@ -12,7 +12,7 @@ struct GorushLogEntry: Hashable, Sendable {
     private static let maximumRepeated = 1024 * 1024
 
     let id: String?
-    /// The whole token as the client wrote it. The client uses it to remove the token from its database.
+    /// The token as the client wrote it, never truncated, so that the client can remove it from its database.
     let token: String
     let message: String
     /// The push service's rejection reason, such as `BadDeviceToken`, or another error message.

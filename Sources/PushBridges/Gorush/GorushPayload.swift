@@ -70,7 +70,7 @@ struct GorushPayload: Hashable, Sendable {
         return .object(alert)
     }
 
-    /// Returns the sound, or `nil` if there is none. The sound is one of a critical alert if the request also has a
+    /// Returns the sound, or `nil` if there is none. The sound is that of a critical alert if the request also has a
     /// `name` or a volume.
     private static func sound(_ fields: GorushFields) throws(GorushError) -> JSONValue? {
         let (name, volume) = (try fields.text("name"), try fields.number("volume"))

@@ -58,7 +58,7 @@ struct GorushNotification: Hashable, Sendable {
     let environment: PushEnvironment?
     /// The message, truncated. It is only repeated in the response.
     let message: String
-    /// The length of the whole message in bytes, before truncation, from which ``longestEntries`` is computed.
+    /// The length in bytes of the message before it was truncated, from which ``longestEntries`` is computed.
     private let length: Int
     /// The payload that gorush would build, with the corrections that ``GorushPayload`` describes.
     let payload: GorushPayload
@@ -94,7 +94,7 @@ struct GorushNotification: Hashable, Sendable {
     /// may repeat the message, each byte of which may take up to six bytes in JSON.
     var longestEntries: Int { self.count * (512 + 6 * self.length) }
 
-    /// Returns the push in the form for the provider's checks.
+    /// Returns the push in the form that the provider checks.
     /// - Throws: ``RequestError`` if the data of the payload has a member `aps`.
     func push(to app: Topic, now: Timestamp) throws(RequestError) -> TranslatedPush {
         var push = TranslatedPush()
@@ -120,7 +120,7 @@ struct GorushNotification: Hashable, Sendable {
     }
 }
 
-/// The error of a whole request, with gorush's wording.
+/// An error because of which a whole request is rejected, in gorush's words.
 enum GorushError: Error, Hashable, Sendable {
     /// The error for missing notifications, and for a member of the wrong type.
     case missing

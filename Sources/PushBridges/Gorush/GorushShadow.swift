@@ -48,7 +48,7 @@ extension ShadowComparison {
         }
     }
 
-    /// Compares the error for a whole request with the response of the old server.
+    /// Compares the error with which the bridge would reject a request with the response of the old server.
     init(refused error: GorushError, _ answer: GorushResponse?, at: Timestamp) {
         self.init()
         if let answer {

@@ -4,7 +4,7 @@ import PushSupport
 struct MatrixAlert: Hashable, Sendable {
     /// The maximum length of the name of a sender or a room, in characters. Longer ones are truncated.
     private static let maximumName = 1024
-    /// The maximum length of a message body, in characters. A longer one never fits into a payload.
+    /// The maximum length of a message body, in characters. A longer one is truncated, as no payload could hold it.
     private static let maximumBody = 4096
 
     /// The localization keys that the clients support.

@@ -12,8 +12,7 @@ struct MatrixApp: Hashable, Sendable {
     /// to production.
     let environment: PushEnvironment?
     let settings: MatrixSettings
-    /// A Boolean value that indicates whether the app has a credential for its environment, without which nothing is
-    /// sent.
+    /// A Boolean value that indicates whether the app has a credential for its environment. If not, nothing is sent.
     let hasCredential: Bool
 }
 

@@ -50,7 +50,7 @@ final class MatrixConnections: Sendable {
 
     /// Keeps a connection open until its client closes it, if its token keeps fewer than ``perToken`` open and the
     /// budget of its account allows another. Otherwise the connection is closed after a minute.
-    /// - Parameter account: The account to which the connection is charged: the homeserver's network at the app.
+    /// - Parameter account: The account that is charged: the homeserver's network, as a client of the app.
     func keep(_ channel: any Channel, for token: DeviceToken, of app: Int64, _ account: BudgetCaller) {
         let connection = channel.connection
         let id = ObjectIdentifier(connection)
@@ -66,7 +66,7 @@ final class MatrixConnections: Sendable {
 }
 
 extension Channel {
-    /// The channel of the whole connection: the parent of an HTTP/2 stream, or this channel itself. It is never the
-    /// listener, the parent of a connection, which has no remote address.
+    /// The channel of the connection: the parent of an HTTP/2 stream, or this channel itself. The listener, which is
+    /// the parent of a connection, is excluded because it has no remote address.
     fileprivate var connection: any Channel { self.parent.flatMap { $0.remoteAddress == nil ? nil : $0 } ?? self }
 }

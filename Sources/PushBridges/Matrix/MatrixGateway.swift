@@ -31,8 +31,7 @@ struct MatrixGateway: Sendable {
     private let log: RateLimitedLog
 
     /// Creates the gateway of a provider.
-    /// - Parameter forwarder: Forwards to pushkeys that are UnifiedPush addresses. If it is `nil`, nothing is
-    ///   forwarded.
+    /// - Parameter forwarder: Forwards to pushkeys that are UnifiedPush addresses, or `nil` to forward nothing.
     init(_ parts: ProviderComponents, forwarder: (any NotificationForwarder)?) {
         (self.store, self.acceptor, self.time) = (parts.store, parts.acceptor, parts.time)
         self.apps = MatrixAppDirectory.cache(parts.store, time: parts.time)

@@ -119,7 +119,7 @@ struct MatrixDevice: Hashable, Sendable {
     let defaultPayload: [String: JSONValue]
     /// A Boolean value that indicates whether the app wants a push for a room to replace earlier ones of that room.
     let collapses: Bool
-    /// The name of the sound that the user's push rules choose, or `nil` for none.
+    /// The name of the sound that the user's push rules choose, or `nil` if they choose none.
     let sound: String?
 
     init(_ members: [String: JSONValue]) throws(MatrixError) {

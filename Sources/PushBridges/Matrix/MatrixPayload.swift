@@ -65,7 +65,7 @@ struct MatrixPayload: Hashable, Sendable {
     }
 
     /// Adds `content-available` to a payload that shows nothing, so that it wakes the app as a valid background push
-    /// (reference 1.6).
+    /// (APNs reference 1.6).
     private mutating func wakeIfSilent() {
         guard self.pushType == .background else { return }
         var aps = self.aps
@@ -123,8 +123,8 @@ private struct MatrixTextTruncator {
         }
     }
 
-    /// Returns the maximum size of a string that makes all strings together shorter by `excess` bytes. Returns 0 if
-    /// they have fewer bytes.
+    /// Returns the size to which longer strings must be truncated to remove `excess` bytes in total. Returns 0 if all
+    /// strings together have fewer bytes.
     private static func limit(_ sizes: [Int], excess: Int) -> Int {
         var (low, high) = (0, sizes.max() ?? 0)
         // The largest sufficient limit is at least `low` and less than `high`.

@@ -9,8 +9,7 @@ import PushSupport
 
 /// The route `/_matrix/push/v1/notify` at the root of the listener, where homeservers expect it.
 ///
-/// It is not an operation of the API, because homeservers have no API key, so that the audit trail could not name a
-/// caller.
+/// It is not an operation of the API, because homeservers have no API key for the audit trail to name.
 struct MatrixRoutes: Sendable {
     private static let path: RouterPath = "_matrix/push/v1/notify"
     /// The other paths of the Matrix APIs, which respond with 404. They include the prefixes of ``path``, which a
@@ -116,15 +115,14 @@ struct MatrixRoutes: Sendable {
 
     /// Responds to an app that asks whether pushkeys may be UnifiedPush addresses.
     ///
-    /// If nothing is forwarded, the response is that of a gateway without UnifiedPush, so that the app chooses another
-    /// gateway.
+    /// If nothing is forwarded, the response is that of a gateway without UnifiedPush, and the app chooses another one.
     @Sendable private func probe(_ request: Request, _ context: APIContext) async -> Response {
         guard (try? await self.gateway.forwardsAddresses()) == true else { return Self.methodNotAllowed }
         let body = ByteBuffer(string: #"{"unifiedpush":{"gateway":"matrix"}}"#)
         return Response(status: .ok, headers: Self.headers, body: .init(byteBuffer: body))
     }
 
-    /// Returns the error that the homeserver receives. Logs the cause of an error that the homeserver did not cause.
+    /// Returns the error to report to the homeserver. Logs `error` if the homeserver is not at fault.
     private func matrixError(_ error: any Error) async -> MatrixError {
         let place: Logger.Metadata = ["path": "/_matrix/push/v1/notify"]
         let error = (error as? BudgetRefusal).map { MatrixError($0) } ?? error

@@ -11,7 +11,7 @@ struct MatrixTranslator: Sendable {
     /// The maximum length of a payload that is written into the ledger, in bytes. A shorter payload may still be too
     /// long for the push service, which then rejects it.
     static let maximumKept = 32 * 1024
-    /// The maximum length of a room id that can be used as a collapse id, in bytes (reference 1.5). A longer one is
+    /// The maximum length of a room id that is used as a collapse id, in bytes (APNs reference 1.5). A longer one is
     /// hashed.
     private static let maximumCollapseID = 64
 
@@ -38,8 +38,7 @@ struct MatrixTranslator: Sendable {
     }
 
     let apps: MatrixAppDirectory
-    /// A Boolean value that indicates whether the gateway forwards notifications to pushkeys that are UnifiedPush
-    /// addresses.
+    /// A Boolean value that indicates whether notifications are forwarded to pushkeys that are UnifiedPush addresses.
     var forwardsAddresses = false
 
     /// Returns the plan for a device.

@@ -14,8 +14,7 @@ struct UnifiedPushForwarder: Sendable {
     /// The maximum lengths of an endpoint's URL and of a body, in bytes (UnifiedPush, server specification). A longer
     /// endpoint counts as gone, and a longer body is refused.
     static let (maximumEndpoint, maximumBody) = (1000, WebPushRequest.maximumBody)
-    /// The maximum length of the response to the discovery request, in bytes. A longer one shows that there is no
-    /// endpoint.
+    /// The maximum length of the response to the discovery request, in bytes. That of an endpoint is not longer.
     private static let maximumDiscovery = 1000
     /// The time to live of a message at the push server, in seconds: one day.
     private static let ttl = "86400"

@@ -186,7 +186,7 @@ extension PBKDF2Derivation {
 }
 
 enum SASLPlain {
-    /// Returns the client's only message of the exchange, in base64.
+    /// Returns the client's only message in an exchange of SASL PLAIN, in base64.
     static func response(account: String, password: String) -> String {
         Data("\0\(account)\0\(password)".utf8).base64EncodedString()
     }

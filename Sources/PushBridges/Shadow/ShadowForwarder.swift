@@ -152,7 +152,7 @@ extension ShadowComparison {
     /// Adds a difference between the two responses, unless the maximum number is reached. Its strings are truncated.
     /// - Parameters:
     ///   - subject: The property that differs, such as `status`.
-    ///   - field: The token or the member of the request that it concerns, or `nil` for the whole request.
+    ///   - field: The token or the member of the request that differs, or `nil` if the whole request does.
     mutating func differ(_ subject: String, field: String? = nil, ours: String, theirs: String, at: Timestamp) {
         guard self.differences.count < Self.maximumDifferences else { return }
         self.differences.append(

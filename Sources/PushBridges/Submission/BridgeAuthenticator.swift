@@ -73,7 +73,7 @@ struct BridgeAuthenticator: Sendable {
     /// A secret that the provider did not generate might be guessed. After too many wrong secrets from a network,
     /// requests from there to such a bridge are rejected without a comparison. A generated secret is always compared,
     /// so that clients behind the same proxy as an attacker are served.
-    /// - Throws: ``RequestError`` for a wrong secret, ``RetryLaterError`` for a request beyond the rate.
+    /// - Throws: ``RequestError`` for a wrong secret, or if there is no bridge. ``RetryLaterError`` beyond the rate.
     func checkSecret(_ secret: String, of bridge: BridgeRecord?, app: Topic?, _ context: APIContext) throws {
         let client = BudgetCaller(clientOf: context.channel)
         if !(bridge.map { Self.isMade($0.secret) } ?? false) { try self.budgets[.wrongSecrets].check(for: client) }

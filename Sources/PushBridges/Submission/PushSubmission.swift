@@ -18,7 +18,8 @@ struct PushSubmission: Sendable {
         let tokens: [DeviceToken]
     }
 
-    /// Returns the tokens, grouped by their registrations in the store as ``NamedTokens`` describes.
+    /// Returns the tokens, grouped by their registrations in the store. `wanted` is the kind of tokens that the push is
+    /// for, or `nil` for any kind. If `environment` is `nil`, each device's own is used.
     func sorted(
         _ tokens: [DeviceToken],
         of app: AppRecord,

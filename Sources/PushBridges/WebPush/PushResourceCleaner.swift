@@ -14,7 +14,7 @@ import Synchronization
 final class PushResourceCleaner: Service {
     /// The pause between two rounds of cleaning.
     static let interval: Duration = .seconds(60)
-    /// The maximum numbers of push resources of one app in one round, and of messages in one transaction.
+    /// The maximum numbers of an app's push resources removed in one round, and of messages removed in one transaction.
     static let (perApp, messages) = (20, 1000)
     /// The number of failed attempts to notify a sender after which its push resource is removed without notification.
     private static let tries = 5
@@ -88,7 +88,7 @@ final class PushResourceCleaner: Service {
     ///
     /// A host name that cannot be resolved in the time allotted to it counts as a failed attempt. Otherwise, slow names
     /// would delay the other push resources of their app.
-    /// - Returns: `true` if the push resource can now be removed.
+    /// - Returns: `true` if the push resource can now be removed, and `false` if a later round must try again.
     private func tell(_ resource: PushResourceRecord) async -> Bool {
         guard let url = resource.unsubscribeURL else { return true }
         do throws(PinnedClientFailure) {

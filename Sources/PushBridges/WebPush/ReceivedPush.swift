@@ -18,7 +18,7 @@ struct ReceivedPush: Hashable, Sendable {
         static let body = "wp"
         static let name = "wpid"
         static let (publicKey, salt) = ("wpdh", "wpsalt")
-        /// The id of a message that does not fit into the push, and the token with which the app fetches it.
+        /// The members with the id of a message that does not fit into the push, and with the token to fetch it.
         static let (reference, token) = ("wpref", "wptoken")
     }
 

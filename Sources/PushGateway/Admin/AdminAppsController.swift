@@ -76,7 +76,7 @@ struct AdminAppsController: Controller {
         return try .json(app)
     }
 
-    /// Changes the settings of an app. Switching its broadcasts off deletes all of its channels (reference 4.1).
+    /// Changes the settings of an app. Switching its broadcasts off deletes all of its channels (APNs reference 4.1).
     private func change(_ request: OperationRequest) async throws -> Response {
         let bundleID = try Self.bundleID(request)
         let fields = try await request.fields(AdminAppRequest.change)

@@ -30,8 +30,7 @@ struct AdminCertificatesController: Controller {
     let authority: ProviderAuthority
     let time: any TimeSource
 
-    /// The response with a newly issued certificate and, if the gateway generated it, its private key, which is not
-    /// kept.
+    /// The response with a new certificate and, if the gateway generated it, its private key, which is not kept.
     private struct IssuedCertificateResponse: ResponseObject {
         let issued: ProviderAuthority.Issued
         /// An AES-encrypted `.p12` with the certificate and its key, in base64, or `nil` if the certificate is for the

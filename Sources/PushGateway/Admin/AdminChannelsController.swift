@@ -12,7 +12,7 @@ package enum AdminChannelRequest {
     package static let object = RequestObject(required: [Self.environment, Self.bundleID], optional: [Self.policy])
 }
 
-/// The operations at `/v1/channels`, which manage broadcast channels, as providers do over HTTP/2 (reference 4.1).
+/// The operations at `/v1/channels`, which manage broadcast channels, as providers do over HTTP/2 (APNs reference 4.1).
 struct AdminChannelsController: Controller {
     let registry: ProviderRegistry
     let channels: ChannelRegistry

@@ -87,8 +87,7 @@ private struct DeviceEntry: ResponseObject {
 
 /// The complete description of a device in a response.
 ///
-/// The whole token of each app is shown, because a test push needs it and only the owner of the machine reaches the
-/// admin API.
+/// Tokens are not shortened, because a test push needs them and only the owner of the machine reaches the admin API.
 private struct DeviceDetails: ResponseObject {
     let device: ActivatedDevice
     let connections: [Connection]

@@ -81,8 +81,8 @@ struct AdminEventsController: Controller {
         return try feed.response(to: request.http)
     }
 
-    /// Responds with the events and the state of a notification. The state is a text for one device, or for several the
-    /// number of devices in each state.
+    /// Responds with the events and the state of a notification. For one device, the state is a text. For several, it
+    /// is the number of devices in each state.
     private func timeline(_ request: OperationRequest) async throws -> Response {
         let apnsID = request.path("apnsId")
         let events: [Event] = try await self.events.events(EventFilter(apnsID: apnsID), limit: Self.maximumTimeline)

@@ -98,7 +98,7 @@ struct AdminKeysController: Controller {
         return .noContent
     }
 
-    /// The error for a team that has reached Apple's maximum number of keys (reference 2.1).
+    /// The error for a team that has reached Apple's maximum number of keys (APNs reference 2.1).
     private static var full: RequestError {
         .conflict(
             "too_many",

@@ -46,12 +46,13 @@ extension OperationRequest {
         try self.value(name, { $0.isEmpty ? nil : $0 }, orThrow: .invalid(name, "it must not be empty"))
     }
 
-    /// Returns the query item `environment`, or `nil` if it is absent.
+    /// Returns the query item `environment`, or `nil` if it is absent. Throws ``RequestError`` if it is not valid.
     func environment() throws -> PushEnvironment? {
         try self.value("environment", PushEnvironment.init(rawValue:), orThrow: .invalidEnvironment())
     }
 
-    /// Returns the query item `name` as the id of a device, or `nil` if it is absent.
+    /// Returns the query item `name` as a device id, or `nil` if it is absent. Throws ``RequestError`` unless it is a
+    /// UUID.
     func device(_ name: String) throws -> UUID? {
         try self.value(name, UUID.init(uuidString:), orThrow: .invalid(name, "a device id is a UUID"))
     }
@@ -66,8 +67,7 @@ extension OperationRequest {
 }
 
 extension RequestError {
-    /// Creates the error for a table that has reached its maximum of `limit` entries. `entries` names them in the
-    /// plural.
+    /// Creates the error for a table that is full, with `limit` entries. `entries` is the plural of their name.
     static func full(_ entries: String, _ limit: Int) -> RequestError {
         .conflict("too_many", "there are \(limit) \(entries), and no room for more")
     }

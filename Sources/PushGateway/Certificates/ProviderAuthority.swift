@@ -6,13 +6,13 @@ import PushTypes
 import SwiftASN1
 import X509
 
-/// Issues the certificates of providers, and identifies providers by them (reference 2.2).
+/// Issues the certificates of providers, and identifies providers by them (APNs reference 2.2).
 struct ProviderAuthority: Sendable {
     /// The topics, environments and key of a certificate to issue.
     struct Order: Sendable {
         var topic: Topic
-        /// The topics of the extension …6.3.6. It is empty for a certificate without the extension, which is for
-        /// ``topic`` alone.
+        /// The topics in the extension with the OID …6.3.6. If it is empty, the certificate has no such extension and
+        /// is for ``topic`` alone.
         var topics: [CertificateTopic] = []
         var environments: Set<PushEnvironment>
         var key: KeySource
@@ -38,7 +38,7 @@ struct ProviderAuthority: Sendable {
         case badSigningRequest
     }
 
-    /// The lifetime of a certificate: a year, as Apple's (reference 2.2).
+    /// The lifetime of a certificate: a year, as Apple's (APNs reference 2.2).
     static let lifetime: TimeInterval = 365 * 86_400
 
     let authority: CertificateAuthority
@@ -110,7 +110,7 @@ struct ProviderAuthority: Sendable {
 
 extension ProviderAuthority {
     /// Identifies a provider by the certificate, in DER, that it presented to a listener of `environment`.
-    /// - Returns: The identity, or the reason for the GOAWAY that closes the connection (reference 1.2, 1.9).
+    /// - Returns: The identity, or the reason for the GOAWAY that closes the connection (APNs reference 1.2, 1.9).
     func identity(
         of der: [UInt8],
         environment: PushEnvironment,
@@ -145,7 +145,7 @@ extension Certificate {
     fileprivate var serialHex: String { Hexadecimal.encode(self.serialNumber.bytes.drop { $0 == 0 }) }
 }
 
-/// The identity of a provider by its TLS certificate (reference 2.2).
+/// The identity of a provider by its TLS certificate (APNs reference 2.2).
 struct CertificateIdentity: Hashable, Sendable {
     /// The serial number in lower-case hexadecimal.
     var serial: String
@@ -155,7 +155,7 @@ struct CertificateIdentity: Hashable, Sendable {
     /// All topics that the provider may push to: those of OID …6.3.6, or without it the default topic alone.
     var topics: Set<Topic>
     /// The time at which the certificate expires, after which requests are rejected even on an open connection. By
-    /// default it never expires.
+    /// default, that is never.
     var expiresAt = Timestamp(milliseconds: .max)
 }
 

@@ -6,8 +6,7 @@ import Synchronization
 ///
 /// Channel ids are random and have 128 bits, so that no two are equal.
 final class ChannelRegistry: Sendable {
-    /// The maximum number of channels of one app in one environment (reference 4.1). Beyond it, no channel can be
-    /// created.
+    /// The maximum number of channels of one app in one environment (APNs reference 4.1). A further one is refused.
     static let capacity = 10_000
     private static let idLength = 16
 
@@ -83,7 +82,7 @@ final class ChannelRegistry: Sendable {
         return self.apps.withLock { $0[app]?.removeValue(forKey: id) != nil }
     }
 
-    /// Deletes all channels of an app that was removed or may no longer use broadcasts (reference 4.1).
+    /// Deletes all channels of an app that was removed or may no longer use broadcasts (APNs reference 4.1).
     /// - Returns: The deleted channels.
     func deleteAll(app bundleID: Topic) async throws -> [(environment: PushEnvironment, id: String)] {
         try await self.database.write { try $0.channels.deleteAll(app: bundleID) }

@@ -114,7 +114,7 @@ extension GatewayConfiguration {
     package struct Limits: Sendable {
         /// The maximum number of open connections of each listener. Further ones are closed. Default 20,000.
         package var connections = 20_000
-        /// The maximum time from TCP accept to the end of the TLS handshake. Then the connection is closed. Default 10
+        /// The maximum time from TCP accept to the end of the TLS handshake. A slower connection is closed. Default 10
         /// s.
         package var handshake: Duration = .seconds(10)
         /// The maximum time from the first frame of a request to its last. A slower request fails. Default 30 s.
@@ -132,8 +132,7 @@ extension GatewayConfiguration {
         package var unacknowledged = 2000
         /// The maximum number of events in the log, of about 100 bytes each. The oldest are removed. Default 1,000,000.
         package var events = 1_000_000
-        /// The age at which events are removed from the log. Default 7 days, as in Apple's delivery log (reference
-        /// 7.3).
+        /// The age at which events are removed from the log. Default 7 days, as at Apple (APNs reference 7.3).
         package var eventAge: Duration = .seconds(7 * 86_400)
         /// The interval at which a device that is not in use is woken for messages held to save power. Default 15 min.
         package var powerWindow: Duration = .seconds(15 * 60)

@@ -22,54 +22,54 @@ package struct ProviderRules: Hashable, Sendable {
     }
 
     /// The maximum number of concurrent streams of a connection without a certificate until its first accepted request.
-    /// Apple allows 1 (reference 1.3). Clients that do not wait for SETTINGS need 1,000 (7.10 row 6). Default 1,000.
+    /// Apple allows 1 (APNs reference 1.3). Clients that do not wait for SETTINGS need the default, 1,000 (7.10 row 6).
     package var firstStreamLimit = 1000
     /// The maximum number of concurrent streams after the first accepted request. For a connection with a certificate
     /// it applies from the start. Default 1,000.
     package var streamLimit = 1000
     /// The minimum time between two changes of the provider token on a connection. An earlier change is rejected with
-    /// 429 (reference 2.1). The first token of a connection is not a change. Default `nil`: no minimum.
+    /// 429 (APNs reference 2.1). The first token of a connection is not a change. Default `nil`: no minimum.
     package var tokenUpdateInterval: Duration?
     /// A Boolean value that indicates whether a push that only wakes the app is rejected with `BadPriority` if it
-    /// requests priority 10. Otherwise it has priority 5. A request without a priority always passes (reference 7.5;
-    /// 11, row 2).
+    /// requests priority 10. If not, such a push gets priority 5. A push that requests no priority is never rejected
+    /// (APNs reference 7.5; 11, row 2).
     package var refusesImmediateBackground = false
     /// A Boolean value that indicates whether a payload that is not a JSON object is rejected with `BadRequestPayload`.
-    /// Otherwise it is delivered (reference 11, row 1).
+    /// If not, it is delivered (APNs reference 11, row 1).
     package var requiresJSONObject = false
     /// A Boolean value that indicates whether a topic without the push type's suffix is rejected with `TopicDisallowed`
-    /// (reference 7.7).
+    /// (APNs reference 7.7).
     package var requiresMatchingSuffix = false
     /// The accepted algorithms of provider tokens. A token with any other algorithm is rejected with
-    /// `InvalidProviderToken`. Apple documents ES256 only (reference 2.1).
+    /// `InvalidProviderToken`. Apple documents ES256 only (APNs reference 2.1).
     var tokenAlgorithms: Set<ProviderTokenAlgorithm> = [.es256, .es512]
-    /// The push types that are rejected with `TopicDisallowed` on connections with a certificate (reference 1.6).
+    /// The push types that are rejected with `TopicDisallowed` on connections with a certificate (APNs reference 1.6).
     package var tokenOnlyTypes: Set<PushType> = []
-    /// A Boolean value that indicates whether payloads of the legacy commands 0 and 1 are limited to 256 bytes
-    /// (reference 5.1). Otherwise the limit is 2,048 bytes, as for command 2.
+    /// A Boolean value that indicates whether payloads of the legacy commands 0 and 1 are limited to 256 bytes (APNs
+    /// reference 5.1). Otherwise the limit is 2,048 bytes, as for command 2.
     package var refusesLongSimplePayloads = false
-    /// The maximum rate of accepted pushes per device token. Further pushes are rejected with `TooManyRequests`
-    /// (reference 7.8). Default `nil`: no limit.
+    /// The maximum rate of accepted pushes per device token. Further pushes are rejected with `TooManyRequests` (APNs
+    /// reference 7.8). Default `nil`: no limit.
     package var deviceRate: Rate?
     /// The number of consecutive rejections after which a connection may have only one stream at a time, until a
-    /// request is accepted (reference 1.3). Default `nil`: the number of streams is never reduced.
+    /// request is accepted (APNs reference 1.3). Default `nil`: the number of streams is never reduced.
     package var refusalsBeforeSlowdown: Int?
-    /// The number of consecutive rejections after which the connection is closed (reference 7.8). Default `nil`: never.
+    /// The number of consecutive rejections that close the connection (APNs reference 7.8). Default `nil`: none do.
     package var refusalsBeforeEnd: Int?
-    /// The number of rejections for which one `BadDeviceToken` counts in the two limits of rejections (reference 1.9).
+    /// The number of rejections as which one `BadDeviceToken` counts towards the two limits above (APNs reference 1.9).
     /// Default 5. A rejection with status 410 does not count.
     package var badDeviceTokenWeight = 5
     /// The time without requests after which the connection is closed with `IdleTimeout`. Default `nil`: no limit.
     package var idleTimeout: Duration?
-    /// The value of `retry-after`, in seconds, in responses with status 429 and 503 (reference 11, row 4). Default
+    /// The value of `retry-after`, in seconds, in responses with status 429 and 503 (APNs reference 11, row 4). Default
     /// `nil`: it is not sent.
     package var retryAfter: Int?
     /// The reason for rejecting a key of the other environment. Apple's servers send
-    /// ``Reason/badEnvironmentKeyInToken``, but the documentation names ``Reason/badEnvironmentKeyIdInToken``
-    /// (reference 1.9).
+    /// ``Reason/badEnvironmentKeyInToken``, but the documentation names ``Reason/badEnvironmentKeyIdInToken`` (APNs
+    /// reference 1.9).
     package var wrongEnvironmentKey = Reason.badEnvironmentKeyInToken
-    /// A Boolean value that indicates whether a new app may use broadcasts if its registration does not set it
-    /// (reference 4.1).
+    /// A Boolean value that indicates whether a new app may use broadcasts if its registration does not set it (APNs
+    /// reference 4.1).
     package var allowsBroadcastByDefault = true
 
     package init() {}

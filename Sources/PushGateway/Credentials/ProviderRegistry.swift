@@ -19,12 +19,12 @@ final class ProviderRegistry: TrustDirectory, Sendable {
 
     /// The maximum number of apps, of keys, and of certificates. Adding another fails with ``Change/full``.
     static let capacity = 10_000
-    /// The maximum number of keys of one team for one environment (reference 2.1). Further ones are rejected.
+    /// The maximum number of keys of one team for one environment (APNs reference 2.1). Further ones are rejected.
     static let maximumTeamScopedKeys = 2
-    /// The maximum number of topic-specific keys of one team in one environment (reference 2.1). Further ones are
+    /// The maximum number of topic-specific keys of a team in one environment (APNs reference 2.1). Others are
     /// rejected.
     static let maximumTopicKeys = 200
-    /// The maximum number of topics of one key (reference 2.1). A key with more is rejected.
+    /// The maximum number of topics of one key (APNs reference 2.1). A key with more is rejected.
     static let maximumTopicsPerKey = 400
 
     private struct State {

@@ -17,7 +17,7 @@ struct VerifiedProviderToken: Hashable, Sendable {
     }
 }
 
-/// Verifies provider tokens as leniently as Apple does (reference 2.1, "what real clients send").
+/// Verifies provider tokens as leniently as Apple does (APNs reference 2.1, "what real clients send").
 enum ProviderTokenVerifier {
     /// The maximum length of a token, in bytes. A longer one is invalid. Real tokens have less than 300 bytes.
     static let maximumLength = 4096

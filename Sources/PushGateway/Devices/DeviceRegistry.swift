@@ -47,8 +47,7 @@ final class DeviceRegistry: Sendable {
     var count: Int { self.state.withLock { $0.devices.values.count { $0.deletedAt == nil } } }
 
     /// Returns at most `limit` of the devices that match and are not deleted, in the order of their activation.
-    /// - Parameter cursor: The device after which to begin, which may have been deleted, or `nil` to begin with the
-    ///   oldest.
+    /// - Parameter cursor: The device after which to begin, even if it was deleted, or `nil` to begin with the oldest.
     /// - Returns: The devices, or `nil` if there never was a device `cursor`.
     func page(after cursor: UUID?, limit: Int, where isIncluded: (ActivatedDevice) -> Bool) -> [ActivatedDevice]? {
         let all = self.state.withLock { $0.devices }
@@ -242,7 +241,7 @@ final class DeviceRegistry: Sendable {
 
     /// Removes an app from a device. The device receives no further messages for it.
     /// - Parameter delay: The time for which the app's token stays valid, because Apple may learn of a removal late
-    ///   (reference 7.7).
+    ///   (APNs reference 7.7).
     /// - Returns: Whether the app was on the device.
     func remove(
         _ topic: Topic,

@@ -5,8 +5,8 @@ import PushTypes
 enum FaultAction: Hashable, Sendable {
     /// A fault that delays the response.
     case latency(FaultLatency)
-    /// A fault that rejects the request. `retryAfter` is in seconds, or `nil` for none. The binary
-    /// listener sends a status instead (reference 5.2).
+    /// A fault that rejects the request, with a `retry-after` in seconds unless it is `nil`. The binary listener sends
+    /// a status instead (APNs reference 5.2).
     case reject(Reason, retryAfter: Int?)
     /// A fault that resets the stream with this error code (RFC 9113 section 7).
     case reset(FaultErrorCode)
@@ -19,8 +19,8 @@ enum FaultAction: Hashable, Sendable {
     case dropAcks
     /// A fault by which the listener presents a certificate that expired yesterday.
     case expiredCertificate
-    /// A fault that announces a limit of concurrent streams after `after` requests, or when the connection starts if it
-    /// is 0.
+    /// A fault that announces a limit of concurrent streams after `after` requests, where 0 is the start of the
+    /// connection.
     case streamLimit(Int, after: Int)
     /// A fault that delays the sending of feedback entries.
     case feedbackDelay(Duration)
@@ -172,7 +172,7 @@ extension FaultAction {
         }
     }
 
-    /// The treatment of the requests before a GOAWAY frame, which are either finished or lost without a response.
+    /// The treatment of the requests before a GOAWAY frame, which either get their responses or are lost.
     enum Streams: String, CaseIterable {
         case finish, lose
     }

@@ -30,9 +30,9 @@ struct FaultDecision: Hashable, Sendable {
     var before: Before?
     var response: Substitute?
     var connection: Connection?
-    /// The SETTINGS_MAX_CONCURRENT_STREAMS to announce, or `nil` for no change.
+    /// The SETTINGS_MAX_CONCURRENT_STREAMS to announce, or `nil` to announce nothing.
     var streamLimit: Int?
-    /// The rate at which the gateway reads from its peer, or `nil` for no limit.
+    /// The maximum rate at which the gateway reads from its peer, or `nil` if it is not limited.
     var bytesPerSecond: Int?
     var showsExpiredCertificate = false
     /// The delay of feedback entries (``FeedbackListener/delay``), or `nil` if there is none.

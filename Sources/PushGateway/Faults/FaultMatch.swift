@@ -14,13 +14,13 @@ struct FaultMatch: Hashable, Sendable {
     var listener: FaultListener?
     /// The percentage of the matching subjects to which the fault applies, at random: 0 to 100. Default 100.
     var percent: Double = 100
-    /// The number of matching subjects, counted from the first, to which the fault can apply, or `nil` for no limit.
+    /// The number of matching subjects to which the fault can apply, the first ones, or `nil` if there is no limit.
     var first: Int?
     /// The interval between the matching subjects to which the fault applies: 3 for every third one, or `nil` for all.
     var every: Int?
-    /// The maximum number of times that the fault applies, or `nil` for no limit.
+    /// The maximum number of times that the fault applies, or `nil` if there is no maximum.
     var times: Int?
-    /// The time from which the fault no longer applies, or `nil` for no end.
+    /// The time from which the fault no longer applies, or `nil` if it has no end.
     var until: Timestamp?
 
     /// Returns whether `subject` matches. Percentage and counts are not considered.

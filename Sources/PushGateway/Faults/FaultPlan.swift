@@ -173,7 +173,7 @@ extension FaultPoint {
     fileprivate var bit: UInt8 { 1 << self.rawValue }
 }
 
-/// The source of faults for one listener's new connections, which apply from the first byte on.
+/// The part of the plan that applies to a listener's new connections, from their first byte on.
 struct ListenerFaultPlan: Sendable {
     let plan: FaultPlan
     let listener: FaultListener

@@ -2,7 +2,7 @@ import PushTypes
 import Synchronization
 
 /// The feedback entries of one environment, by topic: the tokens of apps that were removed from devices. They are kept
-/// until a provider has read them (reference 6).
+/// until a provider has read them (APNs reference 6).
 final class FeedbackList: Sendable {
     private struct State {
         /// The number of entries of each topic. It may be too high after a transaction that was rolled back.
@@ -44,7 +44,8 @@ final class FeedbackList: Sendable {
         return true
     }
 
-    /// Returns the next entries of a topic, as described at ``FeedbackTable/page(_:after:until:limit:)``.
+    /// Returns at most `limit` entries of a topic, in the order of their tokens: those after `token`, or the first ones
+    /// if it is `nil`. Entries with a later time than `latest` are left out.
     func page(
         _ topic: Topic,
         after token: DeviceToken?,

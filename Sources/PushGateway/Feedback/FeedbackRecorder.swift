@@ -2,7 +2,7 @@ import Logging
 import PushTypes
 import Synchronization
 
-/// The receiver of the tokens that providers should stop using (reference 6).
+/// The receiver of the tokens that providers should stop using (APNs reference 6).
 protocol FeedbackSink: Sendable {
     /// Adds a token, which is invalid from the time `since` on, to its topic's list. The call never blocks.
     func add(_ token: DeviceToken, topic: Topic, in environment: PushEnvironment, since: Timestamp)

@@ -6,7 +6,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The listener of the feedback service, port 2196 (reference 6), with the components that its connections share.
+/// The listener of the feedback service, port 2196 (APNs reference 6), with the components that its connections share.
 ///
 /// The handshake fails for a client without a certificate, and for one with a certificate of another authority. The
 /// connection of a client whose certificate is not valid here, because of its environment or because it is revoked, is

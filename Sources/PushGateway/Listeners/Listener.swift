@@ -74,7 +74,7 @@ final class Listener: Sendable {
     }
 
     /// Stops listening, and returns once all connections are closed.
-    /// - Parameter draining: `true` if connections finish their running requests first, `false` to close them
+    /// - Parameter draining: Whether connections may complete their requests first. If not, they are closed
     ///   immediately.
     func close(draining: Bool) async { await self.open.close(draining: draining) }
 

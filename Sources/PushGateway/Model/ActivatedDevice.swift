@@ -21,7 +21,8 @@ struct ActivatedDevice: Sendable {
 
     /// One app on a device in one environment, with the current and the earlier tokens that it had there.
     struct Install: Sendable {
-        /// The maximum number of earlier tokens whose end times are kept. Older tokens end at the oldest kept time.
+        /// The maximum number of earlier tokens with a kept end time. Older ones are treated as ended at the oldest
+        /// kept time.
         static let remembered = 32
 
         var environment: PushEnvironment

@@ -1,7 +1,7 @@
 import Foundation
 import PushTypes
 
-/// An event of a notification or a device. It has Apple's name if Apple has one (reference 7.3).
+/// An event of a notification or a device. It has Apple's name if Apple has one (APNs reference 7.3).
 struct Event: Hashable, Sendable {
     /// The kind of an event. The raw values are stored in the database and must never change.
     enum Name: UInt8, CaseIterable, Sendable {

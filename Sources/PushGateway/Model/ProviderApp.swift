@@ -3,7 +3,7 @@ import PushTypes
 struct ProviderApp: Hashable, Sendable {
     var bundleID: Topic
     var teamID: String
-    /// A Boolean value that indicates whether the app may use broadcasts (reference 4.1).
+    /// A Boolean value that indicates whether the app may use broadcasts (APNs reference 4.1).
     var allowsBroadcast = true
     /// The length of the app's new device tokens, in bytes: 32, or 0 for encrypted tokens of varying length. If it is
     /// `nil`, the gateway's setting applies.
@@ -43,12 +43,12 @@ package enum KeyScopeName: String, CaseIterable, Sendable {
 
 struct RegisteredKey: Hashable, Sendable {
     enum Scope: Hashable, Sendable {
-        /// All topics of the team in both environments: the original kind of key.
+        /// The scope of all topics of the team in both environments.
         case team
-        /// All topics of the team in one environment.
+        /// The scope of all topics of the team in one environment.
         case environment(PushEnvironment)
-        /// The given topics in one environment. A connection that uses the key may use at most one other key, the
-        /// related one.
+        /// The scope of the given topics in one environment. A connection that uses the key may use only one other key,
+        /// the related one.
         case topics(TopicScope)
 
         var name: KeyScopeName {

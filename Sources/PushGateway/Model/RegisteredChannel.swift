@@ -7,11 +7,11 @@ struct ChannelName: Hashable, Sendable {
     /// The channel id in base64, as in `apns-channel-id`.
     var id: String
 
-    /// The topic of the channel's broadcasts (reference 4.2: Live Activities).
+    /// The topic of the channel's broadcasts (APNs reference 4.2: Live Activities).
     var topic: Topic { Topic(self.bundleID.name + PushType.liveactivity.topicSuffix) ?? self.bundleID }
 }
 
-/// The policy that decides which of a channel's broadcasts are stored for followers that are offline (reference 4.1).
+/// The policy that decides which of a channel's broadcasts are stored for offline followers (APNs reference 4.1).
 enum ChannelPolicy: Int, Hashable, Sendable {
     case nothing = 0
     /// The policy by which only the most recent broadcast is stored, for at most 8 hours.
@@ -25,9 +25,9 @@ struct RegisteredChannel: Hashable, Sendable {
     var policy: ChannelPolicy
 }
 
-/// A broadcast that has passed every check (reference 4.2).
+/// A broadcast that has passed every check (APNs reference 4.2).
 struct AcceptedBroadcast: Hashable, Sendable {
-    /// The maximum time for which a broadcast is stored: 8 hours (reference 4.1).
+    /// The maximum time for which a broadcast is stored: 8 hours (APNs reference 4.1).
     static let longestStorage: Duration = .seconds(8 * 3600)
 
     var channel: ChannelName
@@ -43,7 +43,7 @@ struct AcceptedBroadcast: Hashable, Sendable {
     }
 }
 
-/// One notification for all devices that follow a channel (reference 4.2).
+/// One notification for all devices that follow a channel (APNs reference 4.2).
 struct SequencedBroadcast: Sendable {
     var sequence: Int64
     var channel: ChannelName

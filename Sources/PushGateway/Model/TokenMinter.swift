@@ -13,8 +13,8 @@ import Synchronization
 ///
 /// Layout: key id (1) ‖ nonce (12) ‖ sealed (kind, environment, generation, device id, topic hash, padding) ‖ tag (16).
 /// The nonce is an HMAC of the plain text, so that the same identity has the same token and no nonce is used for two
-/// different texts. Zero to fifteen bytes of padding, also from the HMAC, make the lengths vary, as Apple's do
-/// (reference 1.7). Tokens have 71 to 86 bytes, and base tokens 46 to 61, so that neither has the 20 bytes of a topic
+/// different texts. Zero to fifteen bytes of padding, also from the HMAC, make the lengths vary, as Apple's do (APNs
+/// reference 1.7). Tokens have 71 to 86 bytes, and base tokens 46 to 61, so that neither has the 20 bytes of a topic
 /// hash.
 ///
 /// Tokens of 32 bytes, for apps whose providers accept no others, are an HMAC over the same text. They contain no
@@ -166,8 +166,8 @@ struct UnregisteredToken: Hashable, Sendable {
 }
 
 extension PushEnvironment {
-    /// The byte that stands for the environment in tokens and event blocks, where 0 stands for no environment. It must
-    /// never change.
+    /// The byte that stands for the environment in tokens and event blocks. 0 is not used, because it means no
+    /// environment. It must never change.
     var code: UInt8 {
         switch self {
         case .sandbox: 1
@@ -181,7 +181,7 @@ extension PushEnvironment {
     }
 }
 
-/// An entry of a feedback list: the token of an app that was removed from a device (reference 6).
+/// An entry of a feedback list: the token of an app that was removed from a device (APNs reference 6).
 struct FeedbackEntry: Hashable, Sendable {
     var topic: Topic
     var token: DeviceToken

@@ -2,7 +2,7 @@ import Foundation
 import PushTypes
 import PushWire
 
-/// Checks broadcasts and requests of channel management (reference 4.1, 4.3). The first failed check decides the
+/// Checks broadcasts and requests of channel management (APNs reference 4.1, 4.3). The first failed check decides the
 /// response.
 struct ChannelRequestValidator: Sendable {
     /// The maximum length of a channel id, in bytes of its base64 text. A longer one is rejected.
@@ -102,14 +102,13 @@ struct ChannelRequestValidator: Sendable {
         return (id, policy)
     }
 
-    /// Checks the push type. The only valid one is `liveactivity`, which Apple writes in three ways (reference 4.2).
+    /// Checks the push type. Only `liveactivity` is valid, which Apple writes in three ways (APNs reference 4.2).
     private static func check(pushType: String?) throws(ProviderRejection) {
         guard let pushType, !pushType.isEmpty else { throw ProviderRejection(.missingPushType) }
         guard pushType.lowercased() == PushType.liveactivity.rawValue else { throw ProviderRejection(.invalidPushType) }
     }
 
-    /// Returns the body as a JSON object of at most 5,120 bytes (reference 3.6). Throws the rejection for any other
-    /// body.
+    /// Returns the body as a JSON object of at most 5,120 bytes (APNs reference 3.6). Throws the rejection for others.
     private static func object(_ request: ProviderRequest) throws(ProviderRejection) -> [String: Any] {
         guard request.bodyLength > 0 else { throw ProviderRejection(.payloadEmpty) }
         guard request.bodyLength <= PushNotification.maximumBroadcastSize else {
@@ -134,7 +133,7 @@ struct ChannelRequestValidator: Sendable {
 }
 
 extension ChannelRequestValidator {
-    /// Checks a broadcast, `POST /4/broadcasts/apps/{bundle id}` (reference 4.2, 4.3).
+    /// Checks a broadcast, `POST /4/broadcasts/apps/{bundle id}` (APNs reference 4.2, 4.3).
     private func broadcast(
         _ request: ProviderRequest,
         _ bundleID: Topic,
@@ -157,8 +156,8 @@ extension ChannelRequestValidator {
         return AcceptedBroadcast(channel: name, policy: channel.policy, notification: notification)
     }
 
-    /// Returns the expiration in `text`. A channel that stores nothing allows only 0 (reference 4.2). The default
-    /// depends on the policy (reference 11, row 9).
+    /// Returns the expiration in `text`. A channel that stores nothing allows only 0 (APNs reference 4.2). The default
+    /// depends on the policy (APNs reference 11, row 9).
     private static func expiration(_ text: String?, _ policy: ChannelPolicy) throws(ProviderRejection) -> Expiration {
         guard let text else { return policy == .nothing ? .immediate : .servicePolicy }
         guard let expiration = Expiration(header: text), policy == .newest || expiration == .immediate else {
@@ -173,7 +172,7 @@ extension ChannelRequestValidator {
         return priority
     }
 
-    /// Checks that the payload does not start an activity, which a broadcast cannot do (reference 3.4).
+    /// Checks that the payload does not start an activity, which a broadcast cannot do (APNs reference 3.4).
     private func checkPayload(_ request: ProviderRequest) throws(ProviderRejection) {
         let object = try Self.object(request)
         guard self.shared.rules.requiresJSONObject else { return }

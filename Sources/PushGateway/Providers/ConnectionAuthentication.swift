@@ -2,7 +2,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The authentication of one provider connection, by its certificate or its requests' provider tokens (reference 2).
+/// The authentication of one provider connection, by a certificate or by provider tokens (APNs reference 2).
 ///
 /// The first valid token binds the connection to its team and to the kind of its key. For a token that was verified
 /// before, only its bytes, its age and the directory's ``TrustDirectory/changes`` are compared.
@@ -65,7 +65,7 @@ struct ConnectionAuthentication: Sendable {
     /// token.
     var credential: String? { self.certificate?.serial ?? self.verified.first?.token.key.keyID }
 
-    /// Authenticates a request. With a certificate, the `authorization` field is ignored (reference 1.5).
+    /// Authenticates a request. With a certificate, the `authorization` field is ignored (APNs reference 1.5).
     /// - Returns: The reason for rejecting the request, or `nil` if the provider is authenticated.
     mutating func authenticate(
         _ authorization: String?,
@@ -110,7 +110,7 @@ struct ConnectionAuthentication: Sendable {
 // MARK: Tokens
 
 extension ConnectionAuthentication {
-    /// Verifies a token in the order of reference 2.1: first the token itself, then its use on this connection.
+    /// Verifies a token in the order of APNs reference 2.1: first the token itself, then its use on this connection.
     private mutating func verify(
         _ authorization: String,
         directory: some TrustDirectory,
@@ -188,7 +188,7 @@ extension ConnectionAuthentication {
 
 extension ConnectionAuthentication {
     /// Returns the topic of a push if the authenticated provider may push to it, or the reason for rejecting the push.
-    /// - Parameter text: The field `apns-topic`. `nil` stands for the certificate's only topic (reference 2.2).
+    /// - Parameter text: The field `apns-topic`. `nil` stands for the certificate's only topic (APNs reference 2.2).
     mutating func grant(_ text: String?, directory: some TrustDirectory) -> Result<TopicGrant, Reason> {
         let text = text ?? self.onlyTopic?.name ?? ""
         guard !text.isEmpty else { return .failure(.missingTopic) }
@@ -223,7 +223,7 @@ extension ConnectionAuthentication {
 struct TopicGrant: Hashable, Sendable {
     var topic: Topic
     var hash: TopicHash
-    /// The push type whose suffix follows the app's bundle id in the topic, such as `voip`, or `nil` for no suffix.
+    /// The push type whose suffix follows the app's bundle id in the topic, such as `voip`, or `nil` if none does.
     var suffixType: PushType?
 
     /// Creates the grant for a topic.

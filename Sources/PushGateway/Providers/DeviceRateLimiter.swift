@@ -4,7 +4,7 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Limits the accepted pushes to each device token, over all provider connections of one environment (reference 7.8).
+/// Limits the accepted pushes to each device token, over all connections of one environment (APNs reference 7.8).
 ///
 /// Each token has a bucket that is full at its first push and refills with time, so that a burst is accepted and a
 /// sustained stream is not. If there are too many buckets, the full ones are removed. If that does not suffice, all

@@ -1,6 +1,6 @@
 import PushTypes
 
-/// The path of a request to the provider API (reference 1.4, 4).
+/// The path of a request to the provider API (APNs reference 1.4, 4).
 enum ProviderPath: Hashable, Sendable {
     /// A push to a device, at `/3/device/…` with a device token, or `nil` if the last component is not a device token.
     case device(DeviceToken?)

@@ -30,10 +30,10 @@ struct ProviderSession: Sendable {
     }
 
     enum Decision: Sendable {
-        /// Submits the push. Its response is sent once the push is settled. If the push is rejected then, the response
-        /// is ``rejection(_:of:)``.
+        /// Submits the push. `response` is sent once the router has accepted the push. If the router rejects it, the
+        /// response is ``rejection(_:of:)``.
         case submit(AcceptedPush, response: ProviderResponse)
-        /// Submits the broadcast. Its response is sent as for ``submit(_:response:)``.
+        /// Submits the broadcast. The response is sent as for ``submit(_:response:)``.
         case broadcast(AcceptedBroadcast, response: ProviderResponse)
         /// Creates or deletes a channel, and responds once the change is on disk.
         case manage(ChannelChange)
@@ -159,7 +159,7 @@ struct ProviderSession: Sendable {
         return .reject(rejection, response: response)
     }
 
-    /// Returns the request's own id byte for byte (reference 7.10 row 3) if it is valid, otherwise a new one.
+    /// Returns the request's own id byte for byte (APNs reference 7.10 row 3) if it is valid, otherwise a new one.
     private mutating func id(_ named: String?) -> String {
         if let named, RequestIDGenerator.isID(named) { return named }
         return self.ids.next()
@@ -181,8 +181,8 @@ struct ProviderSession: Sendable {
     }
 
     /// Counts a rejection, and returns the instruction for a connection with too many of them, or `nil` if it has fewer
-    /// (reference 1.3, 7.8). Rejections for an unregistered token (reference 1.9) and for too many pushes to one device
-    /// do not count, because the connection does not cause them.
+    /// (APNs reference 1.3, 7.8). Rejections for an unregistered token (APNs reference 1.9) and for too many pushes to
+    /// one device do not count, because the connection does not cause them.
     private mutating func rejected(_ reason: Reason) -> Instruction? {
         let rules = self.shared.rules
         if reason == .badCertificate || reason == .badCertificateEnvironment { return .goAway(reason) }

@@ -10,13 +10,13 @@ protocol PushDirectory: TrustDirectory {
 
 /// Checks a push request. The first failed check decides the response.
 ///
-/// The checks run in this order (reference 1.12): method, path, repeated fields, provider token or certificate, topic,
-/// the fields `apns-id`, `apns-expiration`, `apns-priority`, `apns-push-type` and `apns-collapse-id`, push type against
-/// topic, device token, payload, rate of the device.
+/// The checks run in this order (APNs reference 1.12): method, path, repeated fields, provider token or certificate,
+/// topic, the fields `apns-id`, `apns-expiration`, `apns-priority`, `apns-push-type` and `apns-collapse-id`, push type
+/// against topic, device token, payload, rate of the device.
 struct PushRequestValidator: Sendable {
     let directory: any PushDirectory
     let rules: ProviderRules
-    /// The limit of pushes for each device and topic, or `nil` for no limit.
+    /// The limit of pushes for each device and topic, or `nil` if there is no limit.
     let limiter: DeviceRateLimiter?
 
     /// Returns the push if it passes all checks, and otherwise throws the rejection.
@@ -100,7 +100,7 @@ struct PushRequestValidator: Sendable {
         return notification
     }
 
-    /// Checks that push type, topic and credential are compatible (reference 1.6).
+    /// Checks that push type, topic and credential are compatible (APNs reference 1.6).
     private func checkType(_ type: PushType?, _ grant: TopicGrant, hasCertificate: Bool) throws(ProviderRejection) {
         if self.rules.requiresMatchingSuffix, let type, !Self.matches(type, grant) {
             throw ProviderRejection(.topicDisallowed)
@@ -142,8 +142,8 @@ struct PushRequestValidator: Sendable {
         }
     }
 
-    /// Returns the priority of a push that only wakes the app, which is never immediate (reference 7.5). Under strict
-    /// rules, such a push is rejected if it requests immediate delivery.
+    /// Returns the priority of a push that only wakes the app, which is never immediate (APNs reference 7.5). Under
+    /// strict rules, such a push is rejected if it requests immediate delivery.
     private func wakePriority(_ request: ProviderRequest, _ priority: Priority) throws(ProviderRejection) -> Priority {
         guard priority == .immediate else { return priority }
         guard !self.rules.refusesImmediateBackground || request.fields.priority == nil else {
@@ -152,7 +152,7 @@ struct PushRequestValidator: Sendable {
         return .powerAware
     }
 
-    /// Returns whether a push only wakes the app. In pushes of other types, `content-available` has no meaning.
+    /// Returns whether a push only wakes the app. In other push types than `alert`, `content-available` has no meaning.
     private static func onlyWakes(_ notification: PushNotification) -> Bool {
         switch notification.pushType {
         case nil, .alert: notification.priority == .immediate && WakePayload.isOnlyWake(notification.payload)

@@ -1,7 +1,7 @@
-/// Generates ids for requests that have none: version 4 UUIDs in upper case, like those of Apple (reference 1.5).
+/// Generates ids for requests that have none: version 4 UUIDs in upper case, like those of Apple (APNs reference 1.5).
 ///
-/// The ids must differ, but need not be unguessable. Two generators, one for each half, that are seeded by the system's
-/// generator cost many times less than the system's own.
+/// The ids must differ, but need not be unguessable. For speed, they come from two fast generators, one for each half,
+/// instead of the system's generator, which only seeds them.
 struct RequestIDGenerator: Sendable {
     private static let digits = Array("0123456789ABCDEF".utf8)
 

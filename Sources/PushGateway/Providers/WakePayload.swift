@@ -1,15 +1,14 @@
 import Foundation
 import NIOCore
 
-/// Distinguishes pushes that only wake the app from those that the user sees or hears (reference 5.1, 7.5).
+/// Distinguishes pushes that only wake the app from those that the user sees or hears (APNs reference 5.1, 7.5).
 enum WakePayload {
     private static let key: StaticString = "content-available"
     /// The index of the hyphen in `content-available`, by which the key is found in a payload.
     private static let hyphen = 7
     private static let visibleKeys = ["alert", "badge", "sound"]
 
-    /// Returns whether `payload` has `content-available` and nothing to show. Returns `false` for data that is not
-    /// JSON.
+    /// Returns whether `payload` is JSON with `content-available` and nothing to show.
     static func isOnlyWake(_ payload: ByteBuffer) -> Bool {
         // Most payloads lack the key, and a search is much cheaper than parsing.
         guard self.mayWake(payload),

@@ -24,9 +24,9 @@ struct DeviceSession: Sendable {
     /// The interest of a device in the notifications of a topic (device link reference 3, command 9).
     enum Interest: Hashable, Sendable {
         case enabled
-        /// The interest by which notifications are delivered while the device is in use.
+        /// The interest by which notifications are held until the device is in use.
         case opportunistic
-        /// The interest by which notifications are delivered while the device is in use, without ever waking it.
+        /// The interest by which notifications are held until the device is in use, because they must not wake it.
         case nonWaking
         /// The interest by which notifications are held until the device sends another filter.
         case paused
@@ -57,7 +57,8 @@ struct DeviceSession: Sendable {
     /// A Boolean value that indicates whether the device is in use.
     var isActive = true
     var unacknowledged = UnacknowledgedMessages()
-    /// The number of the last window (``AcknowledgementWindows``) to which the device was added, or `nil` for none.
+    /// The number of the last of the ``AcknowledgementWindows`` to which the device was added, or `nil` if there is
+    /// none.
     var lastWindow: Int?
     /// The time of the last acknowledgement, or of the first unacknowledged message if that is later. A device that
     /// makes no progress for too long is disconnected.

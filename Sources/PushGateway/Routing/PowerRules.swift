@@ -1,6 +1,7 @@
 import PushTypes
 
-/// Decides whether a connected device receives a message immediately, or later to save power (reference 7.2, 7.5, 7.6).
+/// Decides whether a connected device gets a message immediately, or later to save power (APNs reference 7.2, 7.5,
+/// 7.6).
 struct PowerRules: Hashable, Sendable {
     /// The interval at which a device that is not in use is woken for messages with the result ``Decision/hold``.
     var window = GatewayConfiguration.Limits().powerWindow

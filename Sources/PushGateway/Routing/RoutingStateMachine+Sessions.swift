@@ -135,7 +135,7 @@ extension RoutingStateMachine {
     }
 }
 
-/// The handling of broadcasts, and of the devices that follow channels (reference 4).
+/// The handling of broadcasts, and of the devices that follow channels (APNs reference 4).
 extension RoutingStateMachine {
     /// The device id in events that concern a broadcast and not one device.
     static let allDevices = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))

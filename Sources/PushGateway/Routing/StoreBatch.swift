@@ -5,7 +5,7 @@ import PushTypes
 enum StoreChange: Sendable {
     /// Stores a message that is in flight to its device, without removing other messages.
     case put(Message)
-    /// Stores a message and removes the older ones of its topic, except those in flight, with the numbers `keeping`.
+    /// Stores a message and removes the older ones of its topic, except those in flight, whose numbers are `keeping`.
     case putNewest(Message, keeping: Set<Int64>)
     /// Removes all messages of an offline device except the newest of each topic.
     case keepNewest(UUID)

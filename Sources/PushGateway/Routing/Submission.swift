@@ -42,6 +42,6 @@ protocol PushSubmitter: Sendable {
     /// Accepts pushes in their order. The call never blocks.
     func submit(_ submissions: [Submission])
     /// Reports a push to a token that is no longer registered: logs an event, and adds an entry for the feedback
-    /// service (reference 6).
+    /// service (APNs reference 6).
     func rejected(_ token: UnregisteredToken, apnsID: String)
 }

@@ -14,7 +14,7 @@ struct BroadcastTables {
     let database: Database
     let environment: PushEnvironment
 
-    /// Stores a broadcast in place of the channel's earlier one, as policy 1 requires (reference 4.1).
+    /// Stores a broadcast in place of the channel's earlier one, as policy 1 requires (APNs reference 4.1).
     func put(_ broadcast: SequencedBroadcast, expiresAt: Timestamp) throws {
         try self.database.run(
             """

@@ -56,7 +56,7 @@ final class GatewayDatabase: Sendable {
         try await self.readers.run { try await self.pool.read { try work(GatewayTables(database: $0)) } }
     }
 
-    /// Writes in a separate transaction, and returns when it is committed.
+    /// Writes in a transaction without any other writes, and returns when it is committed.
     func write<Value: Sendable>(_ work: @escaping @Sendable (GatewayTables) throws -> Value) async throws -> Value {
         try await self.pool.write { try work(GatewayTables(database: $0)) }
     }

@@ -4,8 +4,8 @@ import NIOCore
 import PushTypes
 import PushWire
 
-/// The stored messages of one environment. For each device and topic it contains the newest message (reference 7.1),
-/// and those that were sent to a connected device and are not acknowledged.
+/// The stored messages of one environment. For each device and topic it contains the newest message (APNs reference
+/// 7.1), and those that were sent to a connected device and are not acknowledged.
 struct MessageTable {
     let database: Database
     let environment: PushEnvironment

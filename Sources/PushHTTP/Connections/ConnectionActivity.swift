@@ -5,8 +5,8 @@ import Synchronization
 /// The number of requests in flight on a connection, and the times at which it became idle or last made progress.
 ///
 /// It is updated on the connection's event loop and read from any thread. Only bytes that the client reads count as
-/// progress. Further requests do not, because overlapping requests on HTTP/2 could keep a connection open forever.
-/// Unfinished requests have a separate time, which responses do not reset.
+/// progress. Further requests do not, because overlapping requests on HTTP/2 could keep a connection open forever. For
+/// unfinished requests, another time is kept, which responses do not reset.
 final class ConnectionActivity: Sendable {
     /// The time after which a response counts as stalled, if the client reads none of its waiting bytes.
     static let stall: TimeAmount = .seconds(10)
@@ -108,7 +108,7 @@ final class ConnectionActivity: Sendable {
     /// Records that `count` requests have finished.
     /// - Parameters:
     ///   - written: The number of finished requests whose response was written.
-    ///   - unfinished: The number of finished requests that are still incomplete.
+    ///   - unfinished: The number of finished requests whose bodies have not arrived completely.
     ///   - isTaken: Whether the socket has taken the written bytes.
     func requestsEnded(_ count: Int, written: Int, unfinished: Int = 0, isTaken: Bool, now: NIODeadline) {
         guard count > 0 else { return }

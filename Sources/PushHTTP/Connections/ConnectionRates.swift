@@ -7,8 +7,8 @@ import Synchronization
 /// Limits the rates at which networks open connections.
 ///
 /// A connection above a rate is closed as soon as it is accepted, before it costs a handshake or displaces another
-/// connection. Networks that have recently shown a key have separate rates, so that other networks cannot lock them
-/// out.
+/// connection. The connections of networks that have recently shown a key are counted separately from all others, which
+/// therefore cannot lock them out.
 package final class ConnectionRates: Sendable {
     /// The maximum number of connections that a listener accepts in one event loop tick.
     ///

@@ -2,8 +2,8 @@ package import NIOCore
 package import PushSupport
 package import PushTypes
 
-/// The networks whose clients have recently shown a key or a session, each with the app to which the key belongs. Their
-/// connections have separate rates (``ConnectionRates``).
+/// The networks whose clients have recently shown a key or a session, each with the app to which the key belongs. The
+/// rates of their connections are limited separately from those of all other networks (``ConnectionRates``).
 ///
 /// It is a value without I/O.
 struct KnownNetworks {

@@ -51,7 +51,7 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         self.perform(self.stateMachine.receive(byteCount: count), context: context)
     }
 
-    /// Ignores a missing TLS closure alert. Many clients omit it, which is valid once they have the whole list.
+    /// Ignores a missing TLS closure alert. Many clients omit it, which is valid once they have the complete list.
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if case NIOSSLError.uncleanShutdown = error { return }
         if !self.isHandshakeDone {

@@ -3,7 +3,7 @@ package import PushSupport
 package import PushTypes
 package import PushWire
 
-/// The lists of unregistered tokens that a feedback service sends, and the clients that may read them (reference 6).
+/// The unregistered tokens that a feedback service lists, and the clients that may read them (APNs reference 6).
 package protocol FeedbackSource: Sendable {
     associatedtype Identity: Sendable
     associatedtype Entry: Sendable

@@ -4,7 +4,7 @@ package import PushSupport
 
 /// The fields of a form, in their order.
 ///
-/// Field names are case-insensitive, because the publisher's own samples spell them differently (reference 10.1).
+/// Field names are case-insensitive, because the publisher's own samples spell them differently (APNs reference 10.1).
 package struct FormData: Equatable, Sendable {
     package struct Field: Equatable, Sendable {
         package var name: String
@@ -77,7 +77,7 @@ package struct FormData: Equatable, Sendable {
         for field in other.fields { try self.add(field.name, field.value) }
     }
 
-    /// Returns an error about a field of the form, or about the whole form if `field` is `nil`.
+    /// Returns an error about a field of the form, or about the form itself if `field` is `nil`.
     package static func error(_ code: String, _ message: String, field: String? = nil) -> RequestError {
         RequestError(.invalid, code: code, message: message, path: field)
     }

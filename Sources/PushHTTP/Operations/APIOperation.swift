@@ -255,7 +255,7 @@ package enum OperationEffect: Sendable {
     case readOnly
     /// The effect of an operation that makes changes. Each request gets an entry in the audit log.
     case audited
-    /// The effect of an operation that makes changes whose requests get no separate entries in the audit log.
+    /// The effect of an operation that makes changes, but does not add an entry to the audit log for each request.
     ///
     /// Either devices and back ends call it very often, so that equal changes by a key share one entry, or the API does
     /// not distinguish callers.

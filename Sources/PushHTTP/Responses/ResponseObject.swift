@@ -65,8 +65,8 @@ package final class ResponseMember<Object>: Sendable {
     /// The value is a function, for which a key path literal may be passed. The compiler converts the literal to a
     /// direct access, whereas a stored key path would copy the whole object for each member.
     /// - Parameters:
-    ///   - schema: The schema, or `nil` for that of the value's type.
-    ///   - description: The description in the OpenAPI document, which is a single sentence.
+    ///   - schema: The schema, or `nil` to use that of the value's type.
+    ///   - description: The description in the OpenAPI document, a single sentence, or `nil` to omit it.
     package static func required<Value: JSONRepresentable>(
         _ name: String,
         _ value: @escaping @Sendable (Object) -> Value,

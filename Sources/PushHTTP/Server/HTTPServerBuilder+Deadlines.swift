@@ -10,6 +10,7 @@ extension HTTPServerBuilder {
     ///   - deadline: The maximum time for a request, and for each piece of a response.
     ///   - idle: The time without requests after which a connection is closed.
     ///   - tls: The certificate of a server with TLS, for HTTP/2 and HTTP/1.1, or `nil` for HTTP/1.1 without TLS.
+    ///   - connections: The budget of unauthenticated connections, which may be shared with other listeners.
     ///   - held: The limiter that charges all connections to accounts, or `nil` if there is none.
     ///   - listener: The name of the listener in the log.
     ///   - isAuthenticated: Returns `true` if an HTTP/1.1 request and its response show that the client is

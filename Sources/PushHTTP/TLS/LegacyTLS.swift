@@ -2,7 +2,7 @@ package import Logging
 package import NIOCore
 package import NIOSSL
 
-/// The TLS settings of the listeners for the binary protocol and legacy feedback (reference 7.10 rows 8 and 9).
+/// The TLS settings of the listeners for the binary protocol and legacy feedback (APNs reference 7.10 rows 8 and 9).
 package enum LegacyTLS {
     /// Returns the configuration for a legacy listener. It requires a client certificate, but not ALPN or SNI.
     ///
@@ -27,8 +27,7 @@ package enum LegacyTLS {
         return tls
     }
 
-    /// Returns the client's certificate in DER, or `nil` for none. This method must be called on the channel's event
-    /// loop.
+    /// Returns the client's certificate in DER, or `nil` if it sent none. Call it on the channel's event loop.
     package static func peerCertificate(_ channel: any Channel) -> [UInt8]? {
         let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
         return try? tls?.peerCertificate?.toDERBytes()

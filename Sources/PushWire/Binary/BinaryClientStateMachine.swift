@@ -2,7 +2,7 @@ package import NIOCore
 package import PushTypes
 
 /// A state machine without I/O that decides the final state of each notification that a provider sends over the binary
-/// protocol (reference 5.3).
+/// protocol (APNs reference 5.3).
 ///
 /// The server confirms nothing. An error packet implies the outcome of all notifications written before and after the
 /// one that it names. The state machine numbers notifications, retains the latest written ones, and determines exactly
@@ -28,35 +28,34 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
 
     /// The final state of one notification.
     package enum FinalState: Hashable, Sendable {
-        /// The notification counts as accepted, because no error packet named it or an earlier notification within
-        /// ``Limits/quiet``.
+        /// The state of a notification that counts as accepted, because no error packet named it or an earlier
+        /// notification within ``Limits/quiet``.
         case accepted
-        /// The notification was rejected by the server, or by this state machine before it was written.
+        /// The state of a notification that the server rejected, or this state machine before it was written.
         case failed(BinaryStatus)
-        /// The notification has certainly not been processed by the server, for the associated reason.
+        /// The state of a notification that the server has certainly not processed, for the associated reason.
         case notSent(NotSent)
-        /// The notification was written, and for the associated reason it is not known whether the server processed it.
+        /// The state of a written notification that may or may not have been processed, for the associated reason.
         case unknown(Unknown)
     }
 
     package enum NotSent: Hashable, Sendable {
-        /// The notification was not sent because it was not written to any connection before its deadline.
+        /// The reason that the notification was not written to any connection before its deadline.
         case timedOut
-        /// The notification was not sent because the caller withdrew it.
+        /// The reason that the caller withdrew the notification.
         case withdrawn
-        /// The notification was not sent because ``Limits/waiting`` notifications were already waiting.
+        /// The reason that ``Limits/waiting`` notifications were already waiting.
         case queueFull
-        /// The notification was discarded like all others, because the server rejected the connection or its
-        /// certificate.
+        /// The reason that the server rejected the connection or its certificate, and thereby all notifications.
         case connectionRejected(BinaryStatus)
     }
 
     package enum Unknown: Hashable, Sendable {
-        /// The outcome is unknown because the server closed the connection without an error packet.
+        /// The reason that the server closed the connection without an error packet.
         case connectionLost
-        /// The outcome is unknown because an error packet named no notification, or one that is no longer retained.
+        /// The reason that an error packet named no notification, or one that is no longer retained.
         case unknownIdentifier(BinaryErrorResponse)
-        /// The outcome is unknown because the server sent bytes that are not an error packet.
+        /// The reason that the server sent bytes that are not an error packet.
         case malformedPacket
     }
 
@@ -75,7 +74,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     package enum CloseReason: Hashable, Sendable {
         case errorPacket(BinaryErrorResponse)
         case malformedPacket
-        /// The connection is closed because the server did not read a notification before the notification's deadline.
+        /// The reason that the server did not read a notification before the notification's deadline.
         case stalled
     }
 
@@ -102,7 +101,8 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
     /// is accepted, or rejected without the connection being at fault.
     package private(set) var failures = 0
 
-    /// Creates a state machine whose first notification has the identifier after `lastIdentifier`.
+    /// Creates a state machine that sends notifications with `command`. The first one gets the identifier after
+    /// `lastIdentifier`.
     package init(command: BinaryCommand = .framed, limits: Limits = Limits(), lastIdentifier: UInt32 = 0) {
         (self.command, self.limits, self.lastIdentifier) = (command, limits, lastIdentifier)
     }
@@ -134,7 +134,7 @@ package struct BinaryClientStateMachine: ~Copyable, Sendable {
 /// The events from the caller, and from the writing of notifications.
 extension BinaryClientStateMachine {
     /// Queues a notification with the identifier ``nextIdentifier``. A notification that the server would certainly
-    /// reject fails here, because the server would close the connection after an error packet (reference 5.3.5).
+    /// reject fails here, because the server would close the connection after an error packet (APNs reference 5.3.5).
     package mutating func submit(_ notification: BinaryNotification, now: Timestamp) -> [Action] {
         let identifier = self.nextIdentifier
         self.lastIdentifier = identifier

@@ -1,7 +1,7 @@
 package import NIOCore
 
 /// The error packet of 6 bytes, which is the only response of the legacy protocol. The server closes the connection
-/// after sending it (reference 5.1).
+/// after sending it (APNs reference 5.1).
 package struct BinaryErrorResponse: Error, Hashable, Sendable {
     /// The first byte of each error packet, which is its command.
     package static let command: UInt8 = 8
@@ -37,7 +37,7 @@ package struct BinaryErrorResponse: Error, Hashable, Sendable {
     }
 }
 
-/// The status in an error packet (reference 5.2). A byte without a name in this type keeps its value.
+/// The status in an error packet (APNs reference 5.2). A byte without a name in this type keeps its value.
 package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -80,7 +80,7 @@ package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// The description of the status in reference 5.2, or a text such as `status 9` if there is none.
+    /// The description of the status in APNs reference 5.2, or a text such as `status 9` if there is none.
     package var text: String {
         switch self {
         case .noErrors: "no errors"

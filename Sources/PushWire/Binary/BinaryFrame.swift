@@ -1,7 +1,7 @@
 package import NIOCore
 package import PushTypes
 
-/// A notification with its encoding in the binary protocol (reference 5.1).
+/// A notification with its encoding in the binary protocol (APNs reference 5.1).
 package struct BinaryFrame: Hashable, Sendable {
     /// The accepted token lengths in bytes. No shorter token was ever issued, and the protocol allows no longer one.
     package static let tokenLengths = 32...100
@@ -85,7 +85,7 @@ package struct BinaryFrame: Hashable, Sendable {
     }
 }
 
-/// The item identifiers of command 2 (reference 5.1).
+/// The item identifiers of command 2 (APNs reference 5.1).
 private enum BinaryItem: UInt8 {
     case token = 1
     case payload, identifier, expiration, priority
@@ -101,7 +101,7 @@ extension BinaryFrame {
     ///   - isLenient: Pass `true` to allow payloads as long as those of command 2 in commands 0 and 1, on which some
     ///     clients rely.
     ///   - allowsAnyPriority: Pass `true` to treat a priority other than 5 and 10 as absent instead of rejecting it.
-    /// - Throws: The error packet that the server has to send (reference 5.2).
+    /// - Throws: The error packet that the server has to send (APNs reference 5.2).
     package static func read(
         from buffer: inout ByteBuffer,
         isLenient: Bool = false,
@@ -155,7 +155,7 @@ extension BinaryFrame {
     }
 
     /// Returns the error packet for a frame that is incomplete at the end of the connection. It names the notification
-    /// if the identifier has arrived. Returns `nil` for command 0, for which there is no error packet (reference
+    /// if the identifier has arrived. Returns `nil` for command 0, for which there is no error packet (APNs reference
     /// 5.3.3), and for an empty buffer.
     package static func unfinished(_ buffer: ByteBuffer) -> BinaryErrorResponse? {
         var rest = buffer
@@ -180,7 +180,7 @@ extension BinaryFrame {
     }
 }
 
-/// Collects the items in a frame of command 2. Unknown items are ignored (reference 5.1).
+/// Collects the items in a frame of command 2. Unknown items are ignored (APNs reference 5.1).
 private struct BinaryItemReader {
     private var token: ByteBuffer?
     private var payload: ByteBuffer?
@@ -249,12 +249,11 @@ private struct BinaryItemReader {
     }
 }
 
-/// A notification with the fields of the binary protocol (reference 5). Its topic is that of the connection's
-/// certificate.
+/// A notification with the fields of the binary protocol (APNs reference 5). Its topic is in the client's certificate.
 package struct BinaryNotification: Hashable, Sendable {
     package var token: [UInt8]
     package var payload: ByteBuffer
-    /// The identifier by which an error packet names the notification, or 0 for none.
+    /// The identifier by which an error packet names the notification, or 0 if it has none.
     package var identifier: UInt32
     /// The expiration in UNIX seconds. It is 0 for a notification that is not stored, and `nil` if the field is absent.
     package var expiration: UInt32?

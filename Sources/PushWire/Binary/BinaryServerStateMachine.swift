@@ -1,7 +1,7 @@
 package import NIOCore
 package import PushTypes
 
-/// A state machine without I/O for the server's side of one connection of the binary protocol (reference 5).
+/// A state machine without I/O for the server's side of one connection of the binary protocol (APNs reference 5).
 ///
 /// Accepted notifications get no response. An error packet therefore implies that all notifications before the named
 /// one were accepted, and that all later ones were discarded. The packet is delayed until it is known whether each
@@ -22,7 +22,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         /// The maximum time from the first byte of a notification to its last. Default 30 s.
         package var notification: Duration = .seconds(30)
         /// The maximum time between two notifications. Default 24 h, because a client does not notice that
-        /// notifications written to a closed connection are lost (reference 5.3.8).
+        /// notifications written to a closed connection are lost (APNs reference 5.3.8).
         package var idle: Duration = .seconds(24 * 3600)
         /// The maximum time for which a notification may be in flight. After that, it is rejected with a processing
         /// error. Default 30 s.
@@ -94,7 +94,7 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
     private var entries = CircularBuffer<Entry>()
     /// The ticket of the first entry. Tickets are consecutive.
     private var firstTicket: UInt32 = 0
-    /// The identifier of the last accepted notification, or `nil` if there is none or it is 0 (reference 5.3.5).
+    /// The identifier of the last accepted notification, or `nil` if there is none or it is 0 (APNs reference 5.3.5).
     private var lastAccepted: UInt32?
     /// The time by which the client must have sent bytes, or `nil` while the client is not expected to send.
     private var silenceDeadline: Timestamp?

@@ -18,13 +18,13 @@ package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
 
     package enum Action: Hashable, Sendable {
         case send(DeviceLinkPacket)
-        /// The server has accepted the device. A `baseToken`, by which the server identifies the device, is new and
-        /// must be stored for the next *Connect*. It is `nil` if the device already has one.
+        /// Report that the server has accepted the device. Store `baseToken`, by which the server identifies the
+        /// device, for the next *Connect*. It is `nil` if the device already has it.
         case connected(baseToken: [UInt8]?)
         /// Process the message, then send its acknowledgement.
         case deliver(DeviceLinkMessage)
         case scopedToken(DeviceLinkTokenResponse)
-        /// The server stored no message for this device token while the device was offline.
+        /// Report that the server stored no message for this device token while the device was offline.
         case nothingStored(token: [UInt8])
         case channel(DeviceLinkChannelResponse)
         case close(CloseReason)

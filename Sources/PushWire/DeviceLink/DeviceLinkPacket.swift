@@ -37,9 +37,9 @@ package enum DeviceLinkCommand: UInt8, Sendable {
 
 /// An error in the bytes of a packet.
 package enum DeviceLinkPacketError: Error, Hashable, Sendable {
-    /// The declared payload length exceeds ``DeviceLinkPacket/maximumPayloadLength``.
+    /// The error for a declared payload length above ``DeviceLinkPacket/maximumPayloadLength``.
     case tooLong(UInt32)
-    /// A field or its header extends beyond the end of the payload.
+    /// The error for a field that extends, or whose header extends, beyond the end of the payload.
     case truncatedField
 }
 

@@ -1,7 +1,7 @@
 package import NIOCore
 package import PushTypes
 
-/// A state machine without I/O for the client's side of one feedback connection (reference 6). The client sends
+/// A state machine without I/O for the client's side of one feedback connection (APNs reference 6). The client sends
 /// nothing. It reads tuples until the server closes the connection with a TLS closure alert, or until the first error.
 /// The method for an event returns the actions to perform, in order.
 package struct FeedbackClientStateMachine: ~Copyable, Sendable {

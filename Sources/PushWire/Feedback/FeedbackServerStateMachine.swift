@@ -1,7 +1,7 @@
 package import NIOCore
 package import PushTypes
 
-/// A state machine without I/O for the server's side of one feedback connection (reference 6).
+/// A state machine without I/O for the server's side of one feedback connection (APNs reference 6).
 ///
 /// All tuples for the certificate's topics are written, page by page. Each write contains only complete tuples and
 /// begins after the previous write has completed, because some clients expect complete tuples in each TLS record. After

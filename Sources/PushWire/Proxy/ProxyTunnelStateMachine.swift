@@ -9,7 +9,7 @@ package struct ProxyTunnelStateMachine: Sendable {
     package enum Result: Hashable, Sendable {
         /// A result that states that the response is not complete.
         case incomplete
-        /// The tunnel is open. The associated bytes are the first ones from the host at the other end.
+        /// A result that states that the tunnel is open, with the first bytes from the host at the other end.
         case open(ByteBuffer)
         case failed(ProxyFailure.Cause)
     }

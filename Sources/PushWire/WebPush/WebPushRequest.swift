@@ -48,7 +48,7 @@ package struct WebPushRequest: Hashable, Sendable {
     /// or not at all.
     package let ttl: UInt32
     package let urgency: Urgency
-    /// The topic, or `nil` for none. A message replaces a waiting message with the same topic.
+    /// The topic, or `nil` if there is none. A message replaces a waiting message with the same topic.
     package let topic: String?
     package let coding: Coding
 

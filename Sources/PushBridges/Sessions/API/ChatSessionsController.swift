@@ -272,8 +272,8 @@ struct ChatSessionResponse: ResponseObject {
         }
     }
 
-    /// The last failure, or `nil` if there is none. That of a running session is some seconds newer than that in the
-    /// session's record.
+    /// The last failure, or `nil` if there is none. For a running session, it may be some seconds newer than the one in
+    /// the session's record.
     private var lastError: String? {
         guard self.session.state == .active, let running else { return self.session.lastError }
         return running.lastError

@@ -22,7 +22,7 @@ final class ChatConnectionHandler: ChannelDuplexHandler {
         self.handshake = handshake
     }
 
-    /// Returns the handlers that follow TLS in the pipeline of a connection. The last one is of this class.
+    /// Returns the handlers that follow TLS in the pipeline of the connection `number`. The last one is of this class.
     ///
     /// If a server stops reading, the client stops reading from it too, because the bytes that wait to be sent would
     /// otherwise grow without limit. The session's deadline ends such a connection.

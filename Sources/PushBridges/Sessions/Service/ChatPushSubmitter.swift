@@ -57,7 +57,7 @@ final class ChatPushSubmitter: Sendable {
     ///
     /// A push beyond the share of its app waits for a permit, and its session stops reading until then. The chat server
     /// keeps the later messages.
-    /// - Parameter placed: Called once the push, if it had to wait, has entered the queue or was dropped.
+    /// - Parameter placed: Called only for a push that has to wait, once it has entered the queue or was dropped.
     /// - Returns: `false` if the push waits for a permit.
     func push(_ push: ChatPush, _ session: RunningSession, placed: @escaping @Sendable () -> Void) -> Bool {
         let request = ChatPushRequest(

@@ -9,7 +9,7 @@ protocol SessionLoopDelegate: AnyObject, Sendable {
     /// Queues a session for connecting. At the session's turn, ``SessionLoop/begin(_:)`` must be called.
     func open(_ session: RunningSession, _ loop: SessionLoop)
     /// Submits a push of a session.
-    /// - Parameter placed: Called once a push that had to wait has entered the queue or was dropped.
+    /// - Parameter placed: Called only for a push that has to wait, once it has entered the queue or was dropped.
     /// - Returns: `false` if the push waits because its app has too many.
     func push(_ push: ChatPush, _ session: RunningSession, placed: @escaping @Sendable () -> Void) -> Bool
     func note(_ progress: ChatSessionProgress, _ key: ChatSessionKey)
@@ -79,7 +79,10 @@ final class SessionLoop: Sendable {
     }
 
     /// Adds the handlers of a session to the pipeline of its connection. This method must be called on the event loop.
-    /// - Parameter handshake: A value that is resolved when the TLS handshake completes or the connection is closed.
+    /// - Parameters:
+    ///   - machine: The state machine of the session's protocol.
+    ///   - connection: The number of the connection, by which its events are told apart from those of earlier ones.
+    ///   - handshake: A value that is resolved when the TLS handshake completes or the connection is closed.
     func initialize(
         _ channel: any Channel,
         _ session: RunningSession,
@@ -101,14 +104,13 @@ final class SessionLoop: Sendable {
         }
     }
 
-    /// Reports to a session that the connection with a number could not be opened. A session with a later connection
-    /// ignores it.
+    /// Reports to a session that the connection with this number could not be opened, unless it has begun a later one.
     func failed(_ session: RunningSession, _ failure: ChatFailure, connection: Int) {
         self.eventLoop.execute { self.run(session.key) { $0.closed(failure, connection) } }
     }
 
-    /// Calls `body` with the runner of a session, if the session still runs with this revision. This method must be
-    /// called on the event loop.
+    /// Calls `body` with the runner of a session, if the session still runs with the revision in `key`. This method
+    /// must be called on the event loop.
     func run(_ key: ChatSessionKey, _ body: (SessionRunner) -> Void) {
         if let runner = self.state.value.runners[key.id], runner.session.key == key { body(runner) }
     }

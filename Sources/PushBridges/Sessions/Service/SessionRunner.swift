@@ -68,7 +68,7 @@ final class SessionRunner {
         return ConnectionAttempt(connection: self.connection, number: self.attempts, memory: self.supervisor.memory)
     }
 
-    /// Stores the channel of a new connection, or closes the channel if the session has begun a later connection.
+    /// Stores the channel of the connection with this number, or closes it if the session has begun a later connection.
     func adopt(_ channel: any Channel, _ connection: Int) {
         guard connection == self.connection else { return channel.close(promise: nil) }
         self.channel = channel
@@ -91,7 +91,7 @@ final class SessionRunner {
         self.readAgain()
     }
 
-    /// Returns whether bytes may be read from a connection now. Otherwise, reading resumes later.
+    /// Returns whether bytes may be read from the connection with this number now. Otherwise, reading resumes later.
     func mayRead(_ connection: Int) -> Bool {
         guard connection == self.connection else { return true }
         self.isReadHeld = self.unplaced > 0 || !self.supervisor.mayRead(at: self.loop.time.reading)
@@ -149,7 +149,7 @@ final class SessionRunner {
         }
     }
 
-    /// Writes all bytes that one event has queued together, because one chunk may cause a thousand responses.
+    /// Writes the bytes that one event has queued, all at once because one event may cause a thousand responses.
     private func send() {
         guard !self.unsent.isEmpty else { return }
         let bytes = ByteBuffer(bytes: self.unsent)

@@ -67,7 +67,7 @@ package struct SessionSupervisor: Sendable {
     private var refusals = 0
     private var wasSignedIn: Bool
     private var isAttached = false
-    /// The time until which the user is treated as present after writing from another client, or `nil` for none.
+    /// The time until which the user is treated as present after writing from another client, or `nil` before that.
     private var presentUntil: Timestamp?
     private var windowEnd = Timestamp(milliseconds: 0)
     private var windowBytes = 0

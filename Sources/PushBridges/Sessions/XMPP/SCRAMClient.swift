@@ -67,8 +67,8 @@ struct SCRAMClient: Hashable, Sendable {
         return "\(self.finalWithoutProof),p=\(proof)"
     }
 
-    /// Verifies the server's signature, which proves that the server knows the password too. Throws a final failure
-    /// otherwise.
+    /// Verifies the server's signature, which proves that the server knows the password too. Throws a final failure if
+    /// it is not valid.
     func check(final message: String) throws(ChatFailure) {
         let fields = try Self.fields(message)
         if fields["e"] != nil { throw ChatFailure("the server refused account or password", isFinal: true) }

@@ -8,7 +8,7 @@ enum ComponentAction: Hashable, Sendable {
     case write(String)
     /// Reports that the server has accepted the component.
     case established
-    /// Passes on a request to which the service replies.
+    /// Passes a request of the server to the bridge's service, which must reply to it.
     case request(ComponentRequest)
     /// Closes the connection because of a failure, or with `nil` because the component leaves. No actions follow.
     case close(ComponentFailure?)
@@ -52,8 +52,7 @@ struct ComponentStateMachine {
     static let keepAlive = TimeAmount.seconds(60)
     /// The time without received bytes after which the component pings itself through the server to check the link.
     static let silence = TimeAmount.seconds(120)
-    /// The maximum time from a ping of the component to itself until any bytes are received, after which the link
-    /// fails.
+    /// The maximum time from the component's ping to itself until bytes are received, after which the link fails.
     static let probe = TimeAmount.seconds(30)
     /// The maximum time for which a leaving component waits for the last replies before it closes the stream.
     static let leaving = TimeAmount.seconds(10)

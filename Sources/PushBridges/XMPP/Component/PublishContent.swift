@@ -68,7 +68,7 @@ extension PushPublish {
     /// A Boolean value that indicates whether the user is alerted.
     ///
     /// The server's priority decides. Without a priority, the publish is important if its summary contains a message
-    /// body or is encrypted, because only the app can decrypt the summary.
+    /// body, or if it is encrypted and only the app can tell.
     var isImportant: Bool {
         switch self.priority {
         case .high: true

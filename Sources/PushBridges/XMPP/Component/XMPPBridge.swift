@@ -4,8 +4,7 @@ import PushHTTP
 import ServiceLifecycle
 
 extension BridgeKind {
-    /// The kind of bridge that is an XMPP push component (XEP-0114, XEP-0357). A bridge's name is the component's
-    /// domain.
+    /// The kind of bridge that is an XMPP push component (XEP-0114, XEP-0357). Its name is the component's domain.
     static let xmpp = BridgeKind("xmpp")
 }
 

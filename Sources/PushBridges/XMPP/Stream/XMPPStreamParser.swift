@@ -145,8 +145,8 @@ extension XMPPStreamParser {
         while self.position < self.bytes.count, XMLCharacters.isSpace(self.bytes[self.position]) { self.position += 1 }
     }
 
-    /// Adds the bytes of a complete token to the stanza's length. Throws an error if the stanza or the header is too
-    /// long with the bytes of a complete or an incomplete token.
+    /// Adds the length of a token to that of the stanza, if the token is complete (`isWhole`). Throws an error if the
+    /// stanza or the header would be too long with the token, even if that is incomplete.
     private mutating func count(_ bytes: Int, isWhole: Bool) throws(XMPPStreamError) {
         let length = self.length + bytes
         let limit =

@@ -4,7 +4,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The listener of the binary protocol, port 2195 (reference 5), with the components that its connections share.
+/// The listener of the binary protocol, port 2195 (APNs reference 5), with the components that its connections share.
 ///
 /// The handshake fails for a client without a certificate, and for one with a certificate of another authority. A
 /// client whose certificate is not valid here, because of its environment or because it is revoked, receives status 3
@@ -15,8 +15,8 @@ struct BinaryListener: Sendable {
     let submitter: any PushSubmitter
     let certificates: CertificateCheck
     let faults: FaultPlan
-    /// A Boolean value that indicates whether priority 10 is an error for a push that only wakes the app (reference
-    /// 5.1). Otherwise the push has priority 5.
+    /// A Boolean value that indicates whether priority 10 is an error for a push that only wakes the app (APNs
+    /// reference 5.1). Otherwise the push has priority 5.
     var isStrict = false
     var limits = BinaryServerStateMachine.Limits()
     let time: any TimeSource

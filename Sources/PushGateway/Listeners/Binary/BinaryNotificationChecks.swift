@@ -8,7 +8,7 @@ extension BinaryListener {
         /// Submits the push, after a fault's delay if there is one.
         case submit(AcceptedPush, after: Duration?)
         /// Treats the notification as accepted. This includes one with an inactive token, which the feedback service
-        /// lists (reference 5.3.9).
+        /// lists (APNs reference 5.3.9).
         case accepted
         case reject(BinaryStatus)
         /// Sends no result for the notification, because of a fault.

@@ -189,7 +189,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
     }
 
     /// Writes the packet and closes the write side only. A full close while bytes of the client are unread would send a
-    /// TCP reset, which could destroy the packet before the client reads it (reference 5.3.6).
+    /// TCP reset, which could destroy the packet before the client reads it (APNs reference 5.3.6).
     private func finish(_ packet: BinaryErrorResponse?) {
         guard let context else { return }
         if let packet { context.writeAndFlush(Self.wrapOutboundOut(packet.encoded), promise: nil) }

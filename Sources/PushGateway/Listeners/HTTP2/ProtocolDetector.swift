@@ -3,7 +3,7 @@ import PushHTTP
 import PushWire
 
 /// Detects the protocol from the first bytes after TLS. An HTTP/1 client receives an explanation. All other bytes are
-/// taken for HTTP/2, with or without ALPN (reference 1.2).
+/// taken for HTTP/2, with or without ALPN (APNs reference 1.2).
 final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

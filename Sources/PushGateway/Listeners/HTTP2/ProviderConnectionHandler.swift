@@ -219,7 +219,7 @@ extension ProviderConnectionHandler: ProviderCommandHandler {
     }
 }
 
-/// The receiver of the requests of one provider connection. This method is called on the connection's event loop.
+/// The receiver of the requests of one provider connection. Its methods are called on the connection's event loop.
 protocol ProviderRequestDelegate {
     /// A Boolean value that indicates whether the client has presented a valid credential.
     var isAuthenticated: Bool { get }

@@ -15,7 +15,7 @@ protocol ProviderCommandHandler: AnyObject {
     func work()
 }
 
-/// Calls a provider connection from any thread, and keeps responses until the router has settled their pushes.
+/// Calls a provider connection from any thread, and keeps responses until the router has decided on the pushes.
 ///
 /// Inside ``ProviderRequestDelegate/receive(_:)`` a command takes effect immediately and is sent with the write that
 /// follows. Everywhere else it is added to a mailbox, which one task of the event loop empties, so that thousands of
@@ -65,7 +65,7 @@ final class ProviderConnectionProxy: Sendable {
 
     func reset(_ stream: UInt32, _ code: HTTP2ErrorCode) { self.perform(.reset(stream, code)) }
 
-    /// Announces another limit of concurrent streams, higher or lower (reference 1.3).
+    /// Announces another limit of concurrent streams, higher or lower (APNs reference 1.3).
     func announce(streamLimit: Int) { self.perform(.announce(streamLimit: streamLimit)) }
 
     /// Sends GOAWAY immediately. Streams above `lastStream` are cancelled. The others receive their responses before
@@ -77,8 +77,8 @@ final class ProviderConnectionProxy: Sendable {
         self.perform(.goAway(code, debugData: debugData, lastStream: lastStream))
     }
 
-    /// Sends GOAWAY with a JSON object that contains the reason, as Apple does. `lastStream` has the same meaning as in
-    /// ``goAway(_:debugData:lastStream:)``.
+    /// Sends GOAWAY with a JSON object that contains the reason, as Apple does. `lastStream` is the highest stream that
+    /// is still processed, or `nil` for the highest that the client has opened.
     func goAway(_ reason: Reason, lastStream: UInt32? = nil) {
         self.goAway(.noError, debugData: #"{"reason":"\#(reason.text)"}"#, lastStream: lastStream)
     }

@@ -41,7 +41,7 @@ final class ProviderListener: Sendable {
     }
 
     /// Adds the HTTP/2 handler. If the client's certificate is invalid here, the connection is closed with GOAWAY and
-    /// the reason (reference 1.2).
+    /// the reason (APNs reference 1.2).
     private func configureHTTP2(_ channel: any Channel, _ fault: FaultDecision?) throws {
         var certificate: CertificateIdentity?
         var certificateError: Reason?

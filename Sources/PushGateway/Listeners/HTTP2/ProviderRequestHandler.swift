@@ -4,13 +4,13 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Handles the requests of one provider connection. Rejections are sent immediately, and responses to accepted pushes
-/// when the router has settled the pushes.
+/// Handles the requests of one provider connection. Rejections are sent immediately, and responses to valid pushes once
+/// the router has accepted or rejected them.
 struct ProviderRequestHandler: ProviderRequestDelegate {
     private let listener: ProviderListener
     private var session: ProviderSession
-    /// The reason for closing the connection immediately because its certificate is invalid (reference 1.2), or `nil`
-    /// if it has a valid certificate or none.
+    /// The reason for closing the connection immediately because its certificate is invalid (APNs reference 1.2), or
+    /// `nil` if the certificate is valid or there is none.
     private let certificateError: Reason?
     private var handle: ProviderConnectionProxy?
     /// The number of requests on this connection so far, which determines the requests to which fault rules apply.

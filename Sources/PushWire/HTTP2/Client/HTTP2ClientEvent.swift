@@ -1,17 +1,17 @@
 /// A consequence of an input to ``HTTP2ClientStateMachine``. A ticket is the number by which the caller identifies a
 /// request. Exactly one event finishes each request.
 package enum HTTP2ClientEvent: Sendable {
-    /// Requests may start, because the server's settings have arrived.
+    /// The event that requests may start, because the server's settings have arrived.
     case ready
     case response(ticket: Int, HTTP2Response)
-    /// A request finished without a response, and was certainly not processed by the server.
+    /// The end of a request without a response, which the server has certainly not processed.
     case notProcessed(ticket: Int, HTTP2RequestFailure)
-    /// A request finished without a response, and may have been processed by the server.
+    /// The end of a request without a response, which the server may have processed.
     case lost(ticket: Int, HTTP2RequestFailure)
-    /// The connection takes no new requests. The GOAWAY frame that caused this is `nil` if the stream ids are used up,
-    /// or if the client itself closes the connection.
+    /// The event that the connection takes no new requests. The GOAWAY frame that caused this is `nil` if the stream
+    /// ids are used up, or if the client itself closes the connection.
     case draining(GoAway?)
-    /// The output is to be written and the connection to be closed. The failure is `nil` after a proper end.
+    /// The event that the output is to be written and the connection closed. The failure is `nil` after a proper end.
     case finished(HTTP2RequestFailure?)
 }
 
@@ -23,7 +23,7 @@ package struct GoAway: Hashable, Sendable {
     /// The highest id of a stream that the server may have processed.
     package var lastStreamID: UInt32
     package var code: UInt32
-    /// The debug data. Apple sends JSON with a `reason`, or plain text (reference 1.3).
+    /// The debug data. Apple sends JSON with a `reason`, or plain text (APNs reference 1.3).
     package var debugData: String
 
     package init(lastStreamID: UInt32, code: UInt32, debugData: String) {
@@ -63,7 +63,7 @@ package struct HTTP2Response: Hashable, Sendable {
     package var body: [UInt8] = []
 }
 
-/// The header fields of a push service's response (reference 1.8).
+/// The header fields of a push service's response (APNs reference 1.8).
 package struct ResponseHead: Hashable, Sendable {
     /// The HTTP status, or 0 if `:status` is missing or not a number.
     package var status = 0

@@ -106,8 +106,8 @@ package struct HTTP2ClientStateMachine: ~Copyable {
     /// Sets the provider token for all later requests, or removes it for `nil` if a certificate is used instead.
     package mutating func setProviderToken(_ token: String?) { self.encoder.setProviderToken(token) }
 
-    /// Starts a request. If no stream is free, the request finishes immediately with the event
-    /// ``HTTP2ClientEvent/notProcessed(ticket:_:)``.
+    /// Starts a request, which its event identifies by `ticket`. If no stream is free, the request finishes immediately
+    /// with the event ``HTTP2ClientEvent/notProcessed(ticket:_:)``.
     package mutating func send(_ push: Push, ticket: Int, now: NIODeadline) {
         guard self.freeStreams > 0 else {
             return self.add(.notProcessed(ticket: ticket, .closed("no free stream")))
@@ -140,7 +140,7 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         )
     }
 
-    /// Starts `count` requests. The closure `request` returns the push and the ticket for each index.
+    /// Starts `count` requests. The closure `request` returns the push and the ticket for each index from 0.
     package mutating func send(_ count: Int, now: NIODeadline, _ request: (Int) -> (Push, ticket: Int)) {
         for index in 0..<count {
             let (push, ticket) = request(index)

@@ -1,9 +1,10 @@
 import NIOCore
 import PushTypes
 
-/// Encodes the header blocks of push requests as Apple requires (reference 1.3). Fields that differ in every request
-/// are literals, and all other fields are indexed in the server's dynamic table after their first use. The fields that
-/// all pushes with the same topic, push type and priority share are encoded only once, in a ``RequestHeaderTemplate``.
+/// Encodes the header blocks of push requests as Apple requires (APNs reference 1.3). Fields that differ in every
+/// request are literals, and all other fields are indexed in the server's dynamic table after their first use. The
+/// fields that all pushes with the same topic, push type and priority share are encoded only once, in a
+/// ``RequestHeaderTemplate``.
 struct RequestEncoder {
     /// The maximum number of bytes of the server's dynamic table that are used.
     private static let maximumTableSize = HTTP2Constants.headerTableSize
@@ -136,8 +137,7 @@ struct RequestEncoder {
         buffer.writeBytes(rest)
     }
 
-    /// Returns the dynamic table size updates with which the next header block must begin, or nothing if there are
-    /// none.
+    /// Returns the dynamic table size updates with which the next header block must begin, if any.
     mutating func beginBlock() -> [UInt8] { self.table.takeResize() }
 
     /// Returns the encoding of a field whose value later requests repeat. It is indexed if it is in the table, and
@@ -234,7 +234,7 @@ private struct RequestHeaderTemplate {
         self.collapseIDName = Self.preparedName("apns-collapse-id", in: table)
     }
 
-    /// Returns the encoding of a whole field: an index if `table` contains it, or else a literal without indexing.
+    /// Returns the encoding of a name and its value: an index if `table` has both, or else a literal without indexing.
     static func field(_ name: String, _ value: String, in table: RequestHeaderTable) -> [UInt8] {
         var bytes: [UInt8] = []
         if let position = table.position(of: name, value) {

@@ -1,4 +1,4 @@
-/// A header field of a response, with only the data that the sender uses (reference 1.8).
+/// A header field of a response, with only the data that the sender uses (APNs reference 1.8).
 struct ResponseField: DecodedHeaderField {
     static let fixed = Self.makeFixed()
 

@@ -1,7 +1,7 @@
 package import NIOCore
 package import PushTypes
 
-/// A request to a push service other than a push, for example one that manages channels (reference 4.1).
+/// A request to a push service for another purpose than a push, such as managing channels (APNs reference 4.1).
 package struct ServiceRequest: Hashable, Sendable {
     package var method: String
     package var path: String

@@ -9,11 +9,11 @@ package struct HTTP2ServerLimits: Sendable {
     package enum Excess: Sendable {
         /// A reaction that refuses only the stream. The client may send the request again (RFC 9113 section 8.7).
         case refuseStream
-        /// A reaction that closes the connection, as Apple does (reference 1.3).
+        /// A reaction that closes the connection, as Apple does (APNs reference 1.3).
         case endConnection
     }
 
-    /// The maximum number of concurrent streams that the first SETTINGS announces. Default 1000 (reference 7.10 row 6).
+    /// The maximum number of concurrent streams in the first SETTINGS. Default 1000 (APNs reference 7.10 row 6).
     package var streams = 1000
     /// The reaction to a request that exceeds the stream limit. By default, only the stream is refused.
     package var excess = Excess.refuseStream
@@ -24,7 +24,7 @@ package struct HTTP2ServerLimits: Sendable {
     /// The maximum time from the first frame of a request to its last, and from the first byte of a frame to its last.
     /// Default 30 s.
     package var request: TimeAmount = .seconds(30)
-    /// The time without requests after which the connection is closed, or `nil`, the default, for no limit.
+    /// The time without requests after which the connection is closed. Default `nil`: idle connections stay open.
     package var idle: TimeAmount?
     /// The time without a frame from the client after which a PING is sent. Default 30 min.
     package var keepAlive: TimeAmount = .minutes(30)
@@ -32,17 +32,16 @@ package struct HTTP2ServerLimits: Sendable {
     package var keepAliveTimeout: TimeAmount = .seconds(20)
     /// The maximum time for which a draining connection waits for responses. Default 5 s.
     package var drain: TimeAmount = .seconds(5)
-    /// The time from the notice to the client that the connection will end to the refusal of new requests, unless the
-    /// client acknowledges the announcement earlier. Default 1 s.
+    /// The time between the notice to the client that the connection will end and the refusal of new requests, unless
+    /// the client acknowledges the notice earlier. Default 1 s.
     package var drainNotice: TimeAmount = .seconds(1)
-    /// The maximum time for which a client may leave its responses unread. After that, the connection ends. Default 60
-    /// s.
+    /// The maximum time for which a client may leave its responses unread before the connection ends. Default 60 s.
     package var stall: TimeAmount = .seconds(60)
 
     /// The maximum stream limit that can be announced.
     package static let maximumStreams = 4096
     /// The maximum number of streams before the client has acknowledged the first SETTINGS frame, because some clients
-    /// assume 100 (reference 7.10 row 6).
+    /// assume 100 (APNs reference 7.10 row 6).
     fileprivate static let streamsBeforeAcknowledgement = 100
     /// The maximum number of unacknowledged SETTINGS frames. A newer limit waits until an older one is acknowledged.
     static let maximumUnacknowledged = 4
@@ -82,7 +81,7 @@ struct StreamLimit {
     }
 
     private var announced: [Announced]
-    /// The limit to announce after the next acknowledgement, or `nil` for none.
+    /// The stream limit that waits to be announced until an earlier one is acknowledged, or `nil` if none waits.
     private var next: Int?
     private var acknowledged = HTTP2ServerLimits.streamsBeforeAcknowledgement
     private(set) var current: Int
@@ -114,7 +113,7 @@ struct StreamLimit {
     }
 
     /// Applies the client's acknowledgement of the oldest unacknowledged limit.
-    /// - Returns: The limit to announce now, which has waited for this acknowledgement, or `nil` for none.
+    /// - Returns: The limit to announce now, which has waited for this acknowledgement, or `nil` if none waits.
     mutating func acknowledge() -> Int? {
         guard !self.announced.isEmpty else { return nil }
         self.acknowledged = self.announced.removeFirst().streams

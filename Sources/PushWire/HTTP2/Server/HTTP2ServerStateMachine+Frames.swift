@@ -75,7 +75,7 @@ extension HTTP2ServerStateMachine: HTTP2Endpoint {
 
     // MARK: PRIORITY
 
-    /// Checks the priority of a stream, and ignores it if it is valid, as Apple does (reference 1.3).
+    /// Checks the priority of a stream, and ignores it if it is valid, as Apple does (APNs reference 1.3).
     private mutating func receivePriority(_ streamID: UInt32, _ dependency: UInt32?) throws(HTTP2ConnectionError) {
         guard streamID != 0 else { throw HTTP2ConnectionError(.protocolError, "PRIORITY on stream 0") }
         try self.floodLimiter.spend()

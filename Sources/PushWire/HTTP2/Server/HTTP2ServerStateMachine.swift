@@ -2,11 +2,11 @@ package import NIOCore
 
 /// A consequence of an input to ``HTTP2ServerStateMachine``.
 package enum HTTP2ServerEvent: Sendable {
-    /// A request is complete and requires a response.
+    /// The arrival of a complete request, which requires a response.
     case request(stream: UInt32, ProviderRequest)
-    /// The client no longer expects the response on this stream.
+    /// The event that the client no longer expects the response on this stream.
     case cancelled(stream: UInt32)
-    /// The output is to be written and the connection to be closed. No further events follow.
+    /// The event that the output is to be written and the connection closed. No further events follow.
     case finished(HTTP2ConnectionEnd)
 }
 
@@ -27,7 +27,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
         case waitingForPreface
         case waitingForSettings
         case open
-        /// The connection takes no new requests. Outstanding responses are sent until the deadline.
+        /// The phase in which no new requests are taken, and outstanding responses are sent until the deadline.
         case draining(until: NIODeadline)
         case finished
     }
@@ -43,7 +43,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
         /// A Boolean value that indicates whether the client will send no more requests. The last response then ends
         /// the connection.
         var clientIsLeaving = false
-        /// The reason that was sent in a GOAWAY frame, or `nil` for none.
+        /// The reason that was sent in a GOAWAY frame, or `nil` if none was sent.
         var reason: HTTP2ConnectionEnd?
     }
 
@@ -58,7 +58,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
         var pingSent: NIODeadline?
         /// The time at which the client stopped reading responses, or `nil` while it reads.
         var stalledSince: NIODeadline?
-        /// The time at which bodies were found to wait for a flow-control window without progress, or `nil` for none.
+        /// The time since which bodies have waited for a flow-control window without progress, or `nil` if none does.
         var windowlessSince: NIODeadline?
         var lateChecks = 0
     }
@@ -88,7 +88,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
     var streamsVisited = 0
     var timers: Timers
 
-    /// Creates the state machine, and writes the server's settings to its output (reference 8.4).
+    /// Creates the state machine, and writes the server's settings to its output (APNs reference 8.4).
     package init(limits: HTTP2ServerLimits, now: NIODeadline) {
         self.limits = limits
         self.streamLimit = StreamLimit(limits.streams, deadline: now + limits.settingsAcknowledgement)
@@ -193,7 +193,7 @@ extension HTTP2ServerStateMachine {
     /// are sent until the deadline of the shutdown. After an earlier GOAWAY frame, the call has an effect only if it
     /// lowers the last stream.
     /// - Parameters:
-    ///   - debugData: JSON with a `reason`, or plain text (reference 1.3).
+    ///   - debugData: JSON with a `reason`, or plain text (APNs reference 1.3).
     ///   - lastStream: The last stream id, or `nil` for that of the highest stream that the client has opened.
     package mutating func goAway(
         _ code: HTTP2ErrorCode,

@@ -48,8 +48,8 @@ struct IncompleteRequest {
 
     /// Appends the payload of a DATA frame to the body.
     /// - Parameter length: The length of the payload, including padding.
-    /// - Returns: The code of the stream error for a frame that violates the protocol, or `nil`, and the number of
-    ///   bytes of memory that the request additionally occupies.
+    /// - Returns: The code of the stream error if the frame violates the protocol, or otherwise `nil`, and the number
+    ///   of bytes by which the memory of the request has grown.
     fileprivate mutating func append(
         _ data: borrowing Span<UInt8>,
         length: Int,
@@ -98,6 +98,7 @@ struct IncompleteRequestTable {
     }
 
     /// Appends the payload of a DATA frame to the request in a slot.
+    /// - Parameter length: The length of the payload, including padding.
     /// - Returns: The code of the stream error for a frame that violates the protocol, or `nil` if the frame is valid.
     mutating func append(
         _ data: borrowing Span<UInt8>,

@@ -7,7 +7,7 @@ package struct ProviderRequest: Hashable, Sendable {
     /// are detected.
     package static let maximumBody = 5121
 
-    /// The header fields in reference 1.5 and 4. Other fields are ignored (reference 1.4).
+    /// The header fields in APNs reference 1.5 and 4. Other fields are ignored (APNs reference 1.4).
     package struct Fields: Hashable, Sendable {
         package var authorization: String?
         package var pushType: String?
@@ -72,7 +72,7 @@ extension ProviderRequest {
     }
 }
 
-/// The response to a request to the provider API (reference 1.8 and 4).
+/// The response to a request to the provider API (APNs reference 1.8 and 4).
 package struct ProviderResponse: Hashable, Sendable {
     package var status: Int
     /// The value of `apns-id`, which is `nil` except in responses to pushes to devices.
@@ -83,9 +83,9 @@ package struct ProviderResponse: Hashable, Sendable {
     package var uniqueID: String?
     /// The value of `apns-channel-id`, which is `nil` except in responses for new channels.
     package var channelID: String?
-    /// The value of `retry-after` in seconds, or `nil` unless the gateway is set to send it (reference 11, row 4).
+    /// The value of `retry-after` in seconds, or `nil` unless the gateway is set to send it (APNs reference 11, row 4).
     package var retryAfter: Int?
-    /// The JSON body, sent in one DATA frame, or `nil` for a response without a body (reference 7.10 row 4).
+    /// The JSON body, sent in one DATA frame, or `nil` for a response without a body (APNs reference 7.10 row 4).
     package var body: String?
 
     package init(

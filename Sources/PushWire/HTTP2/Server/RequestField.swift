@@ -15,7 +15,7 @@ struct RequestField: DecodedHeaderField {
         self.value = self.name.hasValue ? String(decoding: value, as: UTF8.self) : ""
     }
 
-    /// The names that the provider API uses (reference 1.4, 1.5 and 4), and the names to which rules of HTTP/2 apply.
+    /// The names that the provider API uses (APNs reference 1.4, 1.5 and 4), and those with special rules in HTTP/2.
     enum Name: UInt8, HeaderFieldName {
         // The pseudo-headers of RFC 9113 section 8.3.1.
         case method, path, scheme, authority
