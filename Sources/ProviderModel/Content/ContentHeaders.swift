@@ -2,7 +2,7 @@ import Foundation
 import PushSupport
 import PushTypes
 
-/// The part of a notification that becomes request headers (reference 1.5, 1.6), read from an API request.
+/// The part of a notification that becomes request headers (docs/reference/apns.md 1.5, 1.6), read from an API request.
 struct ContentHeaders {
     private enum Members {
         static let pushType = Member.choice("pushType", of: PushType.self, code: "invalid_push_type")

@@ -2,7 +2,7 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Decides at which time the steady clock starts, and which marks are stored for the next start (decision 17).
+/// Decides at which time the steady clock starts, and which marks are stored for the next start (docs/decisions/0017).
 ///
 /// The steady clock starts at the wall clock's time. If that is behind the last mark, or ahead of it by more than
 /// ``plausible``, the steady clock continues from the mark. A wall clock that stays consistent for ``proof`` of running

@@ -3,7 +3,7 @@ import PushSupport
 /// Slows down the campaigns of an app while its push service, or the connection to it, is overloaded.
 ///
 /// The service is under strain if at least a tenth of the recipients are throttled, unavailable or unreachable. It is
-/// evaluated over at least ``Settings/sample`` recipients, since a 429 may concern a single device (reference 1.10).
+/// evaluated over at least ``Settings/sample`` recipients, since a 429 may concern a single device (`apns.md` 1.10).
 /// Strain doubles the maximum delay and halves the size of pages. An evaluation without strain reverses one doubling,
 /// and increases the size by a tenth of the maximum.
 struct AdaptiveRateLimiter: Sendable {

@@ -3,7 +3,7 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Deactivates the devices on a feedback list, by the rules and the breaker for 410 responses (decision 14).
+/// Deactivates the devices on a feedback list, by the rules and the breaker for 410 responses (docs/decisions/0014).
 package struct FeedbackInvalidation: Sendable {
     /// The reason that the history of a token states for a deactivation by a feedback list.
     private static let reason = "listed by the feedback service"
