@@ -5,7 +5,7 @@ import PushTypes
 ///
 /// A request writes the keys in camel case: `titleLocKey` stands for `title-loc-key`.
 struct AlertBuilder {
-    /// The maximum length of a text, in bytes. It exceeds every limit on payloads, so that those limits apply.
+    /// The maximum length of a text, in bytes. It exceeds every payload limit, and therefore only those limits apply.
     static let maximumText = 8192
     private static let maximumArguments = 32
 

@@ -70,7 +70,7 @@ struct ContentHeaders {
         return type ?? (Self.wakesAppOnly(fields) ? .background : .alert)
     }
 
-    /// Returns whether the content wakes the app and shows nothing. Such a push has the type background (reference
+    /// Returns whether the content only wakes the app. Such a push has the type background (docs/reference/apns.md
     /// 1.6).
     private static func wakesAppOnly(_ fields: JSONFields) -> Bool {
         let shown: Set = ["alert", "badge", "sound"]

@@ -2,7 +2,7 @@ package import PushSupport
 package import PushTypes
 
 extension NotificationContent {
-    /// The members of a request that are content.
+    /// The members of a request that describe its content.
     package static let object = RequestObject(
         optional: PayloadBuilder.object.members,
         ContentHeaders.object.members,

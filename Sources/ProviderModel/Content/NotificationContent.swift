@@ -6,12 +6,13 @@ import PushWire
 package struct NotificationContent: Hashable, Sendable {
     package var topic: Topic
     package var pushType: PushType
-    /// The kind of the recipients' tokens, or `nil` for any kind if a version without kinds accepted the notification.
+    /// The kind of the recipients' tokens, or `nil` for any kind in a notification that a version without kinds
+    /// accepted.
     package var tokenKind: DeviceTokenKind?
     package var priority: Priority
     /// The expiration for all recipients, or ``Expiration/servicePolicy`` if ``expiresIn`` is set.
     package var expiration: Expiration
-    /// The number of seconds from the start of each sending to its expiration, or `nil` if ``expiration`` applies.
+    /// The seconds from the start of sending to a recipient to the expiration, or `nil` if ``expiration`` applies.
     package var expiresIn: Int64?
     package var collapseID: String?
     /// The payload in JSON or, for a template, the text from which the payload of each recipient is rendered.

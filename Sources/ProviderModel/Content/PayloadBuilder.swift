@@ -1,7 +1,7 @@
 import PushSupport
 import PushTypes
 
-/// Builds the payload from the members of a request, or takes the raw payload that it gives (docs/reference/apns.md 3).
+/// Builds the payload from the members of a request, or takes the raw payload in the request (`apns.md` 3).
 /// ``PayloadLint`` checks the result.
 struct PayloadBuilder {
     private enum Members {

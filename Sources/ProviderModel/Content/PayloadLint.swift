@@ -30,7 +30,7 @@ struct PayloadLint {
         }
     }
 
-    /// The members that belong inside `aps`. A warning names those beside it, where no app expects them.
+    /// The members that belong inside `aps`. One beside `aps` causes a warning, because no app expects it there.
     private static let onlyInside: Set<String> = [
         "alert", "badge", "sound", "content-available", "mutable-content", "interruption-level", "thread-id",
     ]

@@ -1,7 +1,7 @@
 package import PushSupport
 package import PushTypes
 
-/// A registration of an app by one device, with one token.
+/// The registration of one token of an app on a device.
 ///
 /// An installation has one device for each kind of token, and one for each Live Activity. They share their profile.
 package struct DeviceRecord: Hashable, Sendable {
