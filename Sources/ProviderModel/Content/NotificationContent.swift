@@ -6,8 +6,7 @@ import PushWire
 package struct NotificationContent: Hashable, Sendable {
     package var topic: Topic
     package var pushType: PushType
-    /// The kind of the recipients' tokens, or `nil` for any kind in a notification that a version without kinds
-    /// accepted.
+    /// The kind of the recipients' tokens, or `nil` for any kind, if a version without kinds accepted the notification.
     package var tokenKind: DeviceTokenKind?
     package var priority: Priority
     /// The expiration for all recipients, or ``Expiration/servicePolicy`` if ``expiresIn`` is set.

@@ -54,8 +54,8 @@ package struct ClockStateMachine: Hashable, Sendable {
 
     /// The result of comparing the clocks with their last observation.
     package struct Observation: Hashable, Sendable {
-        /// The time by which the wall clock was set forward (negative: back) since the last observation, or `nil` for
-        /// none.
+        /// The time by which the wall clock was set forward since the last observation, or `nil` if it was not set. It
+        /// is negative if the clock was set back.
         package var step: Duration?
         /// The mark to store, from which the steady clock continues after a restart.
         package var mark: ClockMark

@@ -47,7 +47,7 @@ package struct CircuitBreaker: Hashable, Sendable {
     /// Counts responses before their tokens are changed, and opens the breaker if too many tokens were rejected.
     ///
     /// Tokens that are not established open it only while no push was accepted, because they are the only evidence
-    /// then. Later they are only kept from deactivation.
+    /// then. Later, if too many of them are rejected, they are merely not deactivated.
     /// - Parameter isProven: `true` if a push was ever accepted with the environment's credential.
     /// - Returns: `true` if the breaker opened, and `false` otherwise.
     mutating func record(_ established: Counts, others: Counts, isProven: Bool) -> Bool {

@@ -14,7 +14,7 @@ struct AdaptiveRateLimiter: Sendable {
         var minimumPage = 20
         /// The back-off of pages under strain: the maximum delay after the first such page, doubling to 60 s.
         var backoff = Backoff(base: .milliseconds(500), maximum: .seconds(60))
-        /// The maximum `retry-after` delay that is obeyed. A longer one is shortened to it. Default 15 min (reference
+        /// The maximum `retry-after` delay that is obeyed. A longer one is shortened to it. Default 15 min (`apns.md`
         /// 1.10).
         var longestRetryAfter: Duration = .seconds(15 * 60)
         /// The minimum number of recipients over which strain (signs of overload) is evaluated. Reports are added up

@@ -31,7 +31,7 @@ package struct FeedbackInvalidation: Sendable {
 
     /// Applies a batch of a list, and returns when the changes are on disk.
     ///
-    /// A device that registered at the time of its entry or later stays active. If the breaker is open, all do.
+    /// A device that registered at the time of its entry or later stays active. If the breaker is open, all devices do.
     package func apply(_ tuples: [FeedbackTuple], to reading: inout Reading) async throws {
         let target = reading.target
         // If a token is listed more than once, the latest entry counts.
