@@ -8,8 +8,8 @@ package struct ErasureRecord: Hashable, Sendable {
     package var user: String?
     /// The time of the request, by the steady clock.
     package var requestedAt: Timestamp
-    /// A Boolean value that indicates whether all rows have been deleted. Then only their remains in the file still
-    /// have to be overwritten.
+    /// A Boolean value that indicates whether all rows have been deleted. Only their remains are still to be
+    /// overwritten.
     package var isEmptied: Bool
     /// The number of the latest request that began or extended the erasure, from 1. Until ``answered`` reaches it, the
     /// erasure is in progress.

@@ -35,8 +35,7 @@ package struct CircuitBreaker: Hashable, Sendable {
     private var established, others: RecentResponses
     /// The reason why the breaker is open, or `nil` while it is closed. Only an operator closes it.
     private(set) var openReason: String?
-    /// A Boolean value that indicates whether only established tokens are deactivated, as too many others were
-    /// rejected.
+    /// A Boolean value that indicates whether only established tokens are deactivated, as many others were rejected.
     private(set) var areOthersHeld = false
 
     init(limits: Limits = Limits(), openReason: String? = nil) {
