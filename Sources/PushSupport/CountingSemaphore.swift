@@ -17,8 +17,8 @@ package final class CountingSemaphore: Sendable {
 
     private let state: Mutex<State>
 
-    /// Creates a semaphore that is free.
-    /// - Parameter count: The maximum number of bodies that run at the same time.
+    /// Creates a semaphore whose permits are all free.
+    /// - Parameter count: The number of permits: the maximum number of bodies that ``run(_:)`` runs at the same time.
     package init(count: Int) { self.state = Mutex(State(free: count)) }
 
     /// Runs `body` once fewer than `count` others run. A cancelled task waits too, and `body` sees the cancellation.

@@ -24,7 +24,7 @@ package enum DurableFile {
         Self.write(content, beside: path) { Self.rename($0, to: path) }
     }
 
-    /// Writes a temporary file to disk and passes its path to `place`. The file is removed unless `place` has moved it.
+    /// Writes a temporary file, and returns whether `place` has moved it to `path`. If not, the file is removed.
     private static func write(_ content: [UInt8], beside path: String, place: (String) -> Bool) -> Bool {
         let temporary = "\(path).\(UUID().uuidString)"
         let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
@@ -102,9 +102,9 @@ package enum DurableFile {
 package struct DirectoryLock: ~Copyable, Sendable {
     /// The reason why a folder could not be locked.
     package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The failure to open the lock file at this path, so that the folder was not locked.
+        /// A failure to open the lock file at this path, for this reason. The folder is not locked.
         case unavailable(String, reason: String)
-        /// The failure to lock a folder that this process or another one has locked.
+        /// A failure because this process or another one has locked the folder.
         case taken
 
         /// The explanation of the failure, for an error message.

@@ -5,7 +5,7 @@
 package struct HeaderParameters: Equatable {
     private var values: [String: String] = [:]
 
-    /// Parses the parameters that follow the value of a header field, separated by semicolons.
+    /// Parses the parameters behind the value at the start of a header field. They are separated by semicolons.
     package init(behindValue text: String) {
         self.init(Substring(text).unicodeScalars.drop { $0 != ";" }.dropFirst(), separators: [";"])
     }

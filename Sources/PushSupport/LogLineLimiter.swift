@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// Limits the log lines that clients can cause: a number of lines of each kind is written per minute, and further ones
+/// Limits the log lines that clients can cause: only some lines of each kind are written per minute, and further ones
 /// are only counted.
 package struct LogLineLimiter<Key: Hashable & Sendable>: Sendable {
     private struct Line {

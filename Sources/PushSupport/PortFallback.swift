@@ -7,13 +7,13 @@ package import PushTypes
 package struct PortFallback: Hashable, Sendable {
     /// A change of the port in use, to be logged.
     package enum Change: Hashable, Sendable {
-        /// The change to the fallback port: the service was reached on it, and was last reached on the first port.
+        /// The change to the fallback port: the service was reached there, after it was last reached on the first port.
         case fellBack
         /// The change back to the first port, on which the service was reached again.
         case returned
     }
 
-    /// The delay before an attempt on the first port while the fallback port is in use: 1 min, doubled per failure.
+    /// The delay before an attempt on the first port while the fallback port is in use. Each failure doubles it.
     package static let returnDelay = Backoff(base: .seconds(60), maximum: .seconds(30 * 60))
 
     package let first: Int
@@ -47,7 +47,7 @@ package struct PortFallback: Hashable, Sendable {
     }
 
     /// Records a connection that was opened.
-    /// - Returns: The change of the port in use, or `nil` for none.
+    /// - Returns: The change of the port in use, or `nil` if the service was last reached on the same port.
     package mutating func opened(_ port: Int, now: Timestamp) -> Change? {
         self.failedPorts = []
         self.port = port

@@ -36,7 +36,7 @@ package struct RequestError: Error, Hashable, Sendable {
     package var code: String
     /// The explanation for the reader of the response, with the remedy. It contains no secret and no whole token.
     package var message: String
-    /// The member of the body, the header or the query item that is invalid, such as `to.tokens[3]`, or `nil` for none.
+    /// The invalid header, query item or member of the body, such as `to.tokens[3]`, or `nil` if the error names none.
     package var path: String?
 
     package init(_ kind: Kind, code: String, message: String, path: String? = nil) {

@@ -1,7 +1,7 @@
 /// A token bucket: a rate per second that allows bursts. The time is an argument.
 ///
-/// A clock that is set back neither adds nor removes tokens. A time that is less than a second before the last one was
-/// read by another thread, and is ignored.
+/// A clock that is set back neither adds nor removes tokens. A time up to a second before the last one is ignored,
+/// because another thread has read it earlier.
 package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration == Duration {
     private let rate: Double
     /// The maximum number of tokens in the bucket, which can be taken at one moment.
@@ -33,8 +33,8 @@ package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration 
         return .seconds((count - self.tokens) / self.rate)
     }
 
-    /// Takes `count` tokens, even if the bucket then has a negative number, a debt.
-    /// - Returns: The time after which the debt is paid.
+    /// Takes `count` tokens, even if that puts the bucket into debt (a negative number of tokens).
+    /// - Returns: The time until the debt is paid, or zero without a debt.
     package mutating func spend(_ count: Double, now: Time) -> Duration {
         self.fill(now)
         self.tokens -= count

@@ -48,7 +48,7 @@ package struct AuditFilter: Hashable, Sendable {
     package var resource: String?
     /// A Boolean value that selects rejected requests if `true` and successful ones if `false`, or `nil` for both.
     package var hasFailed: Bool?
-    /// The first time and the exclusive last time of the entries, or `nil` for no bound.
+    /// The time from which, and the time before which, entries are listed, or `nil` for no bound.
     package var from, to: Timestamp?
 
     package init() {}

@@ -13,7 +13,7 @@ package enum CredentialRecord: Hashable, Sendable {
 /// A credential as it is stored.
 package struct StoredCredential: Hashable, Sendable {
     package var credential: CredentialRecord
-    /// A number that rises with each change of the credential, so that responses to an earlier one are ignored.
+    /// A number that rises with each change of the credential. Responses to pushes with an earlier number are ignored.
     package var epoch: Int64
     package var transport: PushTransport
 

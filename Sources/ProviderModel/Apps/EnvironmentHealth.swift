@@ -2,7 +2,7 @@ package import PushTypes
 
 /// The state of an app in an environment, derived from the responses to its pushes.
 package struct EnvironmentHealth: Hashable, Sendable {
-    /// The time at which the circuit breaker opened, so that rejected tokens stay active, or `nil` while it is closed.
+    /// The opening time of the circuit breaker, which then keeps rejected tokens active, or `nil` while it is closed.
     package var breakerOpenSince: Timestamp?
     package var breakerReason: String?
     /// The time of the first push that was accepted with the credential, or `nil` before that.

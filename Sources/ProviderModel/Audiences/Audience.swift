@@ -36,17 +36,17 @@ package indirect enum AudienceExpression: Hashable, Sendable {
     /// The condition that the app's version has the given relation to this one, part by part as numbers.
     case appVersion(Comparison, AppVersion)
     case timeZone(String)
-    /// The condition that the token belongs to a Live Activity, by the id that the app gave it.
+    /// The condition that the token belongs to the Live Activity with this id, which the app gave it.
     case activity(String)
     /// The condition that the time of the device's latest registration has the given relation to this time.
     case lastSeen(Comparison, Timestamp)
-    /// The condition that an earlier notification had one of these outcomes, used only by resends and not by requests.
+    /// The condition that an earlier notification to the device had one of these outcomes. Only resends use it.
     case outcomes(RecipientOutcomes)
     case and([AudienceExpression])
     case or([AudienceExpression])
     case not(AudienceExpression)
 
-    /// A comparison of a stored value with that of a condition.
+    /// A comparison of a stored value of a device with the value in a condition.
     package enum Comparison: String, Hashable, Sendable, CaseIterable {
         case equal = "is"
         case atLeast
@@ -70,7 +70,7 @@ extension AudienceExpression {
 
 /// A snapshot of the named audiences of an app that a request may refer to.
 package struct NamedAudiences: Hashable, Sendable {
-    /// The member of a condition that refers to a named audience.
+    /// The name of the member with which a condition refers to a named audience.
     package static let member = "named"
     package static let none = NamedAudiences([:])
 
@@ -96,9 +96,9 @@ package struct NamedAudiences: Hashable, Sendable {
     }
 }
 
-/// An audience of the devices for which an earlier notification ended in certain states.
+/// The audience of a resend: the devices for which an earlier notification ended in certain states.
 ///
-/// These are the devices with such a delivery, which the store keeps until the later notification has ended.
+/// The store keeps the deliveries to these devices until the resend has ended.
 package struct RecipientOutcomes: Hashable, Sendable {
     package var notification: UUID
     package var states: Set<DeliveryRecord.State>

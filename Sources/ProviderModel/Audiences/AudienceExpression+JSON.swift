@@ -9,7 +9,7 @@ extension AudienceExpression {
     /// The maximum nesting depth of `and`, `or` and `not`, beyond which a request is rejected. An object with several
     /// members counts as an `and`.
     package static let maximumDepth = 16
-    /// The minimum length of a device token in an audience, in bytes. No shorter token exists (reference 1.7).
+    /// The minimum length of a device token in an audience, in bytes. No shorter one is known (`apns.md` 1.7).
     package static let minimumToken = 32
 
     package static let object = RequestObject(
@@ -37,7 +37,7 @@ extension AudienceExpression {
         guard self.depth <= Self.maximumDepth else { throw AudienceParser.tooDeep(fields) }
     }
 
-    /// Reads the expression of a request, as ``init(_:now:named:)``.
+    /// Reads the expression of a request from the members of its object, otherwise as ``init(_:now:named:)`` does.
     /// - Parameter path: The path of the object in the request, for errors, or `nil` for the whole body.
     package init(
         json members: [String: JSONValue],
@@ -144,7 +144,7 @@ private struct AudienceParser {
     private var conditions = 0
 
     fileprivate enum Members {
-        /// Returns a request member for each comparison, such as `atLeast`.
+        /// Returns a member for each comparison. `make` creates it from the comparison's name, such as `atLeast`.
         private static func compared<Value>(
             _ make: (String) -> RequestMember<Value>
         ) -> [(comparison: AudienceExpression.Comparison, member: RequestMember<Value>)] {
@@ -385,7 +385,7 @@ private struct AudienceParser {
 }
 
 extension AudienceExpression {
-    /// The number of conditions of a member. A list has one for each entry.
+    /// The number of conditions: the sum over the entries of an `and` or `or`, and 1 for any other expression.
     fileprivate var choices: Int {
         switch self {
         case .and(let expressions), .or(let expressions): expressions.reduce(0) { $0 + $1.choices }

@@ -18,7 +18,7 @@ package enum AudienceRequest {
     /// An audience of devices, as JSON that is not parsed yet.
     package static let audience = Member.openObject("audience", as: AudienceExpression.object.schema)
 
-    /// Returns the members of the audience, which is required, so that an empty body does not select every device.
+    /// Returns the members of the audience, which is required, because an empty body would select every device.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func members(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {
         try fields.required(Self.audience, "name the devices, for example {\"tag\":\"beta\"}")

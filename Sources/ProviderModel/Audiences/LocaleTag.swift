@@ -33,7 +33,7 @@ package struct LocaleTag: Hashable, Sendable {
         self.subtags = subtags
     }
 
-    /// Returns whether the whole text is the name of a locale, a tag with an optional character set or modifier.
+    /// Returns whether the whole text is the name of a locale: a tag with an optional character set or modifier.
     package static func isName(_ text: String) -> Bool {
         Self(text) != nil
             && text.utf8.allSatisfy { $0.isAlphanumeric || "-_.@=;".utf8.contains($0) }
@@ -45,10 +45,10 @@ package struct LocaleTag: Hashable, Sendable {
     /// Returns `locale` in the stored form, with hyphens (RFC 5646) in place of underscores. The case is kept.
     package static func stored(_ locale: String) -> String { locale.replacingOccurrences(of: "_", with: "-") }
 
-    /// The names of the tags that match this one, best match first.
+    /// The names of the tags under which a localization for this locale may be found, best match first.
     ///
-    /// These are the tag with fewer and fewer subtags (RFC 4647 section 3.4). Before the language alone comes the
-    /// language with the region only, and for Chinese the language with the script that the region writes.
+    /// They are this tag, and the tag without its last, its last two and further subtags (RFC 4647 section 3.4). Before
+    /// the language alone come the language with the region and, for Chinese, with the region's script.
     package var candidates: [String] {
         var names = (1...self.subtags.count).reversed().map { self.subtags.prefix($0).joined(separator: "-") }
         guard let language = names.popLast() else { return [] }

@@ -1,4 +1,4 @@
-/// The protocol of another system that a bridge translates into notifications. Each bridge declares its own.
+/// The protocol of another system that a bridge translates into notifications. Other kinds are declared by bridges.
 package struct BridgeKind: RawRepresentable, Hashable, Sendable {
     /// The Matrix push gateway API. The name of a bridge is the `app_id`, or a pattern with `*` and `?`.
     package static let matrix = BridgeKind("matrix")

@@ -61,7 +61,7 @@ package enum BridgeChangeResult: Hashable, Sendable {
     case done(BridgeRecord, displaced: Topic?)
     /// A refusal because the name belongs to another app's bridge.
     case nameTaken
-    /// A refusal because this Matrix bridge matches app ids of another app, by its bundle id or by a bridge.
+    /// A refusal because this Matrix bridge matches app ids that belong to another app or to one of its bridges.
     case nameOverlaps
     /// A refusal because the name of this binary bridge is a topic of another app.
     case topicTaken

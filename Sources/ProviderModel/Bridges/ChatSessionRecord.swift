@@ -39,8 +39,8 @@ package struct ChatSessionRecord: Hashable, Sendable {
     /// The time of the newest message that was processed, by the server's clock, but not later than the provider's own.
     /// After a reconnection, messages up to it are not pushed again.
     package var seenThrough: Timestamp
-    /// A Boolean value that indicates whether the server has proven with SCRAM that it knows the password, so that
-    /// nothing weaker is accepted.
+    /// A Boolean value that indicates whether the server has proven with SCRAM that it knows the password. From then
+    /// on, nothing weaker is accepted.
     package var usesSCRAM = false
     /// The id of this version of the record, which each change by a person replaces.
     package var revision: UUID

@@ -1,7 +1,7 @@
 package import PushTypes
 
 /// A bridge that another app overrules, because the bridge's name begins with the bundle id of that app. The bridge was
-/// set before that app was added, or by an earlier version.
+/// set before that app was added, or by an earlier version of the provider.
 ///
 /// A binary bridge loses all its pushes, and a Matrix bridge those that also match a bridge of the other app.
 package struct OverruledBridge: Hashable, Sendable {

@@ -1,9 +1,9 @@
 import PushSupport
 import PushTypes
 
-/// The expiration of a request: a time (`expiration`), or a duration from the start of each sending (`expiresIn`).
+/// The expiration of a request: a time (`expiration`), or a duration from each recipient's start (`expiresIn`).
 struct ContentExpiration: Hashable, Sendable {
-    /// The maximum number of seconds of `expiresIn`: the push service stores nothing longer (reference 7.1).
+    /// The maximum number of seconds of `expiresIn`: the push service stores nothing longer (`apns.md` 7.1).
     private static let maximumSeconds = Expiration.longestStorage.components.seconds
 
     /// The member `expiration`: a time as 0, UNIX seconds, or RFC 3339 text.
@@ -81,7 +81,7 @@ struct ContentExpiration: Hashable, Sendable {
 }
 
 extension NotificationContent {
-    /// Rejects an expiration that has passed.
+    /// Throws an error for an expiration time that has passed.
     func checkExpiration(_ fields: JSONFields, now: Timestamp) throws(RequestError) {
         guard case .at(let seconds) = self.expiration, Timestamp(seconds: seconds) <= now else { return }
         let time = Timestamp(seconds: seconds).rfc3339

@@ -44,7 +44,7 @@ package struct EnvelopeText: Sendable {
     /// Returns the length of the ciphertext of a payload of `length` bytes, in base64.
     package static func sealedLength(ofPayload length: Int) -> Int { (length + self.overhead + 2) / 3 * 4 }
 
-    /// Returns the size in bytes of the payload that Apple gets for one of `count` bytes and the longest key name.
+    /// Returns the size in bytes of Apple's payload for a plaintext of `count` bytes and the longest key name.
     package func size(ofPayload count: Int) -> Int {
         self.opening.count + InstallationPublicKey.maximumID + Self.middle.count
             + Self.sealedLength(ofPayload: count) + Self.closing.count

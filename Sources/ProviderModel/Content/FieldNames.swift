@@ -17,7 +17,7 @@ struct FieldNames {
         return Self.joined(start + (self.isRaw ? ["payload"] + path : Self.typed(path)))
     }
 
-    /// The member that an error about the payload as a whole names.
+    /// The member of the request that is named in an error about the whole payload.
     var whole: String {
         switch (self.locale, self.isRaw) {
         case (let locale?, _): "localizations.\(locale)"

@@ -1,7 +1,7 @@
 import PushSupport
 import PushTypes
 
-/// Builds the payloads for locales from their differences to the default payload.
+/// Builds the payload for each locale from the members in which it differs from the default payload.
 ///
 /// The alert and the `data` of a localization are merged into the default ones. A member that is `null` in the
 /// localization is removed. If the default is a raw payload, so is each localization.
@@ -113,7 +113,7 @@ struct LocalizationBuilder {
         }
     }
 
-    /// Merges an alert into the default one. A text replaces the `loc-key` in its place, and vice versa.
+    /// Merges an alert into the default one, without `nulls`. A text replaces its `loc-key`, and vice versa.
     private static func overlay(
         _ alert: [String: JSONValue],
         without nulls: Set<String>,

@@ -2,16 +2,16 @@ package import Foundation
 package import PushTypes
 import PushWire
 
-/// The content of a notification, from the request to the rendering: request headers and payload (reference 1.5, 1.6).
+/// The content of a notification, from the request to the rendering: request headers and payload (`apns.md` 1.5, 1.6).
 package struct NotificationContent: Hashable, Sendable {
     package var topic: Topic
     package var pushType: PushType
-    /// The kind of the recipients' tokens, or `nil` for any kind if a version without kinds accepted the notification.
+    /// The kind of the recipients' tokens, or `nil` for any kind, if a version without kinds accepted the notification.
     package var tokenKind: DeviceTokenKind?
     package var priority: Priority
     /// The expiration for all recipients, or ``Expiration/servicePolicy`` if ``expiresIn`` is set.
     package var expiration: Expiration
-    /// The number of seconds from the start of each sending to its expiration, or `nil` if ``expiration`` applies.
+    /// The seconds from the start of sending to a recipient to the expiration, or `nil` if ``expiration`` applies.
     package var expiresIn: Int64?
     package var collapseID: String?
     /// The payload in JSON or, for a template, the text from which the payload of each recipient is rendered.

@@ -12,8 +12,8 @@ package struct PayloadMarker: Sendable {
     /// The member with its name, as JSON text.
     package let text: String
 
-    /// Creates the member for a notification, or returns `nil` if its payload has no such member and for encrypted
-    /// content, where the ``EnvelopeText`` has the member.
+    /// Creates the member for a notification, or returns `nil` if its payload has no such member, or its content is
+    /// encrypted and the ``EnvelopeText`` has the member.
     package init?(_ content: NotificationContent, notification: UUID) {
         guard content.receipts != .none, content.placeholder == nil else { return nil }
         self.text = #""\#(Self.name)":{"id":"\#(notification.uuidString)","receipts":"\#(content.receipts.word)"}"#

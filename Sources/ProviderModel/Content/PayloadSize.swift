@@ -7,7 +7,7 @@ extension NotificationContent {
     /// It keeps requests small in memory, where each localization copies the default payload, up to a hundred times.
     fileprivate static let maximumText = 32 * 1024
 
-    /// Returns the minimum size in bytes of the payload for each locale, and of the default payload for `nil`.
+    /// Returns the minimum size in bytes of the payload for each locale. The default payload has the locale `nil`.
     /// - Throws: ``PayloadTemplate/Damage`` for content that cannot be read again.
     static func sizes(_ content: NotificationContent) throws -> [(locale: String?, size: Int)] {
         var lengths: [(locale: String?, length: Int)] = [(nil, content.payload.count)]

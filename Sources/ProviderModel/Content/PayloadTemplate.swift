@@ -15,13 +15,13 @@ package struct PayloadTemplate: Hashable {
     package static let maximumNames = 64
     private static let version: Int64 = 1
 
-    /// The whole payload for devices whose locale has no localization.
+    /// The default payload, for devices whose locale has no localization.
     package var payload: [String: JSONValue]
-    /// The whole payloads of the localizations, by ``LocaleTag/name``.
+    /// The payloads of the localizations, merged with the default payload, by ``LocaleTag/name``.
     package var localizations: [String: [String: JSONValue]] = [:]
     /// A Boolean value that indicates whether `{{…}}` in strings is a variable.
     package var hasVariables = false
-    /// The change of the user's badge count, from which `aps.badge` is filled in for each device, or `nil` for none.
+    /// The change of the user's badge count, from which `aps.badge` of each device is made, or `nil` for no change.
     package var badge: BadgeChange?
 
     /// A Boolean value that indicates whether the payload depends on the device.

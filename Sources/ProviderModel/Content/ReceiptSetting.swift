@@ -50,8 +50,8 @@ struct ReceiptSetting {
         return .none
     }
 
-    /// Returns the warning for a payload that exceeds `limit` bytes with the member `martlet`, so that the notification
-    /// is sent without receipts, or `nil` if the app's setting wants none, or the request names a level itself.
+    /// Returns the warning that the notification is sent without receipts, because they would make it exceed `limit`
+    /// bytes, or `nil` if the app's setting wants none, or the request names a level itself.
     private func warning(limit: Int) -> ContentWarning? {
         guard self.wanted == nil, self.privacy != .none else { return nil }
         let message = "it is sent without the app's receipts: with the member martlet it would exceed \(limit) bytes"

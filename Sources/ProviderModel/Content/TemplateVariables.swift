@@ -78,10 +78,10 @@ package struct TemplateVariables: Hashable, Sendable {
         }
     }
 
-    /// Fills a text. A text that is not valid stays as it is, so that the check of the content reports it.
+    /// Fills a text. A text that is not valid stays as it is, and is reported by the later check of the content.
     private func filled(_ text: String, _ used: inout Set<BytewiseString>) -> String {
         guard TemplateText.hasMarks(text), let template = try? TemplateText(parsing: text) else { return text }
-        // Adjacent literals are joined before their braces are escaped, because two braces may meet where they are joined.
+        // Adjacent literals are joined before their braces are escaped, because two braces may meet where they join.
         var (filled, literal) = ("", "")
         for part in template.parts {
             switch part {

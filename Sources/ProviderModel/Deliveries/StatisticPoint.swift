@@ -21,7 +21,7 @@ package enum StatisticStep: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The time for which counters are kept in this step: two days, 90 days, three years.
+    /// The time for which counters are kept in this step: two days, 90 days or three years.
     package var retention: Duration {
         switch self {
         case .minute: .seconds(2 * 86_400)

@@ -1,4 +1,4 @@
-/// The notification types that a user allows. The raw values are the bits of the publisher's registration (reference
+/// The notification types that a user allows. The raw values are the bits of the publisher's registration (`apns.md`
 /// 10.1).
 package struct DeviceCapabilities: OptionSet, Hashable, Sendable {
     package let rawValue: Int64

@@ -1,6 +1,6 @@
 package import PushSupport
 
-/// The limits on a device's attributes and tags. Those of earlier registrations count too.
+/// The limits on a device's attributes and tags, including those from earlier registrations.
 package enum DeviceLimits {
     /// The maximum number of attributes of a device. A registration that would exceed it is rejected.
     package static let attributes = 100
@@ -14,10 +14,10 @@ package enum DeviceLimits {
     /// reported, so a further token replaces the oldest.
     package static let activities = 32
 
-    /// Returns the limit on attributes that a device's registration would exceed, or `nil` for none.
+    /// Returns the limit on attributes that a device's registration would exceed, or `nil` if it would exceed none.
     /// - Parameters:
     ///   - after: The attributes that the device would have, whose JSON text is `text`.
-    ///   - before: The size of the stored attributes, or `nil` for a new device. It may exceed a limit, but not grow.
+    ///   - before: The size of the stored attributes, or `nil` for a new device. A size above a limit must not grow.
     package static func excess(
         attributes after: [String: JSONValue],
         _ text: String,
@@ -34,7 +34,7 @@ package enum DeviceLimits {
         return nil
     }
 
-    /// Returns the limit that a device's new tags exceed, or `nil` for none.
+    /// Returns the limit that a device's new tags exceed, or `nil` if they exceed none.
     package static func excess(tags: Set<BytewiseString>) -> ExceededDeviceLimit? {
         if tags.count > Self.tags {
             return ExceededDeviceLimit(field: "tags", code: "too_many", limit: "\(Self.tags) tags")

@@ -12,7 +12,7 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var user, locale, timeZone, appVersion: Update<String>?
     package var installation: String?
     package var capabilities: DeviceCapabilities?
-    /// The tags that replace all earlier ones, or those that match ``ownTags``, or `nil` to keep the tags.
+    /// The new tags, which replace those that match ``ownTags`` (all, if that is `nil`), or `nil` to keep the tags.
     package var tags: Set<BytewiseString>?
     /// The attributes to set or remove. Other attributes are kept.
     package var attributes: [String: Update<JSONValue>] = [:]
@@ -22,7 +22,7 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var subscription: SubscriptionRegistration?
     /// The patterns of the tags that ``tags`` replaces, or `nil` for all tags. Other tags of the device are kept.
     package var ownTags: NamePatterns?
-    /// The patterns of the attributes that are removed before ``attributes`` are set, or `nil` for none.
+    /// The patterns of the attributes that are removed before ``attributes`` are set, or `nil` if none are removed.
     package var clearedAttributes: NamePatterns?
 
     package init(environment: PushEnvironment, token: DeviceToken) {

@@ -85,7 +85,7 @@ package enum DeviceRequest {
     }
 
     /// Reads a registration from the members of a JSON object.
-    /// - Throws: As ``parse(_:)``.
+    /// - Throws: ``RequestError`` that names the member at fault.
     package static func registration(_ fields: JSONFields) throws(RequestError) -> DeviceRegistration {
         var registration = try Self.read(fields)
         registration.followCapabilities()

@@ -2,7 +2,7 @@ import PushSupport
 
 /// The tags and attributes that an installation may write itself, by the settings of its app.
 enum InstallationPermissions {
-    /// Checks the tags and attributes that an installation registers, and limits those that it replaces to its own.
+    /// Checks the tags and attributes that an installation registers. They replace only those that it may write itself.
     /// - Throws: ``RequestError`` that names the member at fault, and the app's setting.
     static func apply(
         to registration: inout DeviceRegistration,

@@ -5,13 +5,13 @@ package import PushTypes
 package enum TokenState: Hashable, Sendable {
     /// The state of a token to which no push has a final state that tells whether the token is valid.
     case unknown
-    /// The state of a token to which the push service accepted the newest push that has a final state.
+    /// The state of a token whose newest push with a final state was accepted by the push service.
     case reached
     /// The state of a token that the push service calls invalid for good.
     /// - Parameter at: The time of the response that said so, or `nil` for the token of an inactive device.
     case invalid(at: Timestamp?)
 
-    /// Returns whether the token became invalid at `since`, when the caller got it, or later, or at an unknown time.
+    /// Returns whether the token became invalid at or after `since`, when the caller got it, or at an unknown time.
     package func isInvalid(since: Timestamp) -> Bool {
         guard case .invalid(let at) = self else { return false }
         return at.map { $0 >= since } ?? true
@@ -27,7 +27,7 @@ package struct TokenStateChange: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// A change that clears the suspicion that the token is invalid, because a push to the token was accepted.
         case confirmed
-        /// A change that makes the device inactive, unless it registered at the time `since` or later (reference 7.7).
+        /// A change that makes the device inactive, unless it registered at the time `since` or later (`apns.md` 7.7).
         case deactivated(since: Timestamp)
         /// A change that only counts a suspicion and keeps the device active, because it is not proven whether the
         /// token, the environment or the topic is wrong.
@@ -44,8 +44,8 @@ package struct TokenStateChange: Hashable, Sendable {
     package var kind: Kind
     /// The reason that the push service gave, or `nil` for none.
     package var reason: String?
-    /// The token that was sent to or that a feedback list names, or `nil` if the time of the registration decides
-    /// instead. A device that has another token by now does not change.
+    /// The token of the push or of the entry in a feedback list, or `nil` if only the time of registration decides. A
+    /// device that has another token by now does not change.
     package var token: DeviceToken?
 
     package init(device: Int64, kind: Kind, reason: String? = nil, token: DeviceToken? = nil) {
@@ -62,7 +62,7 @@ package struct TokenEventRecord: Hashable, Sendable {
         /// The event of a token that another token of the installation has replaced.
         case replaced
         case deactivated
-        /// The event of a deactivation that the circuit breaker withheld, so that an operator decides about it.
+        /// The event of a deactivation that the circuit breaker withheld, and about which an operator has to decide.
         case withheld
         /// The event of an operator's decision about a withheld deactivation.
         case settled
@@ -101,7 +101,7 @@ package struct TokenEventRecord: Hashable, Sendable {
 
 /// The conditions on deactivations of tokens that are to be undone.
 package struct DeactivationFilter: Hashable, Sendable {
-    /// The first and the exclusive last time of the deactivations.
+    /// The time from which, and the time before which, the deactivations took place.
     package var from, to: Timestamp
     /// The reason that the push service gave, or `nil` for any.
     package var reason: String?
@@ -126,7 +126,7 @@ package struct DeactivationFilter: Hashable, Sendable {
 package struct Reactivation: Hashable, Sendable {
     /// The number of devices that are active again.
     package var devices: Int
-    /// A Boolean value that indicates whether all devices were processed within the limit. If not, repeat the call.
+    /// A Boolean value that indicates whether all devices were processed within the limit. If `false`, repeat the call.
     package var isComplete: Bool
 
     package init(devices: Int, isComplete: Bool) { (self.devices, self.isComplete) = (devices, isComplete) }

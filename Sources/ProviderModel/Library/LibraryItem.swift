@@ -99,8 +99,7 @@ package struct LibraryUse: Hashable, Sendable {
 package struct LibraryLimits: Hashable, Sendable {
     /// The maximum number of items of the kind in an app, beyond which none is added. Default 500.
     package var items = 500
-    /// The maximum number of versions of an item that are kept, besides those that schedules name: the newest. Default
-    /// 100.
+    /// The number of newest versions of an item that are kept, in addition to those that schedules name. Default 100.
     package var versions = 100
     /// The maximum size of an item's body, in bytes. Default 64 kB.
     package var bytes = 64 * 1024
@@ -163,6 +162,6 @@ package enum LibraryChangeResult: Hashable, Sendable {
     case nameTaken
     /// A refusal because the app has as many items of the kind as the limits allow.
     case tooMany
-    /// A refusal because the named schedules use the item, which can be neither renamed nor deleted.
+    /// A refusal because the named schedules use the item, which therefore can be neither renamed nor deleted.
     case inUse(schedules: [String])
 }

@@ -1,5 +1,5 @@
 extension NotificationRequest {
-    /// Returns the lane of a request that names none: urgent for tokens, single users and Live Activities, else bulk.
+    /// Returns the default lane: urgent for tokens, a user, a channel or an activity if not paced, and otherwise bulk.
     static func lane(_ audience: Audience, isPaced: Bool) -> NotificationRecord.Lane {
         guard !isPaced else { return .bulk }
         switch audience {

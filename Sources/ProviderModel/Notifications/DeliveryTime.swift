@@ -51,8 +51,8 @@ package struct DeliveryTime: Hashable, Sendable {
     /// Returns the first time at which sending to devices in `zone` is allowed, or `nil` if ``PastPolicy/skip`` leaves
     /// them out.
     /// - Parameters:
-    ///   - zone: The zone that the devices reported, or `nil` for none or an unknown one.
-    ///   - acceptedAt: The time at which the request was accepted, so that the result is always the same.
+    ///   - zone: The zone that the devices reported, or `nil` if they reported none, or one that is unknown.
+    ///   - acceptedAt: The time at which the request was accepted. The result does not depend on the time of the call.
     package func start(for zone: TimeZone?, acceptedAt: Timestamp) -> Timestamp? {
         let zone = self.effectiveZone(zone)
         guard let beginning = self.beginning(in: zone, acceptedAt: acceptedAt) else { return nil }

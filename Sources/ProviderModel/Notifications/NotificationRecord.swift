@@ -39,7 +39,7 @@ package struct NotificationRecord: Hashable, Sendable {
     package var name: String?
     package var content: NotificationContent
     package var audience: Audience
-    /// The positions, from 1, of the request's tokens that were erased with their user. The others keep theirs.
+    /// The positions, from 1, of the request's tokens that were erased with their user. The other tokens keep theirs.
     package var erasedPositions: Set<Int64> = []
     /// The environment of the devices, or `nil` for both environments.
     package var environment: PushEnvironment?
@@ -62,7 +62,7 @@ package struct NotificationRecord: Hashable, Sendable {
     package var resendOf: UUID?
     /// The details of the notification's acceptance, which are written but not read with the record.
     package var acceptance = AcceptanceRecord()
-    /// A Boolean value that indicates whether some deliveries of the notification have been deleted for their age.
+    /// A Boolean value that indicates whether deliveries of the notification were deleted because they are too old.
     package var isForgotten = false
     package var progress = NotificationProgress()
 
@@ -87,7 +87,7 @@ package struct NotificationRecord: Hashable, Sendable {
         self.state = state
     }
 
-    /// The tokens of the request with the ids of their recipients, the negative positions. Other audiences have none.
+    /// The tokens that the request names, with their recipients' ids: the negated positions. Other audiences have none.
     package var namedRecipients: [(id: Int64, token: DeviceToken)] {
         guard case .tokens(let tokens) = self.audience else { return [] }
         let positions = (Int64(1)...).lazy.filter { !self.erasedPositions.contains($0) }
@@ -113,7 +113,7 @@ package struct NotificationProgress: Hashable, Sendable {
     /// The time at which the first page was sent, or `nil` before that.
     package var startedAt: Timestamp?
     package var lastPageAt, finishedAt: Timestamp?
-    /// The reason for which the provider paused the notification, or `nil` if a caller did.
+    /// The reason for which the provider paused the notification, or `nil` if it did not.
     package var pauseReason: String?
     /// The current wave of a notification that is sent in waves.
     package var wave = WaveProgress()
@@ -153,7 +153,7 @@ package enum Acceptance: Hashable, Sendable {
     case tokenOfOtherKind(DeviceToken, DeviceTokenKind)
     /// A refusal because this token is invalid, and ``AcceptanceRecord/tokensSince`` excludes such tokens.
     case inactiveToken(DeviceToken)
-    /// A refusal because the deliveries of the original notification are being deleted for their age.
+    /// A refusal of a resend because the original notification's deliveries, which are too old, are being deleted.
     case originalForgotten
     /// A refusal because the schedule of the run was deleted, paused or changed in the meantime.
     case scheduleChanged
@@ -213,9 +213,9 @@ package struct RemainingWork: Hashable, Sendable {
 /// A notification and its counts, read in one snapshot.
 package struct NotificationDetail: Hashable, Sendable {
     package var notification: NotificationRecord
-    /// The numbers of skipped recipients for each reason, as ``NotificationStore/skipCounts(of:)``.
+    /// The numbers of skipped recipients for each reason, as ``NotificationStore/skipCounts(of:)`` returns them.
     package var skipCounts: [SkipCount] = []
-    /// The numbers of receipts, as ``ReceiptStore/receiptCounts(of:)``.
+    /// The numbers of receipts, as ``ReceiptStore/receiptCounts(of:)`` returns them.
     package var receiptCounts: [ReceiptCount] = []
 
     package init(_ notification: NotificationRecord) { self.notification = notification }
@@ -224,9 +224,9 @@ package struct NotificationDetail: Hashable, Sendable {
 /// A notification with few recipients and the recipients' states, read in one snapshot.
 package struct NotificationOutcomes: Hashable, Sendable {
     package var notification: NotificationRecord
-    /// The deliveries of the recipients that have a state. A recipient without one has not been sent to.
+    /// The states of the recipients. A recipient without a delivery here has not been sent to.
     package var deliveries: [DeliveryRecord] = []
-    /// The devices of an audience of devices, while the notification is in progress, or an empty list otherwise.
+    /// The devices of an audience of devices while the notification is in progress. Otherwise, the array is empty.
     package var devices: [DeviceRecord] = []
 
     package init(_ notification: NotificationRecord) { self.notification = notification }
@@ -252,7 +252,7 @@ package struct NotificationFilter: Hashable, Sendable {
     package var pushType: PushType?
     /// The schedule that created the notifications, or `nil` for any.
     package var schedule: UUID?
-    /// The first and the exclusive last time of acceptance, or `nil` for no bound.
+    /// The time from which, and the time before which, notifications were accepted, or `nil` for no bound.
     package var from, to: Timestamp?
 
     package init(apps: [Int64]) { self.apps = apps }

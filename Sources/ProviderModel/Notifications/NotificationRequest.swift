@@ -4,7 +4,7 @@ package import PushTypes
 
 /// A request to send a notification, checked against the rules of the push service.
 ///
-/// A request whose push would certainly be rejected is rejected before anything is stored (reference 1.5, 1.6, 3).
+/// A request whose push would certainly be rejected is rejected before anything is stored (`apns.md` 1.5, 1.6, 3).
 package struct NotificationRequest: Hashable, Sendable {
     /// The maximum number of tokens in one request. A request with more is rejected.
     package static let maximumTokens = 1000
@@ -57,7 +57,7 @@ package struct NotificationRequest: Hashable, Sendable {
 
     package static let object = Self.makeObject(named: "NotificationRequest")
 
-    /// Returns the description of a request's object that has further members.
+    /// Returns the description of a request that has the members of a notification, and in addition those in `more`.
     package static func makeObject(named name: String, with more: [any AnyRequestMember] = []) -> RequestObject {
         RequestObject(
             required: [Members.to],
@@ -73,7 +73,7 @@ package struct NotificationRequest: Hashable, Sendable {
         }
     }
 
-    /// Creates a request to send to one audience.
+    /// Creates a request. An `environment` of `nil` means both, and a `pace` of `nil` means as fast as possible.
     package init(
         content: NotificationContent,
         audience: Audience,
@@ -99,7 +99,7 @@ package struct NotificationRequest: Hashable, Sendable {
     }
 
     /// Reads a request from a JSON object that names no item of the app's library.
-    /// - Throws: As ``init(parsing:bundleID:now:receipts:)``.
+    /// - Throws: ``RequestError`` that names the member at fault.
     package init(
         _ json: JSONValue,
         bundleID: Topic,
@@ -111,7 +111,7 @@ package struct NotificationRequest: Hashable, Sendable {
 
     /// Reads a request from the members of a JSON object.
     /// - Parameter library: The named audiences and the template that the request names.
-    /// - Throws: As ``init(parsing:bundleID:now:receipts:)``.
+    /// - Throws: ``RequestError`` that names the member at fault.
     package init(
         _ own: JSONFields,
         bundleID: Topic,

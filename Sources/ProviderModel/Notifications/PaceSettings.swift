@@ -4,8 +4,8 @@ package import PushSupport
 package enum PaceSettings: Hashable, StoredJSON {
     /// A fixed rate, in recipients per second.
     case rate(Int)
-    /// Waves of `size` recipients. A wave starts `interval` seconds after the one before, and not before the app's
-    /// downloads are below the limits of `steering`, or `nil` for no such limits.
+    /// Waves of `size` recipients. A wave starts `interval` seconds after the one before, and waits longer while the
+    /// app's downloads exceed the limits of `steering`. Without limits (`nil`), it does not wait longer.
     case waves(size: Int, interval: Int, steering: SteeringLimits? = nil)
 
     package static let maximumRate: Int64 = 1_000_000
@@ -13,7 +13,7 @@ package enum PaceSettings: Hashable, StoredJSON {
     /// The maximum time between two waves, in seconds: a week.
     package static let maximumInterval: Int64 = 7 * 86_400
 
-    /// The members for the number of recipients in a wave and for the seconds between two waves.
+    /// The member for the number of recipients in a wave.
     package static let size = Member.integer("size", 1...Self.maximumWave)
     package static let interval = Member.integer("intervalSeconds", 1...Self.maximumInterval)
 
@@ -63,13 +63,13 @@ package enum PaceSettings: Hashable, StoredJSON {
     }
 }
 
-/// The limits of an app's downloads. While one is exceeded, the next wave of a notification waits. At least one is set.
+/// The limits on an app's downloads, at least one of which is set. While one is exceeded, the next wave waits.
 package struct SteeringLimits: Hashable, Sendable {
     /// The bandwidth of downloads above which the next wave waits, in bytes per second, or `nil` for no limit.
     package let maximumBandwidth: Int?
     package let maximumDownloads: Int?
 
-    /// The members for the limits. `null` stands for no limit.
+    /// The member for ``maximumBandwidth``. `null` stands for no limit.
     package static let bandwidth = Member.integer("maximumBandwidth", 1...1_000_000_000_000)
         .described("Bytes per second of the app's downloads beyond which the next wave waits.")
     package static let downloads = Member.integer("maximumDownloads", 1...1_000_000)

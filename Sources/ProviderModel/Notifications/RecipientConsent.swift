@@ -15,7 +15,7 @@ package struct ConsentRules: Hashable, Sendable {
 /// The reason for which a registered recipient is skipped. If several apply, the first one counts.
 package enum SkipReason: Hashable, Sendable, CaseIterable {
     case optedOut
-    /// The reason that the device has reported its capabilities, and alerts are not among them.
+    /// The reason that the capabilities which the device has reported do not include alerts.
     case alertsNotAllowed
     /// The reason that the content is encrypted and the installation has no encryption key.
     case noEncryptionKey
@@ -37,9 +37,9 @@ package enum SkipReason: Hashable, Sendable, CaseIterable {
 
 /// The part of a recipient's preferences that a notification depends on.
 package struct RecipientConsent: Hashable, Sendable {
-    /// The reason for which the recipient is skipped at any time, or `nil` for none.
+    /// The reason for which the recipient is skipped at any time of day, or `nil` if there is none.
     package var skips: SkipReason?
-    /// The hours in which the recipient is skipped: those of the user, or else of the device, or `nil` for none.
+    /// The hours in which the recipient is skipped, of the user or else of the device, or `nil` if neither has any.
     package var quietHours: QuietHours?
     /// The encryption key of the recipient's installation, or `nil` for none.
     package var encryptionKey: InstallationPublicKey?

@@ -66,7 +66,8 @@ package struct SendWindow: Hashable, Sendable {
         return nil
     }
 
-    /// Returns the first local time in `range` (seconds since 1970 on that clock) whose openness is `wanted`.
+    /// Returns the first local time in `range` (seconds since 1970 on that clock) that is in open hours, or outside of
+    /// them if `wanted` is `false`. The result is `nil` if there is none.
     private func firstLocal(_ range: Range<Int64>, _ edges: [LocalTime], isOpen wanted: Bool) -> LocalDateTime? {
         let start = LocalDateTime(localSeconds: range.lowerBound)
         if self.isOpen(start) == wanted { return start }
@@ -124,7 +125,7 @@ extension SendWindow {
 }
 
 extension JSONFields {
-    /// Reads a member that is an object, or an array of 1 to `count` objects. An absent member has none.
+    /// Reads a member that is an object, or an array of 1 to `count` objects. An absent member yields an empty array.
     fileprivate func objects(_ name: String, count: Int, known: Set<String>) throws(RequestError) -> [JSONFields] {
         guard case .array(let values)? = self.members[name] else {
             guard let single = try self.fields(name, known: known) else { return [] }

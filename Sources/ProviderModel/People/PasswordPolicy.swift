@@ -10,7 +10,7 @@ package enum PasswordPolicy {
     package static let maximumBytes = 1000
     /// The minimum number of different characters in a password.
     private static let minimumDifferent = 5
-    /// The minimum number of characters that are left without the names of the person and the product.
+    /// The minimum number of characters of a password in addition to the names of the person and the product.
     private static let minimumOwn = 8
 
     /// Checks a new password.

@@ -43,7 +43,7 @@ package struct SessionRecord: Hashable, Sendable {
 
 /// A stored session with the record of its holder.
 package struct StoredSession: Hashable, Sendable {
-    /// The holder of the session, as stored now.
+    /// The holder of a session, as currently stored.
     package enum Holder: Hashable, Sendable {
         case person(PersonRecord)
         case key(APIKeyRecord)
@@ -58,7 +58,7 @@ package struct StoredSession: Hashable, Sendable {
 /// The stored facts that an attempt to sign in with a name depends on.
 package struct SignInCandidate: Hashable, Sendable {
     package var person: PersonRecord
-    /// The stored password, or `nil` for a person who has none yet.
+    /// The hash of the person's password in its stored form, or `nil` for a person who has no password yet.
     package var password: String?
     /// A Boolean value that indicates whether the person has signed in from this network before, which shortens delays.
     package var isKnownNetwork: Bool

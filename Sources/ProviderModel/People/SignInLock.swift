@@ -12,12 +12,12 @@ package struct SignInLock: Hashable, Sendable {
         package var first: Duration = .seconds(60)
         package var longest: Duration
 
-        /// The limits of a name: a minute after five failures, and an hour at most.
+        /// The limits for a name: the first delay after five failures is a minute, and the longest an hour.
         package static let name = Limits(attempts: 5, longest: .seconds(3600))
-        /// The limits of a name at a network from which its person has signed in. The delay is five minutes at most,
+        /// The limits for a name at a network from which its person has signed in. The delay is five minutes at most,
         /// because the person has no other way in.
         package static let known = Limits(attempts: 5, longest: .seconds(300))
-        /// The limits of a network, which many people may share: a minute after twenty failures, and an hour at most.
+        /// The limits for a network, which many people may share: a minute after twenty failures, and an hour at most.
         package static let network = Limits(attempts: 20, longest: .seconds(3600))
     }
 

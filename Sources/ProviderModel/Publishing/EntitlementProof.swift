@@ -22,7 +22,7 @@ package struct EntitlementProof: Hashable, Sendable {
 }
 
 extension EntitlementProof {
-    /// The members of a proof in requests.
+    /// The member for ``account``.
     package static let accountMember = Member.text("account", 1...Self.maximumAccount)
     package static let tokenMember = Member.text("authToken", 1...Self.maximumToken)
     package static let products = Member.texts("productIds", 1...100, maximum: IssueRecord.maximumProductID)

@@ -14,7 +14,7 @@ package struct FileRecord: Hashable, Sendable {
     /// The name that the file had when it was uploaded.
     package var name: String
     package var createdAt: Timestamp
-    /// The time at which the file became unused, some time after which it is deleted, or `nil` while an issue uses it.
+    /// The time at which the file became unused, or `nil` while an issue uses it. Unused files are deleted later.
     package var unusedSince: Timestamp?
 
     package init(hash: ContentHash, size: Int, contentType: String, name: String, createdAt: Timestamp) {
@@ -46,7 +46,7 @@ package struct UploadRecord: Hashable, Sendable {
 
     package var id: UUID
     package var app: Int64
-    /// The size in bytes and the hash that the complete file must have. Otherwise the upload fails.
+    /// The size in bytes that the complete file must have. Otherwise the upload fails.
     package var size: Int
     package var hash: ContentHash
     package var contentType: String

@@ -100,7 +100,7 @@ package enum IssueChangeResult: Hashable, Sendable {
     case productIDTaken
     /// A refusal because the app has the maximum number of issues, or the issue has the maximum number of renditions.
     case tooMany
-    /// A refusal because the product id of an issue that was published is fixed.
+    /// A refusal because the issue was published before, and its product id therefore cannot change.
     case wasPublished
     /// A refusal because a draft cannot be withdrawn.
     case isDraft

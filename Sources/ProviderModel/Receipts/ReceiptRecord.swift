@@ -67,7 +67,7 @@ package struct NewReceipt: Hashable, Sendable {
     package var record: ReceiptRecord
     /// The id of the notification's recipient, or `nil` where only counts are kept.
     package var recipient: Int64?
-    /// The device's token, environment and user, or `nil` where only counts are kept, or if they are not known.
+    /// The device's token, or `nil` where only counts are kept, or if it is not known.
     package var token: DeviceToken?
     package var environment: PushEnvironment?
     package var user: String?

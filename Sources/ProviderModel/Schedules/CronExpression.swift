@@ -4,9 +4,9 @@ package import PushTypes
 /// A cron expression of five fields: minute, hour, day of month, month, day of week.
 ///
 /// As in Vixie cron, if day of month and day of week are both restricted, a day matches if *either* does. A field that
-/// begins with `*` is not restricted. When the clocks change, the behaviour depends on the hour and the minute. If
-/// neither is a wildcard, each run is a local time: a skipped one runs once right after the gap, and one that occurs
-/// twice runs the first time. If either is a wildcard, runs are spaced in elapsed time.
+/// begins with `*` is not restricted. If neither the hour nor the minute is a wildcard, each run has a local time: if
+/// the clocks skip that time, the run takes place right after the gap, and if it occurs twice, the first time. If
+/// either is a wildcard, runs are spaced in elapsed time.
 package struct CronExpression: Hashable, Sendable {
     /// The maximum length of an expression, in bytes.
     package static let maximumLength = 256
@@ -85,8 +85,8 @@ package struct CronExpression: Hashable, Sendable {
         return nil
     }
 
-    /// Returns the first minute of the local clock that matches, `minute` or later. Minutes count from 1970-01-01T00:00
-    /// on the same clock.
+    /// Returns the first matching minute of the local clock from `minute` on, or `nil` if there is none. Minutes count
+    /// from 1970-01-01T00:00 on the same clock.
     private func match(from minute: Int64) -> Int64? {
         var date = CivilDate(dayNumber: minute.floored(by: 1440))
         // After the end of the calendar its last day would repeat forever.

@@ -5,7 +5,7 @@ package import PushTypes
 /// A recurring schedule: a cron expression in a time zone, bounds, and a policy for missed runs.
 ///
 /// A run is identified by its time. The caller derives the id of the notification from the schedule's id and that time,
-/// so that a run is never sent twice. Only the next run is kept between calls.
+/// and therefore never sends a run twice. Only the next run is kept between calls.
 package struct RecurringSchedule: Hashable, Sendable {
     package var cron: CronExpression
     package var timeZone: TimeZone

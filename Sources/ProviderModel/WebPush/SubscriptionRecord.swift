@@ -4,7 +4,7 @@ package import PushWire
 /// A browser's subscription in a registration.
 package struct SubscriptionRegistration: Hashable, Sendable {
     package var subscription: WebPushSubscription
-    /// The public VAPID key of the subscription, or `nil` for its stored one or, without it, the app's newest one.
+    /// The public VAPID key of the subscription, or `nil` for its stored one, or the app's newest if none is stored.
     package var vapidKey: [UInt8]?
 
     package init(_ subscription: WebPushSubscription, vapidKey: [UInt8]? = nil) {

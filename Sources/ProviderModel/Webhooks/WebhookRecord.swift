@@ -7,7 +7,7 @@ package struct WebhookRecord: Hashable, Sendable {
     package enum Event: String, Hashable, Sendable, CaseIterable {
         case delivery
         case token
-        /// The approaching and the reached expiry of a credential's certificate.
+        /// The reports that a credential's certificate expires soon or has expired.
         case credential
         /// The pauses of an app's environments because of a fault, and their ends.
         case environment
@@ -58,7 +58,7 @@ package struct EventBlock: Hashable, Sendable {
     package var id: Int64
     package var kind: WebhookRecord.Event
     package var at: Timestamp
-    /// The events as JSON values with commas between them, which are empty for a block of ``tokens``.
+    /// The events as JSON values with commas between them. The data is empty for a block of ``tokens``.
     package var events: Data
     package var tokens: [TokenEventRecord] = []
 

@@ -2,7 +2,7 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Decides at which time the steady clock starts, and which marks are stored for the next start (decision 17).
+/// Decides at which time the steady clock starts, and which marks are stored for the next start (docs/decisions/0017).
 ///
 /// The steady clock starts at the wall clock's time. If that is behind the last mark, or ahead of it by more than
 /// ``plausible``, the steady clock continues from the mark. A wall clock that stays consistent for ``proof`` of running
@@ -54,8 +54,8 @@ package struct ClockStateMachine: Hashable, Sendable {
 
     /// The result of comparing the clocks with their last observation.
     package struct Observation: Hashable, Sendable {
-        /// The time by which the wall clock was set forward (negative: back) since the last observation, or `nil` for
-        /// none.
+        /// The time by which the wall clock was set forward since the last observation, or `nil` if it was not set. It
+        /// is negative if the clock was set back.
         package var step: Duration?
         /// The mark to store, from which the steady clock continues after a restart.
         package var mark: ClockMark

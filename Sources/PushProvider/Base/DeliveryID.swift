@@ -1,7 +1,7 @@
 package import Foundation
 package import ProviderModel
 
-/// The `apns-id`s of a notification's deliveries (decision 13).
+/// The `apns-id`s of a notification's deliveries (docs/decisions/0013).
 ///
 /// The id is the same for every attempt to reach the recipient, so that a push that is sent again after a crash can be
 /// recognized. The delivery can be found from the id without an index.

@@ -22,7 +22,7 @@ extension ConfigurationFault {
     }
 
     /// Returns the number of proofs of the fault in one page of pushes. Several proofs pause the environment. A
-    /// connection fault is one proof, because the pushes share the connection. Each rejection is a separate proof.
+    /// connection fault is one proof, because the pushes share the connection, but each rejection is a proof.
     /// - Parameter pushes: The number of the page's pushes that met the fault.
     func proofs(ofPushes pushes: Int) -> Int { self.cause.isOfConnection ? 1 : pushes }
 }

@@ -221,7 +221,7 @@ struct ConfigurationFaultStateMachine {
         return taken
     }
 
-    /// Makes the probes of all environments with a fault at the address of `fault` due, because that fault has ended.
+    /// Makes the probes of all environments that have a fault at the address of `fault` due: that fault has ended.
     mutating func reached(_ fault: ConfigurationFault, now: Timestamp) {
         guard fault.cause.isOfAddress else { return }
         for (target, state) in self.states {

@@ -18,7 +18,7 @@ package struct APIKeys: Sendable {
 
     private let store: any APIKeyStore
     private let time: any TimeSource
-    /// The hashes of keys that are or were valid. Such keys are looked up even if other clients at the same address
+    /// The hashes of keys that are or were valid. Such a key is looked up even if other clients at the same address
     /// have used up the budget of wrong keys.
     private let known = SharedCache<[UInt8], Void>(maximum: 65_536)
     /// Records the time of each key's last request.

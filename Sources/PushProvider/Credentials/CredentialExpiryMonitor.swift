@@ -109,7 +109,7 @@ package enum CertificateExpiryStage {
         return Self.all.last { left <= .seconds(Int64($0) * 86_400) }
     }
 
-    /// Returns the stage to announce now, or `nil` if the stage reached was announced already, or none is reached.
+    /// Returns the stage to announce now, or `nil` if the stage reached was already announced, or none is reached.
     /// - Parameter announced: The stage that was announced last, or `nil` if none was.
     static func due(_ expires: Timestamp, announced: Int?, now: Timestamp) -> Int? {
         guard let stage = Self.reached(expires, now: now), stage < announced ?? .max else { return nil }

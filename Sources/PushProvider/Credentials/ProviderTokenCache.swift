@@ -19,7 +19,7 @@ package final class ProviderTokenCache: Sendable {
         (self.store, self.time, self.logger) = (store, time, logger)
     }
 
-    /// Makes a signing key take its provider tokens from this cache, and returns it. A certificate is unchanged.
+    /// Returns a signing key that takes its provider tokens from this cache. A certificate is returned unchanged.
     package func keep(_ credential: PushCredential) -> PushCredential {
         guard case .token(var key) = credential else { return credential }
         key.tokens = self.token(key)

@@ -24,7 +24,7 @@ package final class SenderDirectory: Sendable {
     private let logger: Logger
     private struct State {
         var entries: [Key: Entry] = [:]
-        /// A counter that is incremented when credentials change, so that a credential read before that is not cached.
+        /// A counter that rises when credentials change. A credential that was read before that is not cached.
         var generation = 0
     }
 

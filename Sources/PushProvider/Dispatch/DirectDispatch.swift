@@ -4,8 +4,8 @@ package import PushSupport
 import PushTypes
 import Synchronization
 
-/// Passes urgent notifications from their acceptance straight to the dispatcher, which need not search the store for
-/// them (docs/decisions/0049).
+/// Passes urgent notifications straight to the dispatcher when they are accepted, so that it need not search the store
+/// for them (docs/decisions/0049).
 ///
 /// A due notification for a few tokens reserves a place in a queue before it is accepted, and is claimed in the
 /// transaction that accepts it. It keeps the place until a slot of the lane is free. Slots and places are divided
@@ -35,7 +35,7 @@ package final class DirectDispatch: Sendable {
     }
 
     /// The time after acceptance within which a notification is sent without reading its page from the store again. A
-    /// page that the store returned together with a claim may be as old.
+    /// page that the store returns together with a claim may be equally old.
     private static let freshness = Duration.seconds(1)
 
     fileprivate struct Queue {

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Counts the messages that bridges are forwarding, which are not in the ledger. A stop of an app reports its messages
-/// in flight (docs/decisions/0051).
+/// Counts the messages that bridges are forwarding, which are not in the ledger. A stop of an app reports how many of
+/// the app's messages are in flight (docs/decisions/0051).
 package final class ForwardsInFlight: Sendable {
     private let counts = Mutex<[Int64: Int]>([:])
 

@@ -36,7 +36,7 @@ final class LaneSlots: Sendable {
 
     var areWanted: Bool { self.isWanted.load(ordering: .sequentiallyConsistent) }
 
-    /// Returns the offers of slots in the order of use: equal shares first, then slots that others leave free.
+    /// Returns the offers of slots in the order of use: first equal shares, then the slots that others leave free.
     func offers(_ kind: Kind) -> [SlotAllocator.Offer] {
         let (shared, other) = self.allocators.withLock { allocators in
             (allocators[kind]?.offer(isShared: true), allocators[kind]?.offer(isShared: false))

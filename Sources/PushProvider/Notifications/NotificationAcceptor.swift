@@ -20,8 +20,8 @@ package struct NotificationAcceptor: Sendable {
 
     /// Creates an acceptor.
     /// - Parameters:
-    ///   - budget: The maximum time for which the caller waits for the count of its recipients, including the wait for
-    ///     other counts. Default 5 s.
+    ///   - budget: The maximum time for which the caller waits until the recipients are counted, including the wait
+    ///     for other counts. Default 5 s.
     ///   - direct: The direct dispatch of accepted notifications, or `nil` if the dispatcher finds all in the store.
     package init(
         store: any AppStore & DeviceStore & DispatchStore & NotificationStore,
@@ -34,7 +34,7 @@ package struct NotificationAcceptor: Sendable {
         self.init(store: store, wakes: wakes, opener: opener, budget: budget, direct: direct, time: time)
     }
 
-    /// Creates an acceptor with an opener, otherwise as ``init(store:wakes:budget:direct:time:)`` does.
+    /// Creates an acceptor with a given opener, otherwise as ``init(store:wakes:budget:direct:time:)`` does.
     init(
         store: any AppStore & DeviceStore & DispatchStore & NotificationStore,
         wakes: LaneWakeSignals,

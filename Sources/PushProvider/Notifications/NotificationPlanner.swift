@@ -69,7 +69,7 @@ struct NotificationPlanner: Sendable {
         }
     }
 
-    /// Marks shards whose start time has passed as due by any clock, so that a step of the wall clock delays none.
+    /// Makes shards due by either clock if their start time has passed, so that a step of the wall clock delays none.
     private func begun(_ plans: [ShardPlan]) -> [ShardPlan] {
         let now = self.time.now
         return plans.map { $0.notBefore > now ? $0 : ShardPlan(zone: $0.zone, notBefore: .atOnce) }

@@ -3,8 +3,8 @@ package protocol NameResolver: Sendable {
     /// Returns the addresses of a name in order of preference. There is at least one.
     /// - Throws: ``NameResolutionFailure``, also if the look-up takes longer than `limit`.
     func addresses(of name: String, within limit: Duration) async throws -> [IPAddress]
-    /// Returns the addresses of a name on behalf of an app. The number of look-ups is limited for each source of names
-    /// of an app, so that no source takes all capacity.
+    /// Returns the addresses of a name for an app, as ``addresses(of:within:)`` does. The number of look-ups is limited
+    /// for each source of an app's names, so that no source takes all capacity.
     func addresses(
         of name: String,
         for app: Int64,

@@ -31,10 +31,10 @@ package final class PasswordHasher: Sendable {
     private let places, strangersPlaces: Budget
     private let completed = Atomic(0)
 
-    /// The thread for known networks. All hashers share it.
+    /// The thread that hashes for clients at known networks, from which users have signed in. All hashers share it.
     package static let threads = PasswordHasher.makeThread()
 
-    /// The thread for all other networks. Strangers can keep it busy permanently, so it has the lowest priority.
+    /// The thread that hashes for all other clients. Strangers can keep it busy, so it has the lowest priority.
     package static let strangersThreads: NIOThreadPool = {
         let threads = PasswordHasher.makeThread()
         #if os(Linux)
@@ -70,7 +70,7 @@ package final class PasswordHasher: Sendable {
 
     var completedHashes: Int { self.completed.load(ordering: .relaxed) }
 
-    /// Returns the stored form of a password.
+    /// Hashes a new password, and returns its stored form.
     /// - Throws: ``RetryLaterError`` if too many requests wait.
     func hash(_ password: String, for caller: Caller) async throws -> String {
         try await self.admitted(caller) { try await $0.hash(password) }

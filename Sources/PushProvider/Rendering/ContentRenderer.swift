@@ -14,7 +14,7 @@ package struct ContentRenderer: Sendable {
 
     /// The fields of a recipient's profile that ``render(for:badge:)`` reads.
     package let needs: RecipientProfileFields
-    /// The change of the badge count before ``render(for:badge:)``, or `nil` if the content has no badge counter.
+    /// The change that the caller makes to the badge count before ``render(for:badge:)``, or `nil` if there is none.
     package let badge: BadgeChange?
     /// The payload for all devices, or `nil` if it depends on the device.
     package let fixed: Data?

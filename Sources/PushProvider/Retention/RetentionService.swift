@@ -24,7 +24,7 @@ package struct RetentionSettings: Hashable, Sendable {
 /// Deletes finished records after their retention time, in small transactions.
 ///
 /// Because deletion is final, the age of records is measured by the earlier of the two clocks. The steady clock is
-/// never ahead of the time for which the provider has run (decision 17).
+/// never ahead of the time for which the provider has run (docs/decisions/0017).
 package struct RetentionService: Service {
     /// The maximum number of rows that are deleted in one transaction.
     private static let batch = 5000

@@ -321,7 +321,7 @@ struct DeliveryFacts: Sendable {
 }
 
 enum GatewayFacts: Hashable, Sendable {
-    /// The result if no gateway is configured.
+    /// No facts, because no gateway is configured.
     case off
     case events([GatewayEvent])
     /// The failure of a gateway that did not respond in time, or sent no events. The associated value describes it.

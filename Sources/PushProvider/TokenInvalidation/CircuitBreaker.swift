@@ -1,5 +1,5 @@
 /// A circuit breaker for deactivations. It opens when so many tokens of an environment are rejected that a wrong
-/// setting is more likely than invalid tokens (reference 1.9: a wrong environment makes every token bad). An operator
+/// setting is more likely than invalid tokens (`apns.md` 1.9: a wrong environment makes every token bad). An operator
 /// closes it.
 package struct CircuitBreaker: Hashable, Sendable {
     /// The thresholds at which the breaker opens.
@@ -35,8 +35,7 @@ package struct CircuitBreaker: Hashable, Sendable {
     private var established, others: RecentResponses
     /// The reason why the breaker is open, or `nil` while it is closed. Only an operator closes it.
     private(set) var openReason: String?
-    /// A Boolean value that indicates whether only established tokens are deactivated, as too many others were
-    /// rejected.
+    /// A Boolean value that indicates whether only established tokens are deactivated, as many others were rejected.
     private(set) var areOthersHeld = false
 
     init(limits: Limits = Limits(), openReason: String? = nil) {
@@ -47,7 +46,7 @@ package struct CircuitBreaker: Hashable, Sendable {
     /// Counts responses before their tokens are changed, and opens the breaker if too many tokens were rejected.
     ///
     /// Tokens that are not established open it only while no push was accepted, because they are the only evidence
-    /// then. Later they are only kept from deactivation.
+    /// then. Later, if too many of them are rejected, they are merely not deactivated.
     /// - Parameter isProven: `true` if a push was ever accepted with the environment's credential.
     /// - Returns: `true` if the breaker opened, and `false` otherwise.
     mutating func record(_ established: Counts, others: Counts, isProven: Bool) -> Bool {

@@ -4,7 +4,7 @@ package import PushStore
 import PushTypes
 import Synchronization
 
-/// Decides which tokens are deactivated (decision 14). There is one policy for the whole provider.
+/// Decides which tokens are deactivated (docs/decisions/0014). There is one policy for the whole provider.
 ///
 /// A 410 response deactivates a device. `BadDeviceToken` does so only if a push with the same environment, topic and
 /// credential was accepted. If too many tokens would be deactivated together, none is.

@@ -53,8 +53,7 @@ package final class WebPushSenderFactory: Service {
 package struct WebPushLimits: Hashable, Sendable {
     /// The maximum number of messages in flight from one app to one push service. Further ones wait. Default 64.
     package var inFlight = 64
-    /// The maximum time for resolving a name and connecting, and again until a response. Then the attempt fails.
-    /// Default 10 s.
+    /// The maximum time for resolving a name and connecting, and again until a response. Default 10 s.
     package var deadline: Duration = .seconds(10)
     /// The time after which no further message of a page is sent. The remaining messages become retries. Default 8 s.
     package var page: Duration = .seconds(8)

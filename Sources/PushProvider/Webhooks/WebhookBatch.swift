@@ -9,7 +9,7 @@ struct WebhookBatch: Hashable, Sendable {
     static let maximumLength = 256 * 1024
     static let maximumBlocks = 500
 
-    /// The ids of the first and (`last`) the last block.
+    /// The id of the first block.
     let first: Int64
     let last: Int64
     /// The JSON texts of the events, separated by commas. The data is empty if there are no events.

@@ -33,7 +33,7 @@ package final class WebhookDelivery: Service {
         case idle
         /// The end of a run that has reached its maximum number of requests.
         case more
-        /// The end of a run of which a request was not accepted.
+        /// The end of a run in which a request was not accepted.
         case failed
     }
 

@@ -32,15 +32,15 @@ package struct APICaller: Hashable, Sendable {
         (self.scopes, self.apps, self.rate, self.session) = (scopes, apps, rate, session)
     }
 
-    /// The budget account to which the caller's requests are charged. A caller that is limited to one app is charged
-    /// there.
+    /// The budget account to which the caller's requests are charged. It is an account of ``onlyApp``, or of no app if
+    /// that is `nil`.
     package var account: BudgetCaller { self.account(of: self.onlyApp) }
 
     /// The app to which the caller is limited, if it is exactly one, or `nil` otherwise.
     package var onlyApp: Topic? { self.apps?.count == 1 ? self.apps?.first : nil }
 
-    /// Returns the budget account to which the caller's requests are charged. `app` is `nil` for those of no single
-    /// app.
+    /// Returns the account to which the caller's requests for an app are charged. `app` is `nil` for those that concern
+    /// no single app.
     package func account(of app: Topic?) -> BudgetCaller { BudgetCaller(app: app, .principal(self.id)) }
 
     /// Returns whether the caller may act on an app.

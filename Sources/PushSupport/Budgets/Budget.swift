@@ -41,7 +41,7 @@ package final class Budget: Sendable {
         var hasEnded = false
     }
 
-    /// The size, in bytes, up to which a body is charged to no budget. The connection limit bounds their number.
+    /// The size, in bytes, up to which bodies are charged to no budget. The connection limit bounds their number.
     package static let uncountedBodyLength = 64 * 1024
 
     package let resource: BudgetedResource
@@ -49,8 +49,8 @@ package final class Budget: Sendable {
     private let state: Mutex<State>
     private let clock: @Sendable () -> ContinuousClock.Instant
 
-    /// Creates the budget of a resource, of which nothing is in use.
-    /// - Parameter limits: The limits, or `nil` for the resource's default.
+    /// Creates the budget of a resource, of which nothing is in use. Its rates are measured by `clock`.
+    /// - Parameter limits: The limits, or `nil` for the default limits of the resource.
     package init(
         _ resource: BudgetedResource,
         limits: BudgetLimits? = nil,
@@ -95,14 +95,14 @@ package final class Budget: Sendable {
         if case .refused(let level, let delay) = decision { throw BudgetRefusal(self, level, caller, delay) }
     }
 
-    /// Returns the unused part of an amount to a rate. A negative amount is taken, even if that causes a debt.
+    /// Gives the unused part of an amount back to a rate. A negative amount is taken, even if that causes a debt.
     package func giveBack(_ amount: Int, for caller: BudgetCaller) {
         let now = self.clock()
         self.state.withLock { $0.machine.giveBack(Double(amount), of: caller, now: now) }
     }
 
     /// Checks that a rate is not exhausted, and throws ``BudgetRefusal`` otherwise. Nothing is taken: the request is
-    /// charged only if it fails.
+    /// charged later, if it fails.
     package func check(for caller: BudgetCaller) throws(BudgetRefusal) {
         let now = self.clock()
         let refused = self.state.withLock { state in
@@ -130,7 +130,7 @@ package final class Budget: Sendable {
     }
 
     /// Takes an amount, and waits in the queue for at most ``BudgetLimits/patience`` if it is not available.
-    /// - Throws: ``BudgetRefusal`` if the queue is full or the time is over, ``BudgetEnded``, `CancellationError`.
+    /// - Throws: ``BudgetRefusal`` if the queue is full or the time is over, ``BudgetEnded`` or `CancellationError`.
     package func wait(_ amount: Int = 1, for caller: BudgetCaller) async throws -> BudgetPermit {
         let now = self.clock()
         try await self.enter(caller, patience: self.limits.patience) { machine, ticket in
@@ -139,8 +139,8 @@ package final class Budget: Sendable {
         return BudgetPermit(self, amount, caller)
     }
 
-    /// Takes again an amount that the caller has released to let others have their turns. It waits without a time
-    /// limit.
+    /// Takes again an amount that the caller has released to let others have their turns. The caller waits without a
+    /// time limit.
     /// - Throws: ``BudgetEnded`` if the budget has ended, and `CancellationError`.
     func retake(_ amount: Int, for caller: BudgetCaller) async throws {
         try await self.enter(caller, patience: nil) { machine, ticket in
@@ -241,7 +241,7 @@ package final class Budget: Sendable {
 
     package var hasEnded: Bool { self.state.withLock { $0.hasEnded } }
 
-    /// Creates and counts a refusal at a level, because of a bound that the resource's owner sets besides the limits.
+    /// Counts and returns a refusal at a level, because of a bound that the resource's owner sets besides the limits.
     package func refuse(_ level: BudgetLevel, _ caller: BudgetCaller) -> BudgetRefusal {
         self.state.withLock { Self.count(level, caller, in: &$0) }
         return BudgetRefusal(self, level, caller, nil)

@@ -17,7 +17,7 @@ struct BudgetBuckets: Sendable {
     /// that the amortized cost of a new account is constant.
     private var searched = Self.minimumSearched
 
-    /// Takes an amount at each level that has a rate, or at none.
+    /// Takes an amount at every level that has a rate, or at no level if one of them lacks it.
     /// - Returns: The lowest level that lacks the amount, and the time until it has it, or `nil` if it was taken.
     mutating func take(
         _ amount: Double,
@@ -39,7 +39,7 @@ struct BudgetBuckets: Sendable {
         return nil
     }
 
-    /// Returns the lowest level whose rate is exhausted, and the time until it is replenished, or `nil` for none.
+    /// Returns the lowest level whose rate is exhausted, and the time until it is replenished, or `nil` if none is.
     func refusal(
         _ caller: BudgetCaller,
         _ bounds: BudgetLimits.Levels<BudgetBound>,
@@ -79,7 +79,7 @@ struct BudgetBuckets: Sendable {
         return .success(longest)
     }
 
-    /// Returns an unused amount to each level that has a rate. A negative amount is taken in addition.
+    /// Gives an unused amount back to each level that has a rate. A negative amount is taken instead.
     mutating func giveBack(
         _ amount: Double,
         _ caller: BudgetCaller,
@@ -91,7 +91,7 @@ struct BudgetBuckets: Sendable {
         }
     }
 
-    /// Returns the rate of a level for a caller, or the caller's own rate, or `nil` for no limit.
+    /// Returns the rate of a level for a caller, which may be the caller's own rate, or `nil` if there is no limit.
     private static func rate(
         _ level: BudgetLevel,
         _ caller: BudgetCaller,

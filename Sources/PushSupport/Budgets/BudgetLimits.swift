@@ -53,7 +53,7 @@ package enum BudgetBound: Hashable, Sendable {
     /// A bound on the amount in use at a time.
     case held(Int)
     /// A bound on the amount in use, as a multiple of the amount of the resource that is free (the dynamic threshold of
-    /// shared buffers). A single account can use n / (n + 1) of the resource, in small amounts or a large one. However
+    /// shared buffers). A single account can use n / (n + 1) of the resource, in small amounts or a large one. Even if
     /// many accounts take all they can, some of the resource stays free for the next one.
     case timesFree(Int)
     /// A bound on the amount per second, and on the amount in one burst. Time replenishes it.
@@ -95,7 +95,7 @@ package struct BudgetLimits: Hashable, Sendable {
     /// queue one even if the whole queue is full. A caller without a waiting request may queue one even if its app's
     /// queue is full, until the app has twice its maximum.
     package var waiting: Levels<Int>?
-    /// The maximum time for which a request waits for an amount, or for which a debt lasts. A longer one is refused.
+    /// The maximum time that a request waits, or that a debt lasts. A request that would exceed it is refused.
     package var patience: Duration
 
     package init(_ bounds: Levels<BudgetBound>, waiting: Levels<Int>? = nil, patience: Duration = .zero) {

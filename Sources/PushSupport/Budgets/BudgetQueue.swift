@@ -21,11 +21,11 @@ struct BudgetQueue: Sendable {
 
     func count(of caller: BudgetCaller) -> Int { self.apps[caller.app]?.count(of: caller) ?? 0 }
 
-    /// Returns the lowest level whose queue is full for a request, or `nil` if it may wait.
+    /// Returns the lowest level whose queue is full for a request of a caller, or `nil` if the request may wait.
     ///
-    /// An app without a waiting request may always queue one. A full app has as many slots again for callers without a
-    /// waiting request, so that callers that fill its queue leave turns to others. Callers without an app share the
-    /// slots of one app, and each may always queue its first request, because an app cannot create many such callers.
+    /// An app without a waiting request may always queue one. An app whose queue is full may queue as many again, but
+    /// only for callers that have no waiting request, so that no caller shuts out the others. Callers without an app
+    /// share the slots of one app, and each may always queue its first request, because no app can create many of them.
     func fullLevel(_ most: BudgetLimits.Levels<Int>, for caller: BudgetCaller) -> BudgetLevel? {
         let (app, own) = (self.apps[caller.app]?.count ?? 0, self.count(of: caller))
         if let most = most.caller, own >= most { return .caller }

@@ -110,7 +110,7 @@ package struct BudgetStateMachine: Sendable {
         package let delay: Duration
     }
 
-    /// Returns the unused part of an amount to a rate. A negative amount is taken, even if that causes a debt.
+    /// Gives the unused part of an amount back to a rate. A negative amount is taken, even if that causes a debt.
     package mutating func giveBack(_ amount: Double, of caller: BudgetCaller, now: ContinuousClock.Instant) {
         self.buckets.giveBack(amount, caller, self.limits.bounds, now: now)
     }

@@ -1,5 +1,5 @@
 extension BudgetedResource {
-    /// The row of this resource, with the default limits.
+    /// The row of this resource in the table of `docs/security.md`, with the default limits.
     package var row: BudgetedResourceRow {
         // The bytes per second of an app, which may have many keys, and of each key.
         let longBodies = BudgetBound.rate(perSecond: 8_388_608, burst: 8_388_608)

@@ -87,7 +87,8 @@ package struct BudgetedResourceRow: Sendable {
         self.with { $0.limits.bounds = .init(whole: whole, app: app, caller: caller) }
     }
 
-    /// Lets requests wait, for at most `patience`. `nil` sets no maximum for the waiting requests of a level.
+    /// Returns this row with a queue in which requests wait for at most `patience`. The other parameters are the
+    /// maximum numbers of waiting requests at each level, or `nil` for no maximum.
     func waiting(whole: Int? = nil, app: Int? = nil, caller: Int? = nil, for patience: Duration) -> Self {
         self.with { $0.limits.waiting = .init(whole: whole, app: app, caller: caller) }.patience(patience)
     }

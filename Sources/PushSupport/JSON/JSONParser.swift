@@ -222,7 +222,7 @@ extension JSONParser {
         throw Self.invalid
     }
 
-    /// Reads the string that begins at `start`, and whose first escape is at the position.
+    /// Reads the string that begins at `start`. The parser's position is that of the first escape in the string.
     private mutating func escapedString(from start: Int) throws(RequestError) -> String {
         var text = Array(self.bytes[start..<self.position])
         while let byte = self.byte(at: self.position), byte >= 0x20 {

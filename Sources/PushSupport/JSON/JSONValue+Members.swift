@@ -23,7 +23,7 @@ package enum JSONValue: Hashable, Sendable {
     /// Parses a text without copying its bytes, otherwise as ``init(parsing:refusesDuplicates:)`` does.
     package init(parsingBytes bytes: [UInt8]) throws(RequestError) { self = try JSONParser.parse(bytes) }
 
-    /// Returns the members of an object in base64url, such as a part of a JWS, or `nil` for any other text.
+    /// Returns the members of a JSON object that is encoded in base64url, as in a JWS, or `nil` for any other text.
     package static func members(base64URL text: Substring) -> [String: JSONValue]? {
         guard let data = Base64URL.decode(text), case .object(let members)? = try? JSONValue(parsing: data) else {
             return nil
@@ -75,7 +75,7 @@ extension JSONValue {
         .object(members.compactMapValues { $0 })
     }
 
-    /// Creates an array of strings, or returns `nil` if there are none, so that the member is left out.
+    /// Creates an array of strings, or returns `nil` if there are none, so that ``members(_:)`` leaves the member out.
     package static func texts(_ texts: [String]) -> JSONValue? {
         texts.isEmpty ? nil : .array(texts.map(JSONValue.string))
     }

@@ -1,7 +1,7 @@
 /// A JSON object in a request.
 ///
 /// Its members are listed once. The parser, the bounds and the schema in the OpenAPI document are derived from that
-/// list. What a maker of ``Member`` only documents, such as a lower bound above 1, the caller has to check:
+/// list. Rules that ``Member`` only documents, such as a lower bound above 1, have to be checked by the caller:
 ///
 /// ```swift
 /// private static let url = Member.text("url", 1...2048)
@@ -10,7 +10,7 @@
 /// ```
 ///
 /// A member is read with its entry in the list, as in `fields.value(Self.url)`. Rules that concern several members are
-/// code after that.
+/// checked by the code that reads them.
 package struct RequestObject: Sendable {
     package let members: [any AnyRequestMember]
     /// The names of the members.
@@ -63,13 +63,13 @@ package protocol AnyRequestMember: Sendable {
     var schema: Schema { get }
     /// The members of an object, or an empty array for other values.
     var members: [any AnyRequestMember] { get }
-    /// Reads the value only to check it.
+    /// Checks the value by reading it, and throws an error if it is not valid.
     func check(_ fields: JSONFields) throws(RequestError)
 }
 
 /// A member of a JSON object in a request: its name, its schema, and how it is read.
 package struct RequestMember<Value>: AnyRequestMember {
-    /// Returns the value of the member of that name, or `nil` if it is absent.
+    /// A closure that returns the value of the member with a name, or `nil` if the member is absent.
     package typealias Reader = @Sendable (JSONFields, String) throws(RequestError) -> Value?
 
     package let name: String
@@ -87,7 +87,7 @@ package struct RequestMember<Value>: AnyRequestMember {
         RequestMember(self.name, self.schema.described(text), members: self.members, self.read)
     }
 
-    /// Returns this member, for which `null` is an error even if the member is optional.
+    /// Returns this member with `null` as an error that has this message and code, even if the member is optional.
     package func neverNull(
         _ message: String = "it cannot be removed",
         code: String = "wrong_type"
@@ -174,7 +174,7 @@ package enum Member {
     /// Creates a member that is a text.
     /// - Parameters:
     ///   - length: The allowed lengths, in bytes. A lower bound above 1 is only documented: the caller has to check it.
-    ///   - pattern: The pattern in the OpenAPI document, which the caller has to check.
+    ///   - pattern: The pattern in the OpenAPI document, which the caller has to check, or `nil` if there is none.
     package static func text(
         _ name: String,
         _ length: ClosedRange<Int>,
@@ -190,8 +190,8 @@ package enum Member {
         }
     }
 
-    /// Creates a member that is a text. The text must be a raw value of a type, and is read as that value.
-    /// - Parameter message: The error's message for any other text, or `nil` for one that lists the values.
+    /// Creates a member that is a text of at most `maximum` bytes: a raw value of a type. It is read as that value.
+    /// - Parameter message: The error's message for any other text, or `nil` for a message that lists the values.
     package static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
         _ name: String,
         of type: Value.Type,
@@ -205,7 +205,7 @@ package enum Member {
     }
 
     /// Creates a member that is an array of raw values of a type, with at least one of them. It is read as their set.
-    /// - Parameter message: The error's message for any other array, or `nil` for one that lists the values.
+    /// - Parameter message: The error's message for any other array, or `nil` for a message that lists the values.
     package static func set<Value: RawRepresentable<String> & CaseIterable & Hashable & Sendable>(
         _ name: String,
         of type: Value.Type,
@@ -247,7 +247,7 @@ package enum Member {
     /// - Parameters:
     ///   - count: The allowed numbers of texts. A lower bound above 0 is only documented: the caller has to check it.
     ///   - maximum: The maximum length of a text, in bytes.
-    ///   - element: The schema of a text, or `nil` for one with nothing but the length.
+    ///   - element: The schema of a text, or `nil` for a schema with only the maximum length.
     package static func texts(
         _ name: String,
         _ count: ClosedRange<Int>,
@@ -265,7 +265,7 @@ package enum Member {
         RequestMember<JSONValue>(name, schema) { (fields, name) throws(RequestError) in fields.members[name] }
     }
 
-    /// Creates a member that is an object, whose members are read with the entries of its list.
+    /// Creates a member that is an object. It is read as ``JSONFields``, from which its own members are then read.
     package static func object(_ name: String, _ object: RequestObject) -> RequestMember<JSONFields> {
         RequestMember<JSONFields>(name, object.schema, members: object.members) { (fields, name) throws(RequestError) in
             try fields.fields(name, known: object.known)

@@ -105,7 +105,7 @@ package struct Schema: Sendable {
         return Schema("object", members, components: components)
     }
 
-    /// Returns the schema for an object with members of any names. All values have one schema, and so may the names.
+    /// Returns the schema for an object with at most `maximum` members of any names, or of names that match `names`.
     package static func map(of value: Schema, names: Schema? = nil, maximum: Int? = nil) -> Schema {
         Schema(
             "object",
@@ -174,7 +174,7 @@ package struct Schema: Sendable {
         self.adding([["if": Self.given(other, .object(["const": value])), "then": Self.given(name)]])
     }
 
-    /// Returns a condition on an object: that the member `name` is not `null`, or that it matches `value`.
+    /// Returns a condition on an object: that the member `name` matches `value`, by default that it is not `null`.
     private static func given(
         _ name: String,
         _ value: JSONValue = .object(["not": .object(["type": .string("null")])])
@@ -231,12 +231,12 @@ extension Schema {
         return types.contains("integer") || types.contains("number")
     }
 
-    /// This schema, or that of the elements of an array.
+    /// The JSON form of this schema, or of the schema of its elements if it is that of an array.
     private var value: JSONValue { self.members["items"] ?? self.json }
 }
 
 extension Schema {
-    /// Returns the schema for a page of a list, with the cursor of the next one.
+    /// Returns the schema for a page of a list: the elements in the member `name`, and the cursor of the next page.
     package static func page(_ name: String, of element: Schema) -> Schema {
         .object(
             required: [(name, .array(of: element))],
@@ -245,7 +245,7 @@ extension Schema {
         )
     }
 
-    /// Returns the schema for a list without pages.
+    /// Returns the schema for a list that is not divided into pages: an object with the elements in the member `name`.
     package static func list(_ name: String, of element: Schema) -> Schema {
         .object(required: [(name, .array(of: element))])
     }

@@ -11,7 +11,7 @@ package struct XMLTag {
     package private(set) var kind: Kind
     /// The attributes, including their namespace prefixes, in the order of the document. No two have the same name.
     package private(set) var attributes: [(name: String, value: String)] = []
-    /// A Boolean value that indicates whether the tag was parsed with all attributes. If not, they were left out.
+    /// A Boolean value that indicates whether the attributes were parsed. If `false`, ``attributes`` is empty.
     package private(set) var isWhole = true
 
     /// The maximum number of attributes, and also of namespace declarations, of a tag. A tag with more is rejected.
@@ -58,7 +58,7 @@ package struct XMLTag {
     }
 
     /// Splits a name into its namespace prefix and its local part. The prefix is empty if the name has none.
-    /// - Parameter name: A name that a tag has.
+    /// - Parameter name: The name of a parsed tag.
     package static func split(_ name: String) -> (prefix: Substring, local: Substring) {
         guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { return ("", name[...]) }
         return (name[..<colon], name[name.utf8.index(after: colon)...])

@@ -60,7 +60,7 @@ package struct DeviceImport: Sendable {
         return batch.report
     }
 
-    /// Registers waiting records, ``TransferLimits/batch`` in each transaction, while at least `count` are waiting.
+    /// Registers records while at least `count` are waiting, up to ``TransferLimits/batch`` in each transaction.
     private func register(
         _ batch: inout Batch,
         atLeast count: Int,

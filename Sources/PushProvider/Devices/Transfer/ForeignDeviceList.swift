@@ -140,7 +140,7 @@ struct ForeignDevice {
         self.text(name).flatMap { $0.utf8.count >= 8 ? .string($0) : nil }
     }
 
-    /// Returns a time zone, or `nil` for one that is not known here, so that the device is imported without it.
+    /// Returns a time zone, or `nil` for one that is not known here. The device is then imported without a time zone.
     private func timeZone(_ name: String) -> JSONValue? {
         self.text(name).flatMap { TimeZone(named: $0) == nil ? nil : .string($0) }
     }

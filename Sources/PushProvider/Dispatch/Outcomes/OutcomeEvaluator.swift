@@ -4,7 +4,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Evaluates the outcomes of a page: final states, retries, token changes, and a report about the push service.
+/// Derives final states, retries, token changes and a report about the push service from the outcomes of a page.
 struct OutcomeEvaluator {
     private let notification: PreparedNotification
     private let invalidation: TokenInvalidationPolicy
@@ -154,8 +154,8 @@ struct OutcomeEvaluator {
         }
     }
 
-    /// Adds the change of a recipient's token to the result: that of its device and, if the notification itself names
-    /// the token and the token is invalid, the token as well.
+    /// Adds the change of a recipient's token to the result, for its device. If the notification itself names the
+    /// token, and the token is invalid, the token is added as well.
     private mutating func change(
         _ recipient: Recipient,
         _ kind: TokenStateChange.Kind,

@@ -73,11 +73,11 @@ struct WaveSteering: Sendable {
 package struct HeldWave: Hashable, Sendable {
     /// The reason why a wave waits.
     package enum Cause: String, CaseIterable, Hashable, Sendable {
-        /// The wave waits because the number of open downloads is at its limit.
+        /// A wait because the number of open downloads is at its limit.
         case downloads
-        /// The wave waits because the bytes per second of the downloads are at their limit.
+        /// A wait because the bytes per second of the downloads are at their limit.
         case bandwidth
-        /// The wave waits because the download figures are not known yet.
+        /// A wait because the download figures are not known yet.
         case figures
     }
 
@@ -112,7 +112,8 @@ package final class HeldWaveRegistry: Sendable {
 
     package init() {}
 
-    /// Returns the waiting wave of a notification, or `nil` if none waits, or if its latest decision is 30 seconds old.
+    /// Returns the waiting wave of a notification, or `nil` if none waits, or none was decided on in the last 30
+    /// seconds.
     /// - Parameter now: The current time by the steady clock.
     package func wait(of notification: UUID, now: Timestamp) -> HeldWave? {
         self.entries.withLock { entries in

@@ -18,7 +18,7 @@ struct BandwidthLimiter: Sendable {
 
     /// The maximum number of bytes per second, or 0 for no limit.
     private let rate: Int
-    /// The time since 1970 at which all reserved pieces will have been sent, or `nil` before the first one.
+    /// The time (since 1970) at which all reserved pieces will have been sent, or `nil` before the first reservation.
     private var freeAt: Duration?
 
     init(rate: Int) { self.rate = max(0, rate) }

@@ -1,6 +1,6 @@
 /// The part of a file that a request selects with its `range` field (RFC 9110 section 14).
 package enum ByteRange: Hashable, Sendable {
-    /// The whole file: the field is absent, invalid, or has several ranges.
+    /// The whole file, because the field is absent, is invalid, or has several ranges.
     case whole
     case part(Range<Int>)
     /// A range that contains no byte of the file.

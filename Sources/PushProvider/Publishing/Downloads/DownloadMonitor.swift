@@ -16,7 +16,7 @@ package final class DownloadMonitor: Sendable {
         var apps: [Int64: App] = [:]
         var all = App()
         var limiter: BandwidthLimiter
-        /// The time from which figures are returned, once a full window was measured, or `nil` after that time.
+        /// The time at which a full window will have been measured and figures become available, or `nil` after that.
         var measuredFrom: Timestamp?
     }
 

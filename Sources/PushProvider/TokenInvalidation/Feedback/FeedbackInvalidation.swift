@@ -3,7 +3,7 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Deactivates the devices on a feedback list, by the rules and the breaker for 410 responses (decision 14).
+/// Deactivates the devices on a feedback list, by the rules and the breaker for 410 responses (docs/decisions/0014).
 package struct FeedbackInvalidation: Sendable {
     /// The reason that the history of a token states for a deactivation by a feedback list.
     private static let reason = "listed by the feedback service"
@@ -31,7 +31,7 @@ package struct FeedbackInvalidation: Sendable {
 
     /// Applies a batch of a list, and returns when the changes are on disk.
     ///
-    /// A device that registered at the time of its entry or later stays active. If the breaker is open, all do.
+    /// A device that registered at the time of its entry or later stays active. If the breaker is open, all devices do.
     package func apply(_ tuples: [FeedbackTuple], to reading: inout Reading) async throws {
         let target = reading.target
         // If a token is listed more than once, the latest entry counts.

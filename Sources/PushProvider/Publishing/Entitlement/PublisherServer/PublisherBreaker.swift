@@ -43,7 +43,7 @@ package struct PublisherBreaker: Hashable, Sendable {
 
     private let limits: Limits
     private var breaker: ProbingBreaker
-    /// The numbers of consecutive failures while the breaker is closed: of all, and of the latest without response.
+    /// The number of consecutive failures while the breaker is closed, and (`silences`) of the latest without response.
     private var failures = 0, silences = 0
     private var sites: Set<Site?> = []
 
