@@ -36,7 +36,7 @@ struct DeviceLinkConnector: Sendable {
     }
 
     /// Returns the *Connect* packet for a connection: the device's certificate and a signed nonce (device link
-    /// reference 4).
+    /// APNs reference 4).
     func connectPacket(identity: DeviceIdentity, now: Timestamp) throws -> DeviceLinkConnectRequest {
         let nonce = DeviceLinkNonce(time: now, random: .random(in: .min ... .max)).bytes
         let signature = try self.privateKey.signature(for: nonce)

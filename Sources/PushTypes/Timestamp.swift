@@ -1,7 +1,7 @@
 /// A point in time, in milliseconds since 1970-01-01T00:00:00Z.
 ///
 /// APNs mixes units: the `timestamp` of a 410 response is in milliseconds, but all other times are in seconds (APNs
-/// reference 0, units trap). All arithmetic saturates, so that invalid values never trap.
+/// APNs reference 0, units trap). All arithmetic saturates, so that invalid values never trap.
 public struct Timestamp: Hashable, Comparable, Sendable {
     /// The milliseconds since 1970, negative for earlier times.
     public let milliseconds: Int64

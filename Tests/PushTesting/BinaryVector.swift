@@ -2,7 +2,7 @@ import NIOCore
 import PushTypes
 import PushWire
 
-/// The notifications of reference 8.5 to 8.7, as bytes.
+/// The notifications of APNs reference 8.5 to 8.7, as bytes.
 package struct BinaryVector: CustomStringConvertible, Sendable {
     package var name: String
     package var bytes: [UInt8]

@@ -116,7 +116,7 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         }
         guard self.capabilities.contains(.alert) else {
             events.append(.notShown(apnsID: push.apnsID, .alertsDenied))
-            // Each permission is independent of the others (reference 10.1).
+            // Each permission is independent of the others (APNs reference 10.1).
             if let sound { events.append(.sound(sound)) }
             return events
         }

@@ -55,7 +55,7 @@ package struct PushContent: Hashable, Sendable {
     package var hasText: Bool { [self.title, self.subtitle, self.body].contains { $0?.isEmpty == false } }
 
     /// A Boolean value that indicates whether the service extension runs, for which the alert must have text (APNs
-    /// reference 3.1).
+    /// APNs reference 3.1).
     package var runsExtension: Bool { self.isMutable && self.hasText }
 
     private mutating func read(_ members: [String: JSONValue]) {

@@ -13,7 +13,7 @@ package struct ProviderTokenKey: Hashable, Sendable {
 
 /// A provider token that is stored, so that it outlives the process.
 ///
-/// Apple accepts a token for an hour, and a new one at most every 20 minutes by the wall clock (`apns.md` 2.1).
+/// Apple accepts a token for an hour, and a new one at most every 20 minutes by the wall clock (APNs reference 2.1).
 package struct ProviderTokenRecord: Hashable, Sendable {
     /// The age at which a token is replaced at its next use: 45 min.
     package static let renewal: Duration = .seconds(45 * 60)

@@ -9,7 +9,7 @@ extension AudienceExpression {
     /// The maximum nesting depth of `and`, `or` and `not`, beyond which a request is rejected. An object with several
     /// members counts as an `and`.
     package static let maximumDepth = 16
-    /// The minimum length of a device token in an audience, in bytes. No shorter one is known (`apns.md` 1.7).
+    /// The minimum length of a device token in an audience, in bytes. No shorter one is known (APNs reference 1.7).
     package static let minimumToken = 32
 
     package static let object = RequestObject(

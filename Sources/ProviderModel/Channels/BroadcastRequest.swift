@@ -27,7 +27,7 @@ package struct BroadcastRequest: Sendable {
         )
     }
 
-    /// The maximum time for which the push service stores a broadcast (`apns.md` 4.1), in seconds: 8 hours.
+    /// The maximum time for which the push service stores a broadcast (APNs reference 4.1), in seconds: 8 hours.
     package static let longestStorage: Int64 = 8 * 3600
 
     package let channel: ChannelID

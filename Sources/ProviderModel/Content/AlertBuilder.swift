@@ -1,7 +1,7 @@
 import PushSupport
 import PushTypes
 
-/// Builds `aps.alert` and `aps.sound` from the members of a request (docs/reference/apns.md 3.2, 3.3).
+/// Builds `aps.alert` and `aps.sound` from the members of a request (APNs reference 3.2, 3.3).
 ///
 /// A request writes the keys in camel case: `titleLocKey` stands for `title-loc-key`.
 struct AlertBuilder {
@@ -13,7 +13,7 @@ struct AlertBuilder {
         Member.texts(name, 0...Self.maximumArguments, maximum: Self.maximumText)
     }
 
-    /// The members of a text that the app looks up in the device's language, for a Live Activity (`apns.md` 3.2).
+    /// The members of a text that the app looks up in the device's language, for a Live Activity (APNs reference 3.2).
     enum Localized {
         static let key = Member.text("locKey", 1...AlertBuilder.maximumText)
         static let arguments = AlertBuilder.argumentsMember("locArgs")
@@ -32,7 +32,7 @@ struct AlertBuilder {
         PayloadMember(key) { Self.argumentsMember($0) }
     }
     private static let count = PayloadMember("summary-arg-count") { Member.integer($0, 1...100_000) }
-    /// The keys of `alert` in a payload (docs/reference/apns.md 3.2).
+    /// The keys of `alert` in a payload (APNs reference 3.2).
     static let keys = Set(Self.texts.map { $0.name }).union(Self.strings.map { $0.key })
         .union(Self.arguments.map { $0.key }).union([Self.count.key])
 

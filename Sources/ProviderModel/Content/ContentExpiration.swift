@@ -3,7 +3,7 @@ import PushTypes
 
 /// The expiration of a request: a time (`expiration`), or a duration from each recipient's start (`expiresIn`).
 struct ContentExpiration: Hashable, Sendable {
-    /// The maximum number of seconds of `expiresIn`: the push service stores nothing longer (`apns.md` 7.1).
+    /// The maximum number of seconds of `expiresIn`: the push service stores nothing longer (APNs reference 7.1).
     private static let maximumSeconds = Expiration.longestStorage.components.seconds
 
     /// The member `expiration`: a time as 0, UNIX seconds, or RFC 3339 text.

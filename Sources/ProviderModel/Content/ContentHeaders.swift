@@ -2,7 +2,7 @@ import Foundation
 import PushSupport
 import PushTypes
 
-/// The part of a notification that becomes request headers (docs/reference/apns.md 1.5, 1.6), read from an API request.
+/// The part of a notification that becomes request headers (APNs reference 1.5, 1.6), read from an API request.
 struct ContentHeaders {
     private enum Members {
         static let pushType = Member.choice("pushType", of: PushType.self, code: "invalid_push_type")
@@ -70,7 +70,7 @@ struct ContentHeaders {
         return type ?? (Self.wakesAppOnly(fields) ? .background : .alert)
     }
 
-    /// Returns whether the content only wakes the app. Such a push has the type background (docs/reference/apns.md
+    /// Returns whether the content only wakes the app. Such a push has the type background (APNs reference
     /// 1.6).
     private static func wakesAppOnly(_ fields: JSONFields) -> Bool {
         let shown: Set = ["alert", "badge", "sound"]

@@ -1,7 +1,8 @@
 import PushSupport
 import PushTypes
 
-/// Builds `aps` for a Live Activity from the request's `liveActivity` (`apns.md` 3.4). Timestamps are in UNIX seconds.
+/// Builds `aps` for a Live Activity from the request's `liveActivity` (APNs reference 3.4). Timestamps are in UNIX
+/// seconds.
 struct LiveActivityBuilder {
     private static let event = Member.text("event", maximum: 16, as: .choice(["start", "update", "end"]))
     private static let times = ["timestamp", "stale-date", "dismissal-date"].map { key in
@@ -14,7 +15,7 @@ struct LiveActivityBuilder {
         PayloadMember(key) { Member.text($0, 1...256) }
     }
     private static let inputPushToken = PayloadMember("input-push-token") { Member.bool($0) }
-    /// The keys of a Live Activity in `aps` (docs/reference/apns.md 3.4).
+    /// The keys of a Live Activity in `aps` (APNs reference 3.4).
     static let keys = Set([Self.event.name, Self.inputPushToken.key]).union(Self.times.map { $0.key })
         .union(Self.objects.map { $0.key }).union(Self.texts.map { $0.key })
 

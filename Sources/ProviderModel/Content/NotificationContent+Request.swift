@@ -22,7 +22,7 @@ extension NotificationContent {
 
     /// Reads the content of a request and checks it against the rules of the push service.
     ///
-    /// A push that the push service would certainly reject is not stored (docs/reference/apns.md 1.5, 1.6, 3).
+    /// A push that the push service would certainly reject is not stored (APNs reference 1.5, 1.6, 3).
     ///
     /// - Parameters:
     ///   - bundleID: The bundle id of the app, from which the topic is made unless the request names one.
@@ -78,7 +78,7 @@ extension NotificationContent {
             guard !startsActivity else {
                 throw variants[0].error("invalid_value", "a broadcast updates or ends Live Activities and starts none")
             }
-            // The path of a broadcast names the app, so that it has no topic of its own (docs/reference/apns.md 4.2).
+            // The path of a broadcast names the app, so that it has no topic of its own (APNs reference 4.2).
             content.topic = bundleID
         } else if !isWeb {
             content.tokenKind = pushType.tokenKind(startsActivity: startsActivity)

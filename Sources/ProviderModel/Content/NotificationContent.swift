@@ -2,7 +2,8 @@ package import Foundation
 package import PushTypes
 import PushWire
 
-/// The content of a notification, from the request to the rendering: request headers and payload (`apns.md` 1.5, 1.6).
+/// The content of a notification, from the request to the rendering: request headers and payload (APNs reference 1.5,
+/// 1.6).
 package struct NotificationContent: Hashable, Sendable {
     package var topic: Topic
     package var pushType: PushType

@@ -1,7 +1,7 @@
 import PushSupport
 import PushTypes
 
-/// Builds the payload from the members of a request, or takes the raw payload in the request (`apns.md` 3).
+/// Builds the payload from the members of a request, or takes the raw payload in the request (APNs reference 3).
 /// ``PayloadLint`` checks the result.
 struct PayloadBuilder {
     private enum Members {
@@ -156,7 +156,7 @@ struct PayloadBuilder {
         return aps
     }
 
-    /// Adds the sound. A Live Activity has it inside the alert (docs/reference/apns.md 3.2).
+    /// Adds the sound. A Live Activity has it inside the alert (APNs reference 3.2).
     private func add(_ sound: JSONValue?, into aps: inout [String: JSONValue]) throws(RequestError) {
         guard let sound else { return }
         switch aps["alert"] {

@@ -1,7 +1,7 @@
 import PushSupport
 import PushTypes
 
-/// Checks a payload for members that the push service would reject or a device would ignore (`apns.md` 1.6, 3).
+/// Checks a payload for members that the push service would reject or a device would ignore (APNs reference 1.6, 3).
 ///
 /// A certain fault is an error, and a probable mistake is a warning.
 struct PayloadLint {
@@ -68,7 +68,7 @@ struct PayloadLint {
         }
     }
 
-    /// Checks the rules of each push type (docs/reference/apns.md 1.6).
+    /// Checks the rules of each push type (APNs reference 1.6).
     private mutating func checkPushType(_ payload: [String: JSONValue], _ aps: [String: JSONValue]) throws(RequestError)
     {
         let isVisible = Self.hasText(aps["alert"]) || aps["badge"] != nil || aps["sound"] != nil
@@ -135,7 +135,7 @@ extension JSONValue {
 }
 
 extension PayloadLint {
-    /// The type of a member of `aps` (docs/reference/apns.md 3.1).
+    /// The type of a member of `aps` (APNs reference 3.1).
     private enum Kind {
         case string, number, object, count, `true`, strings
         /// A member that is either 1 or absent.
@@ -250,7 +250,7 @@ extension PayloadLint {
     /// The timestamps from 2001 to 2100, in UNIX seconds. A number outside this range is in other units, or a duration.
     private static let timestamps = 1_000_000_000.0...4_102_444_800.0
 
-    /// Checks the members of a Live Activity (docs/reference/apns.md 3.4).
+    /// Checks the members of a Live Activity (APNs reference 3.4).
     private mutating func checkLiveActivity(_ aps: [String: JSONValue]) throws(RequestError) {
         guard let event = aps["event"] else {
             throw self.error(

@@ -1,5 +1,5 @@
-/// The notification types that a user allows. The raw values are the bits of the publisher's registration (`apns.md`
-/// 10.1).
+/// The notification types that a user allows. The raw values are the bits of the publisher's registration (APNs
+/// reference 10.1).
 package struct DeviceCapabilities: OptionSet, Hashable, Sendable {
     package let rawValue: Int64
 

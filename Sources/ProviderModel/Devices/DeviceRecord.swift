@@ -17,7 +17,7 @@ package struct DeviceRecord: Hashable, Sendable {
     /// that is not active receives nothing until it registers again, or an operator reactivates it.
     package var isActive: Bool
     package var createdAt: Timestamp
-    /// The time of the latest registration. A response 410 with an earlier time does not count (`apns.md` 7.7).
+    /// The time of the latest registration. A response 410 with an earlier time does not count (APNs reference 7.7).
     package var registeredAt: Timestamp
     /// The number of times that the push service called the token bad since the last accepted push, which resets it to
     /// 0. A device with more than 0 is listed as suspected.

@@ -27,7 +27,8 @@ package struct TokenStateChange: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// A change that clears the suspicion that the token is invalid, because a push to the token was accepted.
         case confirmed
-        /// A change that makes the device inactive, unless it registered at the time `since` or later (`apns.md` 7.7).
+        /// A change that makes the device inactive, unless it registered at the time `since` or later (APNs reference
+        /// 7.7).
         case deactivated(since: Timestamp)
         /// A change that only counts a suspicion and keeps the device active, because it is not proven whether the
         /// token, the environment or the topic is wrong.

@@ -4,7 +4,7 @@ package import PushTypes
 
 /// A request to send a notification, checked against the rules of the push service.
 ///
-/// A request whose push would certainly be rejected is rejected before anything is stored (`apns.md` 1.5, 1.6, 3).
+/// A request whose push would certainly be rejected is rejected before anything is stored (APNs reference 1.5, 1.6, 3).
 package struct NotificationRequest: Hashable, Sendable {
     /// The maximum number of tokens in one request. A request with more is rejected.
     package static let maximumTokens = 1000

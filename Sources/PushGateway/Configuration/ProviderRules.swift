@@ -46,10 +46,10 @@ package struct ProviderRules: Hashable, Sendable {
     /// The push types that are rejected with `TopicDisallowed` on connections with a certificate (APNs reference 1.6).
     package var tokenOnlyTypes: Set<PushType> = []
     /// A Boolean value that indicates whether payloads of the legacy commands 0 and 1 are limited to 256 bytes (APNs
-    /// reference 5.1). Otherwise the limit is 2,048 bytes, as for command 2.
+    /// APNs reference 5.1). Otherwise the limit is 2,048 bytes, as for command 2.
     package var refusesLongSimplePayloads = false
     /// The maximum rate of accepted pushes per device token. Further pushes are rejected with `TooManyRequests` (APNs
-    /// reference 7.8). Default `nil`: no limit.
+    /// APNs reference 7.8). Default `nil`: no limit.
     package var deviceRate: Rate?
     /// The number of consecutive rejections after which a connection may have only one stream at a time, until a
     /// request is accepted (APNs reference 1.3). Default `nil`: the number of streams is never reduced.
@@ -66,10 +66,10 @@ package struct ProviderRules: Hashable, Sendable {
     package var retryAfter: Int?
     /// The reason for rejecting a key of the other environment. Apple's servers send
     /// ``Reason/badEnvironmentKeyInToken``, but the documentation names ``Reason/badEnvironmentKeyIdInToken`` (APNs
-    /// reference 1.9).
+    /// APNs reference 1.9).
     package var wrongEnvironmentKey = Reason.badEnvironmentKeyInToken
     /// A Boolean value that indicates whether a new app may use broadcasts if its registration does not set it (APNs
-    /// reference 4.1).
+    /// APNs reference 4.1).
     package var allowsBroadcastByDefault = true
 
     package init() {}

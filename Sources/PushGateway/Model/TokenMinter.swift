@@ -14,8 +14,8 @@ import Synchronization
 /// Layout: key id (1) ‖ nonce (12) ‖ sealed (kind, environment, generation, device id, topic hash, padding) ‖ tag (16).
 /// The nonce is an HMAC of the plain text, so that the same identity has the same token and no nonce is used for two
 /// different texts. Zero to fifteen bytes of padding, also from the HMAC, make the lengths vary, as Apple's do (APNs
-/// reference 1.7). Tokens have 71 to 86 bytes, and base tokens 46 to 61, so that neither has the 20 bytes of a topic
-/// hash.
+/// APNs reference 1.7). Tokens have 71 to 86 bytes, and base tokens 46 to 61, so that neither has the 20 bytes of a
+/// topic hash.
 ///
 /// Tokens of 32 bytes, for apps whose providers accept no others, are an HMAC over the same text. They contain no
 /// identity and are looked up in the ``DeviceRegistry`` (docs/decisions/0016).

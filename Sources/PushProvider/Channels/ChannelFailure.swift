@@ -28,7 +28,7 @@ enum ChannelFailure {
     }
 
     /// Returns whether the error means that the push service has no such channel. The service responds with `BadPath`
-    /// to the deletion of a channel that it does not have (docs/reference/apns.md 4.3).
+    /// to the deletion of a channel that it does not have (APNs reference 4.3).
     static func meansNoChannel(_ error: ChannelServiceError) -> Bool {
         guard case .rejected(let rejection) = error else { return false }
         return rejection.reason == .channelNotRegistered || rejection.status == 404

@@ -8,7 +8,7 @@ package import PushTypes
 
 /// Tests a credential against the push service without a device, with a push to a token that does not exist.
 ///
-/// The push service checks credential and topic before the token (`apns.md` 1.12). A rejected token proves both.
+/// The push service checks credential and topic before the token (APNs reference 1.12). A rejected token proves both.
 package struct CredentialTester: Sendable {
     private let store: any AppStore
     private let directory: SenderDirectory

@@ -1,6 +1,6 @@
 /// A circuit breaker for deactivations. It opens when so many tokens of an environment are rejected that a wrong
-/// setting is more likely than invalid tokens (`apns.md` 1.9: a wrong environment makes every token bad). An operator
-/// closes it.
+/// setting is more likely than invalid tokens (APNs reference 1.9: a wrong environment makes every token bad). An
+/// operator closes it.
 package struct CircuitBreaker: Hashable, Sendable {
     /// The thresholds at which the breaker opens.
     package struct Limits: Hashable, Sendable {

@@ -7,7 +7,7 @@ import PushWire
 /// A cache of VAPID tokens, with which apps identify themselves to push services. It contains one token for each key
 /// and origin, which is used for half a day.
 ///
-/// Push services limit how often the token may change (docs/reference/apns.md 9.1).
+/// Push services limit how often the token may change (APNs reference 9.1).
 final class VAPIDTokenCache: Sendable {
     /// The time for which a token is used, and the time until it expires.
     private static let (reuse, validity): (Duration, Duration) = (.seconds(12 * 3600), .seconds(13 * 3600))

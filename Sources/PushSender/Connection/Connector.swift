@@ -83,7 +83,8 @@ private final class TLSHandshakeHandler: ChannelInboundHandler, RemovableChannel
         guard case TLSUserEvent.handshakeCompleted(let negotiated) = event else {
             return context.fireUserInboundEventTriggered(event)
         }
-        // Apple also accepts HTTP/2 with prior knowledge, so a missing ALPN result counts as HTTP/2 (reference 1.2).
+        // Apple also accepts HTTP/2 with prior knowledge, so a missing ALPN result counts as HTTP/2 (APNs reference
+        // 1.2).
         if let negotiated, negotiated != "h2" {
             let description = "the server speaks \(negotiated), not h2"
             self.done.fail(ConnectionError(description: description, isLasting: true, cause: .wrongProtocol))

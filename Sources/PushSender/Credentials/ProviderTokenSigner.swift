@@ -4,9 +4,9 @@ package import PushTypes
 import Synchronization
 
 /// A signer that creates the provider tokens of one key, and uses each for as long as the push service allows (APNs
-/// reference 2.1). Apple rejects tokens that are older than 60 minutes, and tokens that change more often than every 20
-/// minutes. Both times are measured by the wall clock, like the claim `iat`. A clock that is set to another time must
-/// not lead to more tokens.
+/// APNs reference 2.1). Apple rejects tokens that are older than 60 minutes, and tokens that change more often than
+/// every 20 minutes. Both times are measured by the wall clock, like the claim `iat`. A clock that is set to another
+/// time must not lead to more tokens.
 package struct ProviderTokenSigner: Sendable {
     /// The age at which a token is replaced.
     package static let lifetime: Duration = .seconds(50 * 60)

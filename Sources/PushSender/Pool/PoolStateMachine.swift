@@ -141,7 +141,7 @@ struct PoolStateMachine {
         var failures = 0
         switch connection.status {
         case .ready(isConfirmed: true, _), .draining:
-            // Push services regard frequent connections as an attack (reference 1.11).
+            // Push services regard frequent connections as an attack (APNs reference 1.11).
             let isShort = now < connection.start + TimeAmount(self.backoff.base)
             self.shortLives = isShort ? self.shortLives + 1 : 0
             failures = self.shortLives - Self.allowedShortLives

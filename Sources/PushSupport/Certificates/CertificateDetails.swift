@@ -2,7 +2,7 @@ package import PushTypes
 package import SwiftASN1
 package import X509
 
-/// The fields of a provider's certificate that the push service evaluates (docs/reference/apns.md 2.2, table of OIDs).
+/// The fields of a provider's certificate that the push service evaluates (APNs reference 2.2, table of OIDs).
 package struct CertificateDetails: Sendable {
     /// The attribute CN of the subject, or `nil` if it has none.
     package let commonName: String?
@@ -52,7 +52,7 @@ extension ASN1ObjectIdentifier {
 }
 
 /// The coding of the extension 1.2.840.113635.100.6.3.6: a sequence that alternates a topic and the sequence of its
-/// kinds, all UTF8String (docs/reference/apns.md 2.2 and 8.10).
+/// kinds, all UTF8String (APNs reference 2.2 and 8.10).
 extension CertificateTopic {
     /// Decodes the value of the extension. Names that are not topics are left out.
     ///

@@ -219,7 +219,7 @@ extension BinaryClientStateMachine {
     /// processed any of them.
     package mutating func connectionClosed() -> [Action] {
         guard self.isConnected else { return [] }
-        // The server may close an idle connection (reference 5.3.8), which is not a failure.
+        // The server may close an idle connection (APNs reference 5.3.8), which is not a failure.
         if self.written.isEmpty || self.finishedCount < self.written.count { self.failures &+= 1 }
         return self.forgetConnection(.unknown(.connectionLost))
     }
@@ -258,7 +258,7 @@ extension BinaryClientStateMachine {
     }
 
     private mutating func receive(_ packet: BinaryErrorResponse) -> [Action] {
-        // Identifier 0 names no notification. Writing everything again for it would never end (reference 5.3.5).
+        // Identifier 0 names no notification. Writing everything again for it would never end (APNs reference 5.3.5).
         guard self.command != .simple, let position = self.position(of: packet.identifier) else {
             self.failures &+= 1
             return self.forgetConnection(.unknown(.unknownIdentifier(packet))) + [.close(.errorPacket(packet))]

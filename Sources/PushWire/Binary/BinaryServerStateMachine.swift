@@ -257,7 +257,8 @@ extension BinaryServerStateMachine {
             self.silenceDeadline = nil
             return .submit(ticket: ticket, frame.notification)
         } catch {
-            // The connection is closed without a packet, because command 0 has no identifier to name (reference 5.3.3).
+            // The connection is closed without a packet, because command 0 has no identifier to name (APNs reference
+            // 5.3.3).
             let cause = MalformedNotification(status: error.status, command: command, isAnswered: !isSimple)
             self.end(.packet(isSimple ? nil : error, cause: cause))
             return nil

@@ -10,7 +10,7 @@ import X509
 
 @testable import PushGateway
 
-/// Provider certificates, from issuing to handshake (reference 2.2).
+/// Provider certificates, from issuing to handshake (APNs reference 2.2).
 @Suite struct ProviderAuthorityTests {
     static let now = Vectors.issuedAt
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushGateway
 
-/// The rules of reference 2.1 with the vectors of 8.1.
+/// The rules of APNs reference 2.1 with the vectors of 8.1.
 @Suite struct ProviderTokenVerifierTests {
     @Test(arguments: [Vectors.providerToken, Vectors.providerTokenDER, Vectors.providerToken + "=="])
     func bothFormsOfASignatureAreGood(token: String) throws {
@@ -56,7 +56,8 @@ import Testing
         #expect(Self.verify(try TestKey().sign(header: header, claims: claims)) == .failure(.invalidProviderToken))
     }
 
-    /// Findings D8: pushok (PHP) names ES512, signs a SHA-512 digest with its P-256 key, and pads both numbers to 66 bytes.
+    /// Findings D8: pushok (PHP) names ES512, signs a SHA-512 digest with its P-256 key, and pads both numbers to 66
+    /// bytes.
     @Test func aTokenThatNamesES512IsGoodUnlessTheRulesAreStrict() throws {
         let token = try TestKey().signES512()
         #expect(try Self.verify(token).get().algorithm == .es512)

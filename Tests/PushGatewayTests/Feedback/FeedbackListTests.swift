@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushGateway
 
-/// The lists of apps that were removed (reference 6).
+/// The lists of apps that were removed (APNs reference 6).
 @Suite struct FeedbackListTests {
     @Test func aTokenIsListedOnceWithItsLatestTime() async throws {
         try await self.withStore { store, database in

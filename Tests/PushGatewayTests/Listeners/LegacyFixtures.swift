@@ -63,7 +63,7 @@ final class TestSubmitter: PushSubmitter {
 /// The tokens and certificates of the legacy listeners' tests.
 enum LegacyFixtures {
     static let device = UUID()
-    /// Token B of reference 8 belongs to another app here.
+    /// Token B of APNs reference 8 belongs to another app here.
     static let foreignToken = "2ca004c150548759e45a0c2ce605d028bec4f96268a707abb471d1de9056b203"
     static let goneToken = String(repeating: "ab", count: 32)
     static let goneSince = Timestamp(seconds: 1_699_999_000)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PushGateway
 
-/// Broadcasts and channels from the side of a provider: the vectors of reference 8.9 and the errors of 4.3.
+/// Broadcasts and channels from the side of a provider: the vectors of APNs reference 8.9 and the errors of 4.3.
 @Suite struct BroadcastTests {
     static let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
     static let update = #"{"aps":{"timestamp":1700000000,"event":"update","content-state":{"s":1}}}"#

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushGateway
 
-/// Authentication and topics on one connection (reference 2.1, 2.2).
+/// Authentication and topics on one connection (APNs reference 2.1, 2.2).
 @Suite struct ConnectionAuthenticationTests {
     let directory: TestDirectory
     let vectors: String

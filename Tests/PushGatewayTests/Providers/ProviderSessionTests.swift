@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushGateway
 
-/// The responses and stream limits of a connection (reference 1.3, 1.8, 7.8).
+/// The responses and stream limits of a connection (APNs reference 1.3, 1.8, 7.8).
 @Suite struct ProviderSessionTests {
     // MARK: Responses
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PushGateway
 
-/// The requests of reference 8.2 and 8.3, with their clock.
+/// The requests of APNs reference 8.2 and 8.3, with their clock.
 @Suite struct PushRequestValidatorTests {
     @Test func theVectorRequestIsAccepted() throws {
         let push = try Self.validate(TestRequest.push())

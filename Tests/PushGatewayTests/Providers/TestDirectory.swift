@@ -9,7 +9,7 @@ import Testing
 
 @testable import PushGateway
 
-/// The registered keys, apps and tokens of reference 8.2, which a test can change.
+/// The registered keys, apps and tokens of APNs reference 8.2, which a test can change.
 final class TestDirectory: PushDirectory {
     static let device = UUID()
     static let tokenB = "2ca004c150548759e45a0c2ce605d028bec4f96268a707abb471d1de9056b203"
@@ -162,7 +162,7 @@ struct TestKey {
     }
 }
 
-/// The requests of reference 8.2.
+/// The requests of APNs reference 8.2.
 enum TestRequest {
     static let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
 
@@ -199,7 +199,7 @@ enum TestRequest {
         return request
     }
 
-    /// The request of reference 8.3.
+    /// The request of APNs reference 8.3.
     static func body(size: Int) -> Data {
         Data(#"{"aps":{"alert":""#.utf8) + Data(repeating: UInt8(ascii: "a"), count: size - 20) + Data(#""}}"#.utf8)
     }

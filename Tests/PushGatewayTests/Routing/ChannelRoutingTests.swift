@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushGateway
 
-/// Broadcasts to the devices that follow a channel (reference 4), on a manual clock.
+/// Broadcasts to the devices that follow a channel (APNs reference 4), on a manual clock.
 @Suite(.timeLimit(.patience)) struct ChannelRoutingTests {
     let time = ManualTime()
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PushGateway
 
-/// The scenarios of stored messages of reference 8.13 and related ones, on a manual clock.
+/// The scenarios of stored messages of APNs reference 8.13 and related ones, on a manual clock.
 @Suite(.timeLimit(.patience)) struct MessageRouterTests {
     let time = ManualTime()
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushGateway
 
-/// Priorities, power state and the lists of a filter (reference 7.2, 7.5, 7.6), on a manual clock.
+/// Priorities, power state and the lists of a filter (APNs reference 7.2, 7.5, 7.6), on a manual clock.
 @Suite(.timeLimit(.patience)) struct PowerRulesTests {
     let time = ManualTime()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushSender
 
-/// The outcomes of the statuses of reference 5.2.
+/// The outcomes of the statuses of APNs reference 5.2.
 @Suite struct OutcomeBinaryTests {
     @Test(arguments: [
         (BinaryStatus.missingDeviceToken, 400, "MissingDeviceToken"), (.missingPayload, 400, "PayloadEmpty"),

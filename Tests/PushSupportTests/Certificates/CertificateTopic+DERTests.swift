@@ -2,7 +2,7 @@ import PushSupport
 import PushTypes
 import Testing
 
-/// The test vector of reference 8.10.
+/// The test vector of APNs reference 8.10.
 @Suite struct CertificateTopicTests {
     static let hex =
         "306a0c11636f6d2e6578616d706c652e4d7941707030050c036170700c16636f6d2e6578616d706c652e4d794170702e766f697030060c"

@@ -4,7 +4,7 @@ import PushTypes
 import PushWire
 import Testing
 
-/// The vectors of reference 8.5 to 8.7 and the rules of 5.1 and 5.2.
+/// The vectors of APNs reference 8.5 to 8.7 and the rules of 5.1 and 5.2.
 @Suite struct BinaryFrameTests {
     static let payloadP = "7b22617073223a7b22616c657274223a224869227d7d"
     static let simple = "000020\(Vectors.tokenA)0016\(payloadP)"

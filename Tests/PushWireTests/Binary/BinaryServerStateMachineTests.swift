@@ -84,7 +84,7 @@ import Testing
         #expect(server.submitted.isEmpty)
     }
 
-    /// The replay case of reference 8.7.
+    /// The replay case of APNs reference 8.7.
     @Test func whatStandsBeforeABadNotificationIsAcceptedAndWhatComesAfterIsDiscarded() {
         let server = BinaryPeer(rejecting: [3: .invalidToken])
         server.receive(BinaryVector.notifications(1...5))
@@ -186,7 +186,7 @@ import Testing
     }
 }
 
-/// Going away, and time (reference 5.3.2 and 5.3.8).
+/// Going away, and time (APNs reference 5.3.2 and 5.3.8).
 @Suite struct BinaryServerStateMachineEndTests {
     @Test func shutdownNamesTheLastAccepted() {
         let server = BinaryPeer()

@@ -16,7 +16,7 @@ struct BinaryListener: Sendable {
     let certificates: CertificateCheck
     let faults: FaultPlan
     /// A Boolean value that indicates whether priority 10 is an error for a push that only wakes the app (APNs
-    /// reference 5.1). Otherwise the push has priority 5.
+    /// APNs reference 5.1). Otherwise the push has priority 5.
     var isStrict = false
     var limits = BinaryServerStateMachine.Limits()
     let time: any TimeSource

@@ -8,8 +8,8 @@ package struct RetryPolicy: Hashable, Sendable {
     /// The maximum number of attempts that reach the push service, after which the delivery ends. Default 8. Unsent
     /// pushes are retried until expiry.
     package var maximumAttempts = 8
-    /// The random back-off after a failed attempt. Default up to 2 s after the first one, doubling to 15 min (`apns.md`
-    /// 1.10).
+    /// The random back-off after a failed attempt. Default up to 2 s after the first one, doubling to 15 min (APNs
+    /// reference 1.10).
     package var backoff = Backoff(base: .seconds(2), maximum: .seconds(15 * 60))
     /// The range of the random delay after a push was not sent for lack of a connection. Default 1 s to 60 s.
     package var unreachable: ClosedRange<Duration> = .seconds(1) ... .seconds(60)

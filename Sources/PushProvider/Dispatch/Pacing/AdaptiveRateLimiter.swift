@@ -3,9 +3,9 @@ import PushSupport
 /// Slows down the campaigns of an app while its push service, or the connection to it, is overloaded.
 ///
 /// The service is under strain if at least a tenth of the recipients are throttled, unavailable or unreachable. It is
-/// evaluated over at least ``Settings/sample`` recipients, since a 429 may concern a single device (`apns.md` 1.10).
-/// Strain doubles the maximum delay and halves the size of pages. An evaluation without strain reverses one doubling,
-/// and increases the size by a tenth of the maximum.
+/// evaluated over at least ``Settings/sample`` recipients, since a 429 may concern a single device (APNs reference
+/// 1.10). Strain doubles the maximum delay and halves the size of pages. An evaluation without strain reverses one
+/// doubling, and increases the size by a tenth of the maximum.
 struct AdaptiveRateLimiter: Sendable {
     struct Settings: Hashable, Sendable {
         /// The maximum number of recipients of a page, and (`minimumPage`) the minimum for an overloaded push service.
@@ -14,8 +14,8 @@ struct AdaptiveRateLimiter: Sendable {
         var minimumPage = 20
         /// The back-off of pages under strain: the maximum delay after the first such page, doubling to 60 s.
         var backoff = Backoff(base: .milliseconds(500), maximum: .seconds(60))
-        /// The maximum `retry-after` delay that is obeyed. A longer one is shortened to it. Default 15 min (`apns.md`
-        /// 1.10).
+        /// The maximum `retry-after` delay that is obeyed. A longer one is shortened to it. Default 15 min (APNs
+        /// reference 1.10).
         var longestRetryAfter: Duration = .seconds(15 * 60)
         /// The minimum number of recipients over which strain (signs of overload) is evaluated. Reports are added up
         /// until then. Default 20.

@@ -167,7 +167,8 @@ struct PageDraft {
 extension PreparedNotification {
     fileprivate func push(_ notification: PushNotification, to recipient: Recipient) -> Push {
         guard let channel else { return Push(notification, to: recipient.token) }
-        // A channel without storage allows only the expiration 0, whatever time is left for retries (`apns.md` 4.2).
+        // A channel without storage allows only the expiration 0, whatever time is left for retries (APNs reference
+        // 4.2).
         let broadcast = Broadcast(
             to: channel.id,
             of: notification.topic,

@@ -5,7 +5,8 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Notifies devices of a published issue, with one notification for its files of all screen sizes (`apns.md` 10.1).
+/// Notifies devices of a published issue, with one notification for its files of all screen sizes (APNs reference
+/// 10.1).
 ///
 /// There is one notification per issue. Concurrent requests, and a request that is repeated after a crash, create only
 /// one, because the idempotency key stays the same until the issue has another notification.

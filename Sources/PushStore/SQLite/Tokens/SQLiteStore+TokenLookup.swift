@@ -37,7 +37,7 @@ extension SQLiteStore {
 struct TokenLookup {
     /// The maximum number of a token's newest pushes that are examined, until one has a final state.
     private static let newestPushes: Int64 = 16
-    /// The reasons that come with status 410 (reference 1.9).
+    /// The reasons that come with status 410 (APNs reference 1.9).
     private static let reasons: Set<String> = [Reason.unregistered.rawValue, Reason.expiredToken.rawValue]
 
     let app: Int64

@@ -31,7 +31,7 @@ struct TokenInvalidation {
         }
     }
 
-    /// Deactivates a device, unless it has registered again at the time `since` or later (reference 7.7).
+    /// Deactivates a device, unless it has registered again at the time `since` or later (APNs reference 7.7).
     private func deactivate(_ device: DeviceRecord, since: Timestamp, _ change: TokenStateChange) throws {
         guard device.isActive else { return }
         guard device.registeredAt < since else { return try self.record(.keptAlive, device, change) }

@@ -110,7 +110,7 @@ struct RequestEncoder {
         let notification = push.notification
         var replaced = Set(push.additionalHeaders.map(\.name))
         let path = push.additionalHeaders.first { $0.name == HeaderField.path }?.value
-        // A broadcast has a request id instead of an `apns-id`, and its path names the app (reference 4.2).
+        // A broadcast has a request id instead of an `apns-id`, and its path names the app (APNs reference 4.2).
         if path != nil { replaced.formUnion(["apns-id", "apns-topic", "apns-collapse-id"]) }
         var block = self.beginBlock()
         block += RequestHeaderTemplate.methodAndScheme

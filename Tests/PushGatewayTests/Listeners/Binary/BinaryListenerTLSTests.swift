@@ -53,7 +53,7 @@ import Testing
         withExtendedLifetime(port) {}
     }
 
-    /// The client goes on writing, and still gets the packet whole and an orderly end (reference 5.3.6).
+    /// The client goes on writing, and still gets the packet whole and an orderly end (APNs reference 5.3.6).
     @Test func theErrorPacketSurvivesWhatTheClientStillWrites() async throws {
         try await LegacyListeners.with { listeners in
             let connection = try await RawConnection.open(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushGateway
 
-/// The checks of a notification (reference 5.1, 5.2 and 5.3.9).
+/// The checks of a notification (APNs reference 5.1, 5.2 and 5.3.9).
 @Suite struct BinaryListenerTests {
     @Test func aGoodNotificationIsAboutTheCertificatesTopic() throws {
         let push = try #require(Self.submitted(Vectors.tokenA))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushGateway
 
-/// The listener as independent clients meet it (reference 7.10 rows 1–4 and 6).
+/// The listener as independent clients meet it (APNs reference 7.10 rows 1–4 and 6).
 @Suite(.timeLimit(.patience)) struct ProviderListenerTests {
     @Test(arguments: [[], ["h2"], ["http/1.1", "h2"]])
     func aBurstBeforeTheSettingsIsAcceptedWithAndWithoutALPN(protocols: [String]) async throws {

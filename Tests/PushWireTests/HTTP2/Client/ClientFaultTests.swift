@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushWire
 
-/// What goes wrong on a connection, and the outcome that each push in flight must have (reference 1.3 and 1.10).
+/// What goes wrong on a connection, and the outcome that each push in flight must have (APNs reference 1.3 and 1.10).
 @Suite struct ClientFaultTests {
     @Test func goAwaySparesTheStreamsAboveItsLast() {
         let harness = ClientHarness()

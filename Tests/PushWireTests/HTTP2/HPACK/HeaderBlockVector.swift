@@ -1,4 +1,4 @@
-/// The header block of the first request of a connection (reference 8.2, request 2a, and 8.4).
+/// The header block of the first request of a connection (APNs reference 8.2, request 2a, and 8.4).
 enum HeaderBlockVector {
     static let hex = [
         "8387411a6170692e73616e64626f782e707573682e6170706c652e636f6d044a",

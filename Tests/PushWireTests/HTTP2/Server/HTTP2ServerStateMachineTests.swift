@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushWire
 
-/// Requests in, answers out, as reference 1.3, 1.8, 7.10 and 8.4 have them.
+/// Requests in, answers out, as APNs reference 1.3, 1.8, 7.10 and 8.4 have them.
 @Suite struct HTTP2ServerStateMachineTests {
     @Test func theFirstFrameIsTheVectorOfSettings() throws {
         var limits = HTTP2ServerLimits()

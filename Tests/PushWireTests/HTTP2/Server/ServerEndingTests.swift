@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushWire
 
-/// GOAWAY in order and by surprise (RFC 9113 section 6.8, reference 1.3).
+/// GOAWAY in order and by surprise (RFC 9113 section 6.8, APNs reference 1.3).
 @Suite struct ServerEndingTests {
     @Test func drainingNotifiesThenRefusesThenWaitsForTheResponses() throws {
         let harness = ServerHarness()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushWire
 
-/// The limit of concurrent streams, announced, moved and enforced (reference 1.3 and 7.10 row 6).
+/// The limit of concurrent streams, announced, moved and enforced (APNs reference 1.3 and 7.10 row 6).
 @Suite struct ServerStreamLimitTests {
     @Test func theRaisedLimitIsTheVector() throws {
         let harness = Self.harness(streams: 1)
