@@ -1,4 +1,3 @@
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -19,5 +18,5 @@ struct RetryQueue {
 
     let lane: NotificationRecord.Lane
     let now: Timestamp
-    let database: Database
+    let database: any SQLConnection
 }
