@@ -10,7 +10,7 @@ extension NotificationRecord.Guarantee: JSONRepresentable {}
 /// The response object for a notification, with its progress.
 package struct NotificationResponse: ResponseObject {
     package let notification: NotificationRecord
-    /// The bundle id of the app; `nil` if the app was removed.
+    /// The bundle id of the app, or `nil` if the app was removed.
     package let app: Topic?
     /// The current time by both clocks, from which the sending rate and the time of completion are estimated.
     let clocks: ClockReading

@@ -86,7 +86,7 @@ struct PublicationsController: Controller {
 /// The response object for a publication, with the waves of *Notify*.
 package struct PublicationResponse: ResponseObject {
     package let publication: PublicationRecord
-    /// The bundle id of the app; `nil` if the app was removed.
+    /// The bundle id of the app, or `nil` if the app was removed.
     package let app: Topic?
 
     private var waves: JSONValue { NotifyWavesSetting.json(self.publication.waves) }

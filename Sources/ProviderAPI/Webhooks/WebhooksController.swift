@@ -175,7 +175,7 @@ struct WebhooksController: Controller {
 /// The response object for a webhook, with the state of its deliveries.
 package struct WebhookResponse: ResponseObject {
     let webhook: WebhookRecord
-    /// The bundle id of the app; `nil` if the app was removed.
+    /// The bundle id of the app, or `nil` if the app was removed.
     package let app: Topic?
     /// The secret; `nil` except in the response to its creation or rotation.
     package var secret: String?

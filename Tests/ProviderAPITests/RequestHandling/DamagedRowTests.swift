@@ -90,7 +90,7 @@ import Testing
                 try await provider.addVectorsApp()
                 let database = server.core.store.database
                 try await body(provider) { sql in
-                    try await database.write { try String.fetchOne($0, sql: sql) }
+                    try await database.write { try $0.value(sql: sql) as String? }
                 }
             }
         }

@@ -55,10 +55,10 @@ import Testing
 
             // Another failure finds the store unreadable, which is no reason to end a pause that is written.
             let before = errors()
-            try await store.database.write { try $0.execute(sql: "ALTER TABLE environmentState RENAME TO away") }
+            try await store.database.run(sql: "ALTER TABLE environmentState RENAME TO away")
             try await failConnections { errors() > before }
             #expect(faults.pauses(of: fixture.app)[.sandbox] != nil)
-            try await store.database.write { try $0.execute(sql: "ALTER TABLE away RENAME TO environmentState") }
+            try await store.database.run(sql: "ALTER TABLE away RENAME TO environmentState")
         }
     }
 }

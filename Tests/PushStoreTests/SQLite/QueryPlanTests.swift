@@ -178,15 +178,12 @@ import Testing
     ]
 
     /// Returns the plan of a statement; `nil` if it scans small tables only.
-    private static func fault(_ sql: String, in database: Database) throws -> String? {
+    private static func fault(_ sql: String, in database: any SQLConnection) throws -> String? {
         let verb = sql.prefix { $0 != " " && $0 != "\n" }.uppercased()
         guard ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE"].contains(verb),
             !Self.excused.contains(where: { sql.hasPrefix($0) })
         else { return nil }
-        let statement = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
-        statement.setUncheckedArguments(StatementArguments())
-        let plan = try Row.fetchAll(statement).map { $0["detail"] as String }
-        let scans = plan.filter { detail in
+        let scans = try database.plan(of: sql).filter { detail in
             guard detail.hasPrefix("SCAN ") else { return false }
             let table = detail.dropFirst(5).prefix { $0 != " " }
             return Self.tables.contains(String(table)) && !Self.small.contains(String(table))

@@ -239,11 +239,7 @@ import Testing
             let all = Set(statements).filter { $0.contains("userSince") }
             #expect(all.count == 2, "whether the user has returned, and the devices of a step")
             let plans = try await store.database.read { database in
-                try all.flatMap { sql -> [String] in
-                    let statement = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
-                    statement.setUncheckedArguments(StatementArguments())
-                    return try Row.fetchAll(statement).map { $0["detail"] as String }
-                }
+                try all.flatMap { try database.plan(of: $0) }
             }
             let searches = plans.filter { $0.contains("user=?") }
             #expect(searches.count == 2, "\(plans)")

@@ -312,6 +312,6 @@ extension SQLiteStore {
     }
 
     fileprivate func text(_ sql: String) async throws -> String? {
-        try await self.database.read { try String.fetchOne($0, sql: sql) }
+        try await self.database.read { try $0.value(sql: sql) as String? }
     }
 }
