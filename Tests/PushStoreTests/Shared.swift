@@ -21,6 +21,13 @@ extension SQLConnection {
         try #require(self as? Database).execute(sql: sql, arguments: arguments)
     }
 
+    /// Calls `record` with the SQL of each statement that the connection begins from now on.
+    func traceStatements(_ record: @escaping @Sendable (String) -> Void) throws {
+        try #require(self as? Database).trace(options: .statement) { event in
+            if case .statement(let statement) = event { record(statement.sql) }
+        }
+    }
+
     /// Returns SQLite's plan of a statement. Without arguments, all parameters are NULL.
     func plan(of sql: String, _ arguments: SQLArguments? = nil) throws -> [String] {
         let statement = try self.prepare("EXPLAIN QUERY PLAN \(sql)", isKept: false)

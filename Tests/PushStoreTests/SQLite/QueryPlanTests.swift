@@ -19,8 +19,8 @@ import Testing
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id
             let statements = RecordedStatements()
-            try await store.database.write { Self.trace($0, statements) }
-            try await store.database.read { Self.trace($0, statements) }
+            try await store.database.write { try $0.traceStatements { statements.add($0) } }
+            try await store.database.read { try $0.traceStatements { statements.add($0) } }
             try await self.useEverything(store, app)
             let all = statements.all
             #expect(all.count > 50)
@@ -39,12 +39,6 @@ import Testing
 
         func add(_ sql: String) {
             self.recorded.withLock { _ = $0.insert(sql) }
-        }
-    }
-
-    private static func trace(_ database: Database, _ statements: RecordedStatements) {
-        database.trace(options: .statement) { event in
-            if case .statement(let statement) = event { statements.add(statement.sql) }
         }
     }
 

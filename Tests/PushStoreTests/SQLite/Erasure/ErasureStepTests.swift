@@ -198,9 +198,7 @@ import Testing
     private func statements(of store: SQLiteStore, _ body: () async throws -> Void) async throws -> [String] {
         let statements = Mutex<[String]>([])
         try await store.database.write { database in
-            database.trace { event in
-                if case .statement(let statement) = event { statements.withLock { $0.append(statement.sql) } }
-            }
+            try database.traceStatements { sql in statements.withLock { $0.append(sql) } }
         }
         try await body()
         return statements.withLock { $0 }
