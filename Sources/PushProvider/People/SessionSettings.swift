@@ -1,4 +1,3 @@
-/// The lifetimes of sessions and links.
 package struct SessionSettings: Hashable, Sendable {
     /// The time without a request after which a session ends. Default 12 hours.
     package var idle: Duration = .seconds(12 * 3600)

@@ -138,8 +138,11 @@ final class LeaseOwner: Sendable {
         let added = try await database.write { database in
             // Numbers are never reused. Earlier owners are kept only while they have leases.
             try database.run(sql: "DELETE FROM node WHERE id NOT IN (SELECT owner FROM lease)")
-            try database.run(sql: "INSERT INTO node (startedAt) VALUES (unixepoch() * 1000)")
-            return database.lastInsertedRowID
+            return try database.insert(
+                into: "node",
+                ["startedAt": Int64(Date.now.timeIntervalSince1970 * 1000)],
+                returning: "id"
+            )
         }
         return self.known.withLock { known in
             let number = known ?? added

@@ -58,7 +58,7 @@ import Testing
             let device = "\(Self.app)/devices/\(DeviceToken.numbered(2).hex)"
             #expect(try await provider.api.get(device).status == 404)
             #expect(try await provider.api.delete(device).status == 204)
-            #expect(try await damage("SELECT count(*) FROM device") == "2")
+            #expect(try await damage("SELECT CAST(count(*) AS TEXT) FROM device") == "2")
 
             #expect(try await provider.api.get("\(Self.app)/webhooks").json["webhooks"].elements.count == 2)
             let id = try await damage("SELECT id FROM webhook WHERE url LIKE '%2'") ?? ""
@@ -90,7 +90,7 @@ import Testing
                 try await provider.addVectorsApp()
                 let database = server.core.store.database
                 try await body(provider) { sql in
-                    try await database.write { try String.fetchOne($0, sql: sql) }
+                    try await database.write { try $0.value(sql: sql) as String? }
                 }
             }
         }

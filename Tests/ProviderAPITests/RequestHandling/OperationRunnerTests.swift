@@ -233,15 +233,13 @@ import Testing
             let app = try #require(try await server.store.apps().first)
             for _ in 0..<120 {
                 let campaign = try await server.store.start(app: app.id, shards: []) { $0.lane = .bulk }
-                try await server.store.database.write { database in
-                    try database.execute(
-                        sql: """
-                            INSERT INTO delivery (notification, recipient, state, attempts, at)
-                            SELECT number, 1, 1, 1, 0 FROM notification WHERE id = ?
-                            """,
-                        arguments: [campaign.id.uuidString]
-                    )
-                }
+                try await server.store.database.run(
+                    sql: """
+                        INSERT INTO delivery (notification, recipient, state, attempts, at)
+                        SELECT number, 1, 1, 1, 0 FROM notification WHERE id = ?
+                        """,
+                    [campaign.id.uuidString]
+                )
             }
             let path = "\(Self.app)/users/anna/history?limit=1000"
             let first = try await server.api.get(path).json

@@ -55,7 +55,7 @@ import Testing
                 let path = "/v1/apps/\(Vectors.bundleID)/devices/\(Self.token)"
                 _ = try await provider.register(Self.token)
                 #expect(try await provider.api.delete(path).status == 204)
-                try await server.core.store.database.write { try $0.execute(sql: damage) }
+                try await server.core.store.database.run(sql: damage)
                 #expect(try await provider.api.get("\(path)/history").status == 500)
             }
         }

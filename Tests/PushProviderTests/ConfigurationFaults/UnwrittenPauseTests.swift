@@ -38,27 +38,26 @@ import Testing
             }
             func errors() -> Int { log.lines.filter { $0.contains("a pause could not be written") }.count }
 
-            for event in ["INSERT", "UPDATE"] {
-                try await store.database.write {
-                    try $0.execute(
-                        sql: """
-                            CREATE TRIGGER deny\(event) BEFORE \(event) ON environmentState
-                            BEGIN SELECT RAISE(ABORT, 'denied'); END
-                            """
-                    )
-                }
+            let events = ["INSERT", "UPDATE"]
+            for event in events {
+                try await store.database.run(
+                    sql: """
+                        CREATE TRIGGER deny\(event) BEFORE \(event) ON environmentState
+                        BEGIN SELECT RAISE(ABORT, 'denied'); END
+                        """
+                )
             }
             try await failConnections { errors() > 0 }
             #expect(try await store.environmentPauses().isEmpty)
-            try await store.database.write { try $0.execute(sql: "DROP TRIGGER denyINSERT; DROP TRIGGER denyUPDATE") }
+            for event in events { try await store.database.run(sql: "DROP TRIGGER deny\(event)") }
             try await failConnections { try await !store.environmentPauses().isEmpty }
 
             // Another failure finds the store unreadable, which is no reason to end a pause that is written.
             let before = errors()
-            try await store.database.write { try $0.execute(sql: "ALTER TABLE environmentState RENAME TO away") }
+            try await store.database.run(sql: "ALTER TABLE environmentState RENAME TO away")
             try await failConnections { errors() > before }
             #expect(faults.pauses(of: fixture.app)[.sandbox] != nil)
-            try await store.database.write { try $0.execute(sql: "ALTER TABLE away RENAME TO environmentState") }
+            try await store.database.run(sql: "ALTER TABLE away RENAME TO environmentState")
         }
     }
 }

@@ -26,9 +26,7 @@ import Testing
         ])
         // Its kind is not known before.
         try await fixture.register(2...2) { $0.kind = .voip }
-        try await store.database.write {
-            try $0.execute(sql: "UPDATE target SET environment = 5 WHERE position = 3")
-        }
+        try await store.database.run(sql: "UPDATE target SET environment = 5 WHERE position = 3")
         return notification
     }
 

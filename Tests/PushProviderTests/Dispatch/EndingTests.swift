@@ -85,9 +85,7 @@ import Testing
             try await self.addWebhook(fixture)
             try await fixture.register(1...5) { $0.tags = ["a"] }
             for id in [2, 4, 5] {
-                try await store.database.write {
-                    try $0.execute(sql: "UPDATE device SET environment = 5 WHERE id = ?", arguments: [id])
-                }
+                try await store.database.run(sql: "UPDATE device SET environment = 5 WHERE id = ?", [id])
             }
             let notification = try await fixture.accept(["to": to])
             try await fixture.settle()
@@ -96,7 +94,7 @@ import Testing
             let reasons = try await self.events(fixture).compactMap(\.reason)
             #expect(reasons == Array(repeating: EndingCause.unreadable.rawValue, count: 3))
             #expect(try await store.checkIntegrity().count == 3)
-            try await store.database.write { try $0.execute(sql: "DELETE FROM device WHERE environment = 5") }
+            try await store.database.run(sql: "DELETE FROM device WHERE environment = 5")
         }
     }
 
@@ -129,13 +127,13 @@ import Testing
             let notification = try await fixture.accept([:])
             let dispatcher = fixture.dispatcher
             try await fixture.settle(dispatcher)
-            try await store.database.write { try $0.execute(sql: "UPDATE app SET bundleID = ''") }
+            try await store.database.run(sql: "UPDATE app SET bundleID = ''")
             fixture.time.advance(by: .seconds(61))
             while try await dispatcher.step() {}
             #expect(try await fixture.progress(of: notification).state == .paused)
             #expect(try await store.apps().isEmpty)
             #expect(try await store.checkIntegrity().count == 1)
-            try await store.database.write { try $0.execute(sql: "UPDATE app SET bundleID = 'a'") }
+            try await store.database.run(sql: "UPDATE app SET bundleID = 'a'")
         }
     }
 
@@ -146,9 +144,7 @@ import Testing
             guard let store = fixture.store as? SQLiteStore else { return }
             try await fixture.register(1...1)
             try await fixture.register(2...2, in: .production)
-            try await store.database.write {
-                try $0.execute(sql: "UPDATE credential SET sealed = x'00' WHERE environment = 1")
-            }
+            try await store.database.run(sql: "UPDATE credential SET sealed = x'00' WHERE environment = 1")
             let notification = try await fixture.accept([:])
             try await fixture.settle()
             let progress = try await fixture.progress(of: notification).progress

@@ -292,13 +292,11 @@ import Testing
             let (broken, sound) = (try fixture.schedule(), try fixture.schedule(cron: "1 * * * *"))
             for schedule in [broken, sound] { try await fixture.store.addSchedule(schedule) }
             let store = try #require(fixture.store as? SQLiteStore)
-            try await store.database.write {
-                try $0.execute(sql: "UPDATE schedule SET id = 'x' WHERE id = ?", arguments: [broken.id.uuidString])
-            }
+            try await store.database.run(sql: "UPDATE schedule SET id = 'x' WHERE id = ?", [broken.id.uuidString])
             try await fixture.settle(after: .seconds(3600))
             #expect(fixture.sender.sent.count == 1)
             #expect(try await store.schedule(sound.id)?.lastRunAt == sound.nextRunAt)
-            try await store.database.write { try $0.execute(sql: "DELETE FROM schedule WHERE id = 'x'") }
+            try await store.database.run(sql: "DELETE FROM schedule WHERE id = 'x'")
         }
     }
 }

@@ -82,7 +82,7 @@ import Testing
             let members = (0..<150).map { #""a\#($0)":"\#(String(repeating: "x", count: 200))""# }
             let text = "{\(members.joined(separator: ","))}"
             try await store.database.write { database in
-                try database.execute(sql: "UPDATE device SET attributes = ?", arguments: [text])
+                try database.run(sql: "UPDATE device SET attributes = ?", [text])
             }
             func register(_ attributes: [String: Update<JSONValue>]) async throws -> RegistrationResult.Kind? {
                 var registration = DeviceRegistration(environment: .sandbox, token: .numbered(1))

@@ -125,7 +125,7 @@ import Testing
                 try await store.write(LedgerBatch(requests: requests), now: self.now, leaseUntil: self.now)
             }
             _ = try await write([try request(key)])
-            try await store.database.write { try $0.execute(sql: "UPDATE notification SET topic = ''") }
+            try await store.database.run(sql: "UPDATE notification SET topic = ''")
             let results = try await write([try request(nil), try request(key), try request(nil)]).requests
             #expect(try results[0].get().acceptance == .accepted)
             #expect(throws: DamagedRow.self) { try results[1].get() }
@@ -138,7 +138,7 @@ import Testing
         try await self.withStore { store, app, _ in
             _ = try await store.start(app: app, to: .tokens([.numbered(1)]))
             let claim = try await store.claimed()
-            try await store.database.write { try $0.execute(sql: "UPDATE notification SET state = 'dreaming'") }
+            try await store.database.run(sql: "UPDATE notification SET state = 'dreaming'")
             var page = PageResult(claim)
             page.step = .last(claim)
             let new = try NotificationRecord.fixture(app: app, to: .tokens([.numbered(2)]))
@@ -235,7 +235,7 @@ import Testing
         try await self.withStore { store, app, _ in
             try await store.register(1, app: app)
             let notification = try await store.start(app: app)
-            try await store.database.write { try $0.execute(sql: "UPDATE \(table) SET \(change)") }
+            try await store.database.run(sql: "UPDATE \(table) SET \(change)")
             await #expect(throws: DamagedRow.self) {
                 _ = try await store.notification(notification.id)
                 _ = try await store.notifications(app: app, state: nil, before: nil, limit: 10)
@@ -265,13 +265,12 @@ import Testing
             _ = try await start()
             let number = "(SELECT number FROM notification WHERE id = '\(damaged.id.uuidString)')"
             let column = damage.table == "shard" ? "notification" : "number"
-            try await store.database.write {
-                try $0.execute(sql: "UPDATE \(damage.table) SET \(damage.change) WHERE \(column) = \(number)")
-            }
+            try await store.database.run(sql: "UPDATE \(damage.table) SET \(damage.change) WHERE \(column) = \(number)")
             let claims = try await store.claim(lane: lane, now: self.now, until: self.now, limit: 9)
             #expect(claims.count == 1)
             let paused = try await store.database.read {
-                try String.fetchAll($0, sql: "SELECT id FROM notification WHERE state = 'paused' AND pauseReason != ''")
+                try $0.values(sql: "SELECT id FROM notification WHERE state = 'paused' AND pauseReason != ''")
+                    as [String]
             }
             #expect(paused == [damaged.id.uuidString])
             if damage.table == "notification" { #expect(try await store.checkIntegrity().count == 1) }
@@ -290,12 +289,10 @@ import Testing
                 page.step = .last(claim)
             }
             for notification in [waiting, failing] {
-                try await store.database.write {
-                    try $0.execute(
-                        sql: "UPDATE notification SET topic = '' WHERE id = ?",
-                        arguments: [notification.id.uuidString]
-                    )
-                }
+                try await store.database.run(
+                    sql: "UPDATE notification SET topic = '' WHERE id = ?",
+                    [notification.id.uuidString]
+                )
             }
             #expect(try await store.due(now: self.now, limit: 9).map(\.id) == [sound.id])
             #expect(
@@ -313,9 +310,7 @@ import Testing
             let isNamed = table == "target"
             let tokens = Audience.tokens((1...3).map { .numbered($0) })
             _ = try await store.start(app: app, to: isNamed ? tokens : .devices(.everyone))
-            try await store.database.write {
-                try $0.execute(sql: "UPDATE \(table) SET \(change) WHERE \(isNamed ? "position" : "id") = 2")
-            }
+            try await store.database.run(sql: "UPDATE \(table) SET \(change) WHERE \(isNamed ? "position" : "id") = 2")
             let claim = try await store.claimed()
             let page = try await store.page(claim, limit: 2, needs: [])
             #expect(page.recipients.count == 1)
@@ -331,9 +326,7 @@ import Testing
             for number in 1...3 { try await store.register(number, app: app) }
             let notification = try await store.start(app: app)
             let claim = try await store.claimed()
-            try await store.database.write {
-                try $0.execute(sql: "INSERT INTO reason (id, text) VALUES (1, 'known'), (10000, 'last')")
-            }
+            try await store.database.run(sql: "INSERT INTO reason (id, text) VALUES (1, 'known'), (10000, 'last')")
             try await store.commit(claim) { page in
                 page.deliveries = zip(1..., ["known", "new", "newer"]).map { id, reason in
                     DeliveryResult(
@@ -353,7 +346,7 @@ import Testing
             #expect(reasons.first == "known")
             #expect(reasons[1]?.contains("10,000") == true)
             #expect(reasons[2] == reasons[1])
-            let count = try await store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM reason") }
+            let count = try await store.database.read { try $0.value(sql: "SELECT count(*) FROM reason") as Int? }
             #expect(count == 3)
         }
     }
@@ -367,7 +360,7 @@ import Testing
                 page.retries = [RetryResult(recipient: 1, attempts: 1, dueAt: self.now)]
                 page.step = .last(claim)
             }
-            try await store.database.write { try $0.execute(sql: "UPDATE device SET token = x''") }
+            try await store.database.run(sql: "UPDATE device SET token = x''")
             let due = try await store.dueRetries(
                 lane: .bulk,
                 now: self.now,

@@ -19,8 +19,8 @@ import Testing
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id
             let statements = RecordedStatements()
-            try await store.database.write { Self.trace($0, statements) }
-            try await store.database.read { Self.trace($0, statements) }
+            try await store.database.write { try $0.traceStatements { statements.add($0) } }
+            try await store.database.read { try $0.traceStatements { statements.add($0) } }
             try await self.useEverything(store, app)
             let all = statements.all
             #expect(all.count > 50)
@@ -39,12 +39,6 @@ import Testing
 
         func add(_ sql: String) {
             self.recorded.withLock { _ = $0.insert(sql) }
-        }
-    }
-
-    private static func trace(_ database: Database, _ statements: RecordedStatements) {
-        database.trace(options: .statement) { event in
-            if case .statement(let statement) = event { statements.add(statement.sql) }
         }
     }
 
@@ -178,15 +172,12 @@ import Testing
     ]
 
     /// Returns the plan of a statement; `nil` if it scans small tables only.
-    private static func fault(_ sql: String, in database: Database) throws -> String? {
+    private static func fault(_ sql: String, in database: any SQLConnection) throws -> String? {
         let verb = sql.prefix { $0 != " " && $0 != "\n" }.uppercased()
         guard ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE"].contains(verb),
             !Self.excused.contains(where: { sql.hasPrefix($0) })
         else { return nil }
-        let statement = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
-        statement.setUncheckedArguments(StatementArguments())
-        let plan = try Row.fetchAll(statement).map { $0["detail"] as String }
-        let scans = plan.filter { detail in
+        let scans = try database.plan(of: sql).filter { detail in
             guard detail.hasPrefix("SCAN ") else { return false }
             let table = detail.dropFirst(5).prefix { $0 != " " }
             return Self.tables.contains(String(table)) && !Self.small.contains(String(table))

@@ -66,8 +66,8 @@ import Testing
             let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let (journal, synchronous) = try await store.database.write { database in
                 (
-                    try String.fetchOne(database, sql: "PRAGMA journal_mode"),
-                    try Int.fetchOne(database, sql: "PRAGMA synchronous")
+                    try database.value(sql: "PRAGMA journal_mode") as String?,
+                    try database.value(sql: "PRAGMA synchronous") as Int?
                 )
             }
             #expect(journal == "wal")

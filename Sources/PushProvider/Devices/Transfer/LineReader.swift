@@ -4,7 +4,6 @@ import NIOCore
 struct LineReader {
     /// A line without its line end. ``bytes`` is `nil` if the line is longer than ``TransferLimits/maximumRecord``.
     struct Line: Equatable {
-        /// The number of the line, from 1.
         var number: Int
         var bytes: [UInt8]?
     }

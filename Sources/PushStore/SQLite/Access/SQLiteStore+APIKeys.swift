@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 import PushSupport
 package import PushTypes
@@ -7,13 +6,13 @@ package import PushTypes
 extension SQLiteStore {
     package func addKey(_ key: APIKeyRecord, hash: [UInt8]) async throws {
         defer { self.keyCache.forget() }
-        _ = try await self.database.write { database in
+        try await self.database.write { database in
             try AppRows(database: database).check(key.apps ?? [])
             var columns: ColumnValues = [
                 "id": key.id.uuidString, "hash": Data(hash), "createdAt": key.createdAt.milliseconds,
             ]
             columns += key.columns
-            return try database.insert(into: "apiKey", columns)
+            try database.insert(into: "apiKey", columns)
         }
     }
 
@@ -72,7 +71,7 @@ extension SQLiteStore {
         }
     }
 
-    private static func hasLastingAdmin(besides id: UUID, in database: Database) throws -> Bool {
+    private static func hasLastingAdmin(besides id: UUID, in database: any SQLConnection) throws -> Bool {
         let sql = """
             SELECT 1 FROM apiKey
             WHERE id != ? AND apps IS NULL AND expiresAt IS NULL AND instr(' ' || scopes || ' ', ' admin ') > 0

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -12,7 +11,8 @@ extension SQLiteStore {
                     "at": entry.at.milliseconds, "key": entry.key?.uuidString, "keyName": entry.keyName,
                     "isPerson": entry.isPerson, "action": entry.action, "resource": entry.resource,
                     "status": entry.status, "count": entry.count,
-                ]
+                ],
+                returning: "id"
             )
         }
     }
@@ -33,7 +33,7 @@ extension SQLiteStore {
             number: "id",
             isDescending: true,
             range: "id < ?",
-            rangeArguments: [(before ?? .max).databaseValue],
+            rangeArguments: [(before ?? .max).sqlValue],
             filter: [],
             filterArguments: []
         )

@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -121,7 +120,7 @@ extension SQLiteStore {
 
 /// Reads and writes people with their links and sessions, within a transaction.
 struct PersonRows {
-    let database: Database
+    let database: any SQLConnection
 
     func any() throws -> Bool { try self.database.hasRow(sql: "SELECT 1 FROM person LIMIT 1") }
 
@@ -147,7 +146,7 @@ struct PersonRows {
             "id": person.id.uuidString, "password": password, "createdAt": person.createdAt.milliseconds,
         ]
         columns += person.columns
-        return try self.database.insert(into: "person", columns)
+        return try self.database.insert(into: "person", columns, returning: "number")
     }
 
     func update(_ person: PersonRecord) throws {

@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -59,7 +58,7 @@ extension SQLiteStore {
         let sql = "UPDATE person SET password = ? WHERE id = ? AND password = ? AND isDisabled = 0"
         return try await self.database.write { database in
             let people = PersonRows(database: database)
-            let arguments: StatementArguments = [renewed ?? password, person.id.uuidString, password]
+            let arguments: SQLArguments = [renewed ?? password, person.id.uuidString, password]
             guard try database.run(sql: sql, arguments) == 1 else { return false }
             try people.begin(signIn, lock: lock)
             return true
@@ -124,7 +123,7 @@ extension SQLiteStore {
     private static let maximumLocks = 50_000
 
     /// Deletes the locks that have expired and, above ``maximumLocks``, the oldest ones.
-    private static func forgetLocks(now: Timestamp, in database: Database) throws {
+    private static func forgetLocks(now: Timestamp, in database: any SQLConnection) throws {
         let end = now.advanced(by: .zero - SignInLock.memory).milliseconds
         try database.run(sql: "DELETE FROM signInLock WHERE at <= ?", [end])
         guard try database.count(sql: "SELECT count(*) FROM signInLock") > Self.maximumLocks else { return }

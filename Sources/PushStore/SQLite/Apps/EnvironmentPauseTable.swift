@@ -1,12 +1,13 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 package import PushTypes
 
 /// Reads and writes the pauses of environments within a transaction.
 enum EnvironmentPauseTable {
     /// Returns whether the environment is paused or, for `all`, whether every environment with a credential is.
-    static func areHeld(_ environments: HoldingEnvironments, of app: Int64, in database: Database) throws -> Bool {
+    static func areHeld(_ environments: HoldingEnvironments, of app: Int64, in database: any SQLConnection) throws
+        -> Bool
+    {
         switch environments {
         case .one(let environment):
             let sql = "SELECT 1 FROM environmentState WHERE app = ? AND environment = ? AND pausedSince IS NOT NULL"
@@ -23,7 +24,8 @@ enum EnvironmentPauseTable {
 
     /// Records the pause of an environment, unless it is already paused or its credential has changed.
     /// - Returns: Whether the pause was recorded.
-    static func write(_ request: EnvironmentPauseRequest, now: Timestamp, in database: Database) throws -> Bool {
+    static func write(_ request: EnvironmentPauseRequest, now: Timestamp, in database: any SQLConnection) throws -> Bool
+    {
         let (pause, target, fault) = (request.pause, request.pause.target, request.pause.fault)
         let sql = """
             INSERT INTO environmentState
@@ -36,7 +38,7 @@ enum EnvironmentPauseTable {
                 host = excluded.host, port = excluded.port, proofs = excluded.proofs
             WHERE pausedSince IS NULL AND :replaces = 0 OR pausedSince = excluded.pausedSince AND :replaces = 1
             """
-        let values: StatementArguments = [
+        let values: SQLArguments = [
             "app": target.app, "environment": target.environment.code, "epoch": request.epoch,
             "since": pause.since.milliseconds, "cause": fault.cause.rawValue, "detail": fault.detail,
             "host": fault.host, "port": fault.port, "proofs": pause.proofs, "replaces": request.replacesFault,
@@ -47,7 +49,7 @@ enum EnvironmentPauseTable {
     }
 
     /// Begins a new epoch of an environment's credential, so that faults of the earlier credential no longer count.
-    static func beginEpoch(app: Int64, environment: PushEnvironment, in database: Database) throws {
+    static func beginEpoch(app: Int64, environment: PushEnvironment, in database: any SQLConnection) throws {
         let sql = """
             INSERT INTO environmentState (app, environment, epoch) VALUES (?, ?, 1)
             ON CONFLICT (app, environment) DO UPDATE SET epoch = epoch + 1
@@ -56,12 +58,12 @@ enum EnvironmentPauseTable {
     }
 
     /// Returns the epoch of an environment's credential, which outlives the credential, or 0 if there never was one.
-    static func epoch(app: Int64, environment: PushEnvironment, in database: Database) throws -> Int64 {
+    static func epoch(app: Int64, environment: PushEnvironment, in database: any SQLConnection) throws -> Int64 {
         let sql = "SELECT epoch FROM environmentState WHERE app = ? AND environment = ?"
         return try database.integer(sql: sql, [app, environment.code]) ?? 0
     }
 
-    fileprivate static func add(_ event: Data?, of app: Int64, now: Timestamp, in database: Database) throws {
+    fileprivate static func add(_ event: Data?, of app: Int64, now: Timestamp, in database: any SQLConnection) throws {
         if let event { try EventBlockRow.add(.environment, event, app: app, now: now, in: database) }
     }
 }
@@ -108,7 +110,7 @@ extension SQLiteStore {
             WHERE app = ?1 AND environment = ?2 AND pausedSince = coalesce(?3, pausedSince)
             """
         return try await self.database.write { database in
-            let values: StatementArguments = [target.app, target.environment.code, since?.milliseconds]
+            let values: SQLArguments = [target.app, target.environment.code, since?.milliseconds]
             guard try database.run(sql: sql, values) > 0 else { return false }
             try EnvironmentPauseTable.add(event, of: target.app, now: now, in: database)
             return true
@@ -180,7 +182,7 @@ extension SQLiteStore {
             ON CONFLICT (app, environment) DO UPDATE
             SET breakerOpenSince = excluded.breakerOpenSince, breakerReason = excluded.breakerReason
             """
-        let values: StatementArguments = [
+        let values: SQLArguments = [
             "app": app, "environment": environment.code, "since": health.breakerOpenSince?.milliseconds,
             "reason": health.breakerReason, "epoch": health.epoch,
         ]

@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 import PushSupport
 package import PushTypes
@@ -8,7 +7,7 @@ import Synchronization
 struct AppRows {
     static let isNotStopped = "notification.app NOT IN (SELECT app FROM appStop)"
 
-    let database: Database
+    let database: any SQLConnection
 
     /// Returns the SQL condition that a row belongs to none of the given apps.
     static func noneOf(_ apps: Set<Int64>) -> String {
@@ -137,15 +136,15 @@ extension SQLiteStore {
     }
 
     package func owner(of record: AppOwnedRecord) async throws -> Topic? {
-        let (table, column, value): (String, String, DatabaseValue) =
+        let (table, column, value): (String, String, SQLValue) =
             switch record {
-            case .notification(let id): ("notification", "id", id.uuidString.databaseValue)
-            case .schedule(let id): ("schedule", "id", id.uuidString.databaseValue)
-            case .webhook(let id): ("webhook", "id", id.uuidString.databaseValue)
-            case .publication(let id): ("publication", "id", id.uuidString.databaseValue)
-            case .issue(let id): ("issue", "id", id.uuidString.databaseValue)
-            case .upload(let id): ("upload", "id", id.uuidString.databaseValue)
-            case .delivery(let prefix): ("notification", "prefix", prefix.bits.databaseValue)
+            case .notification(let id): ("notification", "id", id.uuidString.sqlValue)
+            case .schedule(let id): ("schedule", "id", id.uuidString.sqlValue)
+            case .webhook(let id): ("webhook", "id", id.uuidString.sqlValue)
+            case .publication(let id): ("publication", "id", id.uuidString.sqlValue)
+            case .issue(let id): ("issue", "id", id.uuidString.sqlValue)
+            case .upload(let id): ("upload", "id", id.uuidString.sqlValue)
+            case .delivery(let prefix): ("notification", "prefix", prefix.bits.sqlValue)
             }
         let sql = "SELECT bundleID FROM app WHERE id = (SELECT app FROM \(table) WHERE \(column) = ?)"
         return try await self.database.lookup { try $0.row(sql: sql, [value])?.topic("bundleID") }

@@ -1,4 +1,3 @@
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -58,7 +57,7 @@ extension SQLiteStore {
         _ id: ChannelID,
         _ app: Int64,
         _ environment: PushEnvironment?,
-        in database: Database
+        in database: any SQLConnection
     ) throws -> ChannelRecord? {
         let sql = """
             SELECT * FROM channel WHERE app = ?1 AND (?2 IS NULL OR environment = ?2) AND id = ?3

@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -32,9 +31,9 @@ extension SQLiteStore {
 
     package func removeCredential(app: Int64, environment: PushEnvironment) async throws -> Bool {
         try await self.database.write { database in
-            try database.run(sql: "DELETE FROM credential WHERE app = ? AND environment = ?", [app, environment.code])
+            let sql = "DELETE FROM credential WHERE app = ? AND environment = ?"
             // An environment that never had a credential stays in its first epoch.
-            guard database.changesCount > 0 else { return false }
+            guard try database.run(sql: sql, [app, environment.code]) > 0 else { return false }
             try Self.forgetHealth(app: app, environment: environment, in: database)
             try EnvironmentPauseTable.beginEpoch(app: app, environment: environment, in: database)
             return true
@@ -111,7 +110,7 @@ extension SQLiteStore {
             """
         let (app, environment) = (certificate.app, certificate.environment.code)
         return try await self.database.write { database in
-            let arguments: StatementArguments = [stage, app, environment, certificate.seal]
+            let arguments: SQLArguments = [stage, app, environment, certificate.seal]
             guard try database.run(sql: sql, arguments) > 0 else { return false }
             guard try EventBlockRow.isWanted(.credential, app: app, in: database) else { return true }
             try EventBlockRow.add(.credential, event, app: app, now: now, in: database)
@@ -122,7 +121,7 @@ extension SQLiteStore {
     /// Decodes the credential in a row, and opens its secret.
     /// - Throws: ``DamagedRow`` if a value is missing, or ``StoreError/wrongMasterKey`` if the secret cannot be opened.
     private static func credential(
-        _ row: Row,
+        _ row: SQLRow,
         app: Int64,
         environment: PushEnvironment,
         _ masterKey: MasterKey
@@ -133,7 +132,7 @@ extension SQLiteStore {
         return try CredentialColumns(kind: kind, teamID: row["teamID"], keyID: row["keyID"], secret: secret).credential
     }
 
-    private static func forgetHealth(app: Int64, environment: PushEnvironment, in database: Database) throws {
+    private static func forgetHealth(app: Int64, environment: PushEnvironment, in database: any SQLConnection) throws {
         try database.run(sql: "DELETE FROM health WHERE app = ? AND environment = ?", [app, environment.code])
     }
 }
@@ -235,7 +234,7 @@ extension SQLiteStore {
     private static func providerToken(
         _ key: ProviderTokenKey,
         _ masterKey: MasterKey,
-        in database: Database
+        in database: any SQLConnection
     ) throws -> ProviderTokenRecord? {
         let sql = "SELECT * FROM providerToken \(Self.ofKey)"
         guard let row = try database.row(sql: sql, [key.teamID, key.keyID, key.fingerprint]),

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -12,7 +11,7 @@ struct AudienceDriver: Sendable {
         /// The name of the column with the device's id.
         var id: String
         var condition: String
-        var arguments: [DatabaseValue]
+        var arguments: [SQLValue]
     }
 
     private let ranges: [IndexRange]
@@ -29,8 +28,8 @@ struct AudienceDriver: Sendable {
     }
 
     /// Returns the arguments of ``sql`` for the devices with ids above `cursor`, up to and including `end`.
-    func arguments(after cursor: Int64, upTo end: Int64) -> [DatabaseValue] {
-        self.ranges.flatMap { $0.arguments + [cursor.databaseValue, end.databaseValue] }
+    func arguments(after cursor: Int64, upTo end: Int64) -> [SQLValue] {
+        self.ranges.flatMap { $0.arguments + [cursor.sqlValue, end.sqlValue] }
     }
 
     /// Chooses the index ranges with the fewest entries that cover an expression.
@@ -43,7 +42,7 @@ struct AudienceDriver: Sendable {
         of kind: DeviceTokenKind?,
         app: Int64,
         limit: Int,
-        in database: Database
+        in database: any SQLConnection
     ) throws -> AudienceDriver? {
         guard let candidates = CandidateRanges(expression, of: kind, app: app) else { return nil }
         // Limits the total number of entries that are counted, regardless of the number of conditions.
@@ -122,8 +121,9 @@ private indirect enum CandidateRanges {
     }
 
     /// Returns the alternative with the fewest entries, or `nil` if none has fewer than `limit`.
-    func smallest(below limit: Int, in database: Database) throws -> (ranges: [AudienceDriver.IndexRange], count: Int)?
-    {
+    func smallest(below limit: Int, in database: any SQLConnection) throws -> (
+        ranges: [AudienceDriver.IndexRange], count: Int
+    )? {
         switch self {
         case .ranges(let ranges):
             var count = 0
@@ -148,9 +148,11 @@ private indirect enum CandidateRanges {
         }
     }
 
-    private static func count(_ range: AudienceDriver.IndexRange, limit: Int, in database: Database) throws -> Int {
+    private static func count(_ range: AudienceDriver.IndexRange, limit: Int, in database: any SQLConnection) throws
+        -> Int
+    {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM \(range.table) WHERE \(range.condition) LIMIT ?)"
-        return try database.count(sql: sql, StatementArguments(range.arguments + [limit.databaseValue]))
+        return try database.count(sql: sql, SQLArguments(range.arguments + [limit.sqlValue]))
     }
 }
 
@@ -165,16 +167,16 @@ extension AudienceSQL {
             table: "device INDEXED BY deviceByKind",
             id: "id",
             condition: "app = ? AND \(self.condition(on: kind))",
-            arguments: [app.databaseValue]
+            arguments: [app.sqlValue]
         )
     }
 
     /// Returns the index ranges of a single condition. The list is empty for an expression that is not one.
     static func ranges(of expression: AudienceExpression, app: Int64) -> [AudienceDriver.IndexRange] {
-        func range(_ table: String, _ id: String, _ condition: String, _ arguments: [any DatabaseValueConvertible])
+        func range(_ table: String, _ id: String, _ condition: String, _ arguments: [any SQLEncodable])
             -> AudienceDriver.IndexRange
         {
-            let arguments = [app.databaseValue] + arguments.map(\.databaseValue)
+            let arguments = [app.sqlValue] + arguments.map(\.sqlValue)
             return AudienceDriver.IndexRange(
                 table: table,
                 id: id,
@@ -182,10 +184,10 @@ extension AudienceSQL {
                 arguments: arguments
             )
         }
-        func device(_ index: String, _ condition: String, _ arguments: any DatabaseValueConvertible...)
+        func device(_ index: String, _ condition: String, _ arguments: any SQLEncodable...)
             -> AudienceDriver.IndexRange
         { range("device INDEXED BY \(index)", "id", condition, arguments) }
-        func detail(_ table: String, _ condition: String, _ arguments: any DatabaseValueConvertible...)
+        func detail(_ table: String, _ condition: String, _ arguments: any SQLEncodable...)
             -> AudienceDriver.IndexRange
         { range(table, "device", condition, arguments) }
         switch expression {

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ProviderModel
 import PushSupport
 import PushTypes
@@ -7,7 +6,7 @@ import PushTypes
 /// The SQL condition on a row of `device` that selects the devices of an audience.
 struct AudienceSQL: Sendable {
     private(set) var sql = ""
-    private(set) var arguments: [DatabaseValue] = []
+    private(set) var arguments: [SQLValue] = []
     private let app: Int64
 
     init(_ expression: AudienceExpression, app: Int64) {
@@ -70,9 +69,9 @@ struct AudienceSQL: Sendable {
         }
     }
 
-    private mutating func add(_ condition: String, _ arguments: any DatabaseValueConvertible...) {
+    private mutating func add(_ condition: String, _ arguments: any SQLEncodable...) {
         self.sql += condition
-        self.arguments += arguments.map(\.databaseValue)
+        self.arguments += arguments.map(\.sqlValue)
     }
 
     private mutating func combine(_ expressions: [AudienceExpression], _ operation: String) {
@@ -91,7 +90,7 @@ struct AudienceSQL: Sendable {
     }
 
     /// Returns the SQL condition that a row of `delivery` has one of the outcomes, with its arguments.
-    static func condition(on outcomes: RecipientOutcomes) -> (sql: String, arguments: [DatabaseValue]) {
+    static func condition(on outcomes: RecipientOutcomes) -> (sql: String, arguments: [SQLValue]) {
         let states = outcomes.states.map { String($0.rawValue) }.sorted().joined(separator: ", ")
         let texts = outcomes.reasons ?? outcomes.exceptReasons
         let marks = Array(repeating: "?", count: texts.count).joined(separator: ", ")
@@ -101,7 +100,7 @@ struct AudienceSQL: Sendable {
             delivery.notification = (SELECT number FROM notification WHERE id = ?)
                 AND delivery.state IN (\(states)) AND \(reasons)
             """
-        return (sql, [outcomes.notification.uuidString.databaseValue] + texts.map(\.databaseValue))
+        return (sql, [outcomes.notification.uuidString.sqlValue] + texts.map(\.sqlValue))
     }
 
     static func sign(_ comparison: AudienceExpression.Comparison) -> String {
@@ -119,7 +118,7 @@ struct AudienceSQL: Sendable {
     static func condition(
         on value: JSONValue,
         _ comparison: AudienceExpression.Comparison
-    ) -> (String, any DatabaseValueConvertible) {
+    ) -> (String, any SQLEncodable) {
         let sign = Self.sign(comparison)
         switch value {
         case .string(let text): return ("value \(sign) ? AND typeof(value) = 'text'", text)
@@ -135,7 +134,7 @@ struct AudienceSQL: Sendable {
 /// The SQL condition by which a shard selects its recipients among the active devices of the app.
 struct DeviceFilter: Sendable {
     private(set) var condition = "TRUE"
-    private(set) var arguments: [DatabaseValue] = []
+    private(set) var arguments: [SQLValue] = []
     /// The `INDEXED BY` clause that sets the order of the scanned devices. SQLite's own choice would require a sort.
     let index: String
     /// A Boolean value that indicates whether the statement is worth caching, because many notifications share it.
@@ -164,7 +163,7 @@ struct DeviceFilter: Sendable {
         case .any: break
         case .named(let name):
             self.condition += " AND timeZone = ?"
-            self.arguments.append(name.databaseValue)
+            self.arguments.append(name.sqlValue)
         case .unknown: self.condition += " AND timeZone IS NULL"
         case .remainder: break
         }
@@ -175,6 +174,6 @@ struct DeviceFilter: Sendable {
                 SELECT 1 FROM delivery WHERE delivery.notification = ? AND delivery.recipient = device.id)
             AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = ? AND retry.recipient = device.id)
             """
-        self.arguments += [number.databaseValue, number.databaseValue]
+        self.arguments += [number.sqlValue, number.sqlValue]
     }
 }

@@ -1,10 +1,9 @@
-import GRDB
 package import ProviderModel
 import PushTypes
 
 extension SQLiteStore {
     /// Returns the reason for which a new bridge is refused, or `nil` if it can be added.
-    static func refusal(of bridge: BridgeRecord, in database: Database) throws -> BridgeChangeResult? {
+    static func refusal(of bridge: BridgeRecord, in database: any SQLConnection) throws -> BridgeChangeResult? {
         let count = try database.count(sql: "SELECT count(*) FROM bridge WHERE app = ?", [bridge.app])
         guard count < BridgeRecord.maximumOfApp else { return .tooMany }
         guard bridge.kind == .matrix else { return nil }
@@ -16,12 +15,14 @@ extension SQLiteStore {
 
     /// Returns whether the name of a Matrix bridge begins with another app's bundle id that is longer than `claim`, the
     /// length of its own app's bundle id in the name. Such a bridge would capture pushes for an app without a bridge.
-    private static func hasOwner(_ bridge: BridgeRecord, beyond claim: Int, in database: Database) throws -> Bool {
+    private static func hasOwner(_ bridge: BridgeRecord, beyond claim: Int, in database: any SQLConnection) throws
+        -> Bool
+    {
         let bundleIDs = BridgeRecord.bundleIDs(beginning: bridge.name).filter { $0.utf8.count > claim }
         guard !bundleIDs.isEmpty else { return false }
         let places = bundleIDs.map { _ in "?" }.joined(separator: ", ")
         let sql = "SELECT 1 FROM app WHERE id != ? AND isErased = 0 AND bundleID IN (\(places))"
-        let arguments = StatementArguments([bridge.app.databaseValue] + bundleIDs.map(\.databaseValue))
+        let arguments = SQLArguments([bridge.app.sqlValue] + bundleIDs.map(\.sqlValue))
         return try database.hasRow(sql: sql, arguments, isKept: false)
     }
 
@@ -29,7 +30,9 @@ extension SQLiteStore {
     ///
     /// A bridge whose name begins with its app's bundle id is exempt, so that no other app can block it with a pattern
     /// such as `*`.
-    private static func overlapsOthers(_ bridge: BridgeRecord, _ claim: Int, in database: Database) throws -> Bool {
+    private static func overlapsOthers(_ bridge: BridgeRecord, _ claim: Int, in database: any SQLConnection) throws
+        -> Bool
+    {
         let others = """
             SELECT bridge.name AS name, app.bundleID AS bundleID FROM bridge JOIN app ON app.id = bridge.app
             WHERE bridge.kind = ? AND bridge.app != ?
@@ -43,7 +46,7 @@ extension SQLiteStore {
     }
 
     /// Returns the app that owns the topic of an old provider, or `nil` if no app owns it.
-    static func owner(ofTopic name: String, in database: Database) throws -> Int64? {
+    static func owner(ofTopic name: String, in database: any SQLConnection) throws -> Int64? {
         let sql = "SELECT id FROM app WHERE bundleID = ? AND isErased = 0"
         return try Topic(name)?.owner { try database.integer(sql: sql, [$0.name]) }
     }
@@ -77,7 +80,7 @@ struct OverruledSearch: Sendable {
 
     /// Creates a search, and reads the names of the bridges from the database.
     /// - Parameter apps: The apps whose overruled bridges are searched for.
-    init(apps: [Int64], in database: Database) throws {
+    init(apps: [Int64], in database: any SQLConnection) throws {
         var bundleIDs: [Int64: Topic] = [:]
         for row in try database.rows(sql: "SELECT id, bundleID FROM app WHERE isErased = 0") {
             guard let id = row["id"] as Int64?, let bundleID = row.topic("bundleID") else { continue }
@@ -114,7 +117,7 @@ struct OverruledSearch: Sendable {
     private static func bridges(
         _ kind: BridgeKind,
         of apps: [Int64],
-        in database: Database
+        in database: any SQLConnection
     ) throws -> [(name: String, app: Int64)] {
         let list = apps.map(String.init).joined(separator: ", ")
         let sql = "SELECT name, app FROM bridge WHERE kind = ? AND app IN (\(list)) ORDER BY name"

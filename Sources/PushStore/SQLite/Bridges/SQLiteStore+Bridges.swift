@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 package import ProviderModel
 import PushSupport
 import PushTypes
@@ -77,7 +76,7 @@ extension SQLiteStore {
     package func removeBridge(_ kind: BridgeKind, name: String, app: Int64) async throws -> Bool {
         defer { self.bridgeChanges.add(1, ordering: .acquiringAndReleasing) }
         return try await self.database.write { database in
-            let arguments: StatementArguments = [kind.rawValue, name, app]
+            let arguments: SQLArguments = [kind.rawValue, name, app]
             func delete(_ table: String) throws -> Int {
                 try database.run(sql: "DELETE FROM \(table) WHERE kind = ? AND name = ? AND app = ?", arguments)
             }
@@ -97,7 +96,7 @@ extension SQLiteStore {
         _ kind: BridgeKind,
         _ name: String,
         _ masterKey: MasterKey,
-        in database: Database
+        in database: any SQLConnection
     ) throws -> BridgeRecord? {
         try database.record(sql: "SELECT * FROM bridge WHERE kind = ? AND name = ?", [kind.rawValue, name], masterKey)
     }

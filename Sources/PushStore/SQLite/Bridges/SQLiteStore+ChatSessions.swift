@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 import PushSupport
 package import PushTypes
@@ -27,7 +26,8 @@ extension SQLiteStore {
                     "state": session.state.rawValue, "lastError": session.lastError,
                     "seenThrough": session.seenThrough.milliseconds, "revision": session.revision.uuidString,
                     "createdAt": session.createdAt.milliseconds, "changedAt": session.changedAt.milliseconds,
-                ]
+                ],
+                returning: "number"
             )
             return .added(session)
         }
@@ -37,7 +37,7 @@ extension SQLiteStore {
         let ofUser = user == nil ? "" : "AND user = :user"
         let condition = "number > :after AND app = :app \(ofUser)"
         let sql = "SELECT * FROM chatSession WHERE \(condition) ORDER BY number LIMIT :limit"
-        let arguments: StatementArguments = ["app": app, "user": user, "after": after, "limit": limit]
+        let arguments: SQLArguments = ["app": app, "user": user, "after": after, "limit": limit]
         return try await self.database.lookup { try $0.records(sql: sql, arguments) }
     }
 
@@ -70,7 +70,7 @@ extension SQLiteStore {
                     lastError = CASE WHEN ?1 = 'active' THEN NULL ELSE lastError END
                 WHERE id = ? AND app = ?
                 """
-            let arguments: StatementArguments = [
+            let arguments: SQLArguments = [
                 state.rawValue, sealed, UUID().uuidString, now.milliseconds, id.uuidString, app,
             ]
             guard try database.run(sql: sql, arguments) == 1 else { return nil }

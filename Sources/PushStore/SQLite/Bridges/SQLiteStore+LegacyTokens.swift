@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -21,7 +20,7 @@ extension SQLiteStore {
         return try await self.database.read { database in
             Set(
                 try tokens.filter {
-                    try database.hasRow(sql: sql, [target.app, target.environment.code, $0.databaseValue])
+                    try database.hasRow(sql: sql, [target.app, target.environment.code, $0.sqlValue])
                 }
             )
         }
@@ -30,7 +29,7 @@ extension SQLiteStore {
     package func takeRefusal(_ token: DeviceToken, of target: AppEnvironment) async throws {
         let sql = "UPDATE legacyToken SET isRefused = 0 WHERE app = ? AND environment = ? AND token = ?"
         try await self.database.write { database in
-            try database.run(sql: sql, [target.app, target.environment.code, token.databaseValue])
+            try database.run(sql: sql, [target.app, target.environment.code, token.sqlValue])
             try Self.removeSettled(token, of: target, in: database)
         }
     }
@@ -58,7 +57,7 @@ extension SQLiteStore {
         let sql = "UPDATE legacyToken SET isListed = 0 WHERE app = ? AND environment = ? AND token = ? AND since = ?"
         try await self.database.write { database in
             for entry in entries {
-                let key = entry.token.databaseValue
+                let key = entry.token.sqlValue
                 try database.run(sql: sql, [target.app, target.environment.code, key, entry.since.milliseconds])
                 try Self.removeSettled(entry.token, of: target, in: database)
             }
@@ -95,10 +94,12 @@ extension SQLiteStore {
     }
 
     /// Deletes the entry of a token that both an error packet and the feedback list have reported to the provider.
-    private static func removeSettled(_ token: DeviceToken, of target: AppEnvironment, in database: Database) throws {
+    private static func removeSettled(_ token: DeviceToken, of target: AppEnvironment, in database: any SQLConnection)
+        throws
+    {
         let sql = """
             DELETE FROM legacyToken WHERE app = ? AND environment = ? AND token = ? AND isListed = 0 AND isRefused = 0
             """
-        try database.run(sql: sql, [target.app, target.environment.code, token.databaseValue])
+        try database.run(sql: sql, [target.app, target.environment.code, token.sqlValue])
     }
 }

@@ -1,4 +1,3 @@
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -69,7 +68,7 @@ extension SQLiteStore {
         }
     }
 
-    private static func shadowDifference(_ row: Row) -> ShadowDifference? {
+    private static func shadowDifference(_ row: SQLRow) -> ShadowDifference? {
         guard let at = row.time("at"), let subject = row["subject"] as String?, let ours = row["ours"] as String?,
             let theirs = row["theirs"] as String?
         else { return nil }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -62,7 +61,7 @@ extension SQLiteStore {
                     AND environment = coalesce(?, environment)
                 ORDER BY +id LIMIT ?
                 """
-            let arguments: StatementArguments = [app, value, DeviceTokenKind.alert.code, environment?.code, limit]
+            let arguments: SQLArguments = [app, value, DeviceTokenKind.alert.code, environment?.code, limit]
             let rows = try database.rows(sql: sql, arguments)
             let tokens = rows.compactMap { $0.token("token") }
             guard !tokens.isEmpty || rows.isEmpty else { throw DamagedRow(table: "device") }

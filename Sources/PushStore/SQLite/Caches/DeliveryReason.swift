@@ -1,4 +1,3 @@
-import GRDB
 import ProviderModel
 
 /// The reason text of a delivery, stored once for all deliveries that have it. A campaign has few different reasons.
@@ -14,14 +13,14 @@ struct DeliveryReason: SharedRow {
 
     init(_ text: String) { self.text = BytewiseString(String(text.prefix(Self.maximumLength))) }
 
-    func id(in database: Database) throws -> Int64 {
+    func id(in database: any SQLConnection) throws -> Int64 {
         func stored(_ text: String) throws -> Int64? {
             try database.integer(sql: "SELECT id FROM reason WHERE text = ?", [text])
         }
         if let id = try stored(self.text.text) { return id }
         let isFull = try database.count(sql: "SELECT max(id) FROM reason") >= Self.maximumCount
         if isFull, let other = try stored(Self.other) { return other }
-        return try database.insert(into: "reason", ["text": isFull ? Self.other : self.text.text])
+        return try database.insert(into: "reason", ["text": isFull ? Self.other : self.text.text], returning: "id")
     }
 }
 

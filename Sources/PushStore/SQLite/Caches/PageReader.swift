@@ -1,4 +1,3 @@
-import GRDB
 import ProviderModel
 import PushSupport
 import Synchronization
@@ -14,7 +13,7 @@ final class PageReader: Sendable {
     func read(
         _ claim: ShardClaim,
         from store: StoreDatabase,
-        _ body: @Sendable (_ part: ShardClaim, AudienceDriver?, Database) throws -> RecipientPage
+        _ body: @Sendable (_ part: ShardClaim, AudienceDriver?, any SQLConnection) throws -> RecipientPage
     ) async throws -> RecipientPage {
         while true {
             var part = claim
@@ -34,7 +33,7 @@ final class PageReader: Sendable {
     }
 
     /// Returns the index ranges of a narrow audience, chosen once per notification, or `nil` to scan all devices.
-    private func driver(of claim: ShardClaim, in database: Database) throws -> AudienceDriver? {
+    private func driver(of claim: ShardClaim, in database: any SQLConnection) throws -> AudienceDriver? {
         guard claim.isNarrow, case .devices(let audience) = claim.notification.audience else { return nil }
         return try self.drivers.value(claim.notificationNumber) {
             let (app, kind) = (claim.notification.app, claim.notification.content.tokenKind)

@@ -1,4 +1,3 @@
-import GRDB
 import PushSupport
 import PushTypes
 import Synchronization
@@ -13,7 +12,7 @@ final class PageWriter: Sendable {
     func write<Value: Sendable>(
         to store: StoreDatabase,
         now: Timestamp,
-        _ body: @Sendable (CommitContext, Database) throws -> Value
+        _ body: @Sendable (CommitContext, any SQLConnection) throws -> Value
     ) async throws -> Value {
         let counted = Mutex<[Int64: StatisticCounter.Counts]>([:])
         do {

@@ -1,4 +1,3 @@
-import GRDB
 import ProviderModel
 import PushTypes
 import Synchronization
@@ -60,7 +59,9 @@ final class StatisticCounter {
         """
 
     /// Adds counts to the stored counts of a minute. Counts of apps that no longer exist are dropped.
-    static func write(_ apps: [Int64: Counts], minute: Int64, _ reasons: ReasonLookup, in database: Database) throws {
+    static func write(_ apps: [Int64: Counts], minute: Int64, _ reasons: ReasonLookup, in database: any SQLConnection)
+        throws
+    {
         for (app, counts) in apps where counts.outcomes.contains(where: { $0 != 0 }) {
             guard try database.hasRow(sql: "SELECT 1 FROM app WHERE id = ?", [app]) else { continue }
             let key: ColumnValues = ["app": app, "at": minute, "step": StatisticStep.minute.seconds]

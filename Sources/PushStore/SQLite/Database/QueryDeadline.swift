@@ -57,7 +57,7 @@ final class QueryDeadline {
 
     /// Runs a query under the deadline.
     /// - Throws: ``Stop`` if the deadline interrupts the query, or the error of `body`.
-    func run<Value>(_ database: Database, _ body: (Database) throws -> Value) throws -> Value {
+    func run<Value>(_ database: Database, _ body: (any SQLConnection) throws -> Value) throws -> Value {
         sqlite3_progress_handler(
             database.sqliteConnection,
             Self.steps,

@@ -1,4 +1,3 @@
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -29,16 +28,16 @@ struct DeviceCount: Sendable {
     private let audience: AudienceExpression
     private let kind: DeviceTokenKind?
     private let condition: String
-    private let arguments: [DatabaseValue]
+    private let arguments: [SQLValue]
 
     init(_ audience: AudienceExpression, environment: PushEnvironment?, kind: DeviceTokenKind?, app: Int64) {
         (self.app, self.audience, self.kind) = (app, audience, kind)
         let filter = AudienceSQL(audience, app: app)
         self.condition = "app = ? AND isActive = 1\(AudienceSQL.only(environment, kind)) AND \(filter.sql)"
-        self.arguments = [app.databaseValue] + filter.arguments
+        self.arguments = [app.sqlValue] + filter.arguments
     }
 
-    @Sendable func step(in database: Database, _ progress: Progress) throws -> QueryStep<Progress, Int> {
+    @Sendable func step(in database: any SQLConnection, _ progress: Progress) throws -> QueryStep<Progress, Int> {
         // A covering index makes this count fast.
         if self.audience == .everyone { return .done(try self.count("", [], in: database)) }
         var progress = progress
@@ -50,7 +49,7 @@ struct DeviceCount: Sendable {
         let isShort = driver.map { $0.count <= Self.lookedUpAtOnce } ?? false
         let end = isShort ? nil : try database.integer(sql: next, [self.app, progress.cursor, progress.size - 1])
         let range = " AND id > ? AND id <= ?\(driver.condition)"
-        let bounds = [progress.cursor, end ?? .max].map(\.databaseValue)
+        let bounds = [progress.cursor, end ?? .max].map(\.sqlValue)
         let lookedUp = driver?.arguments(after: progress.cursor, upTo: end ?? .max) ?? []
         progress.found += try self.count(
             driver == nil ? "INDEXED BY deviceByApp" : "NOT INDEXED",
@@ -65,7 +64,7 @@ struct DeviceCount: Sendable {
         return .next(progress)
     }
 
-    private func driver(in database: Database) throws -> AudienceDriver? {
+    private func driver(in database: any SQLConnection) throws -> AudienceDriver? {
         // Looking a device up takes longer than reading it in a scan.
         let most = Int(clamping: try Self.devices(of: self.app, in: database).count / 3)
         return try AudienceDriver.choose(self.audience, of: self.kind, app: self.app, limit: most, in: database)
@@ -74,11 +73,11 @@ struct DeviceCount: Sendable {
     private func count(
         _ index: String,
         condition: String = "",
-        _ arguments: [DatabaseValue],
-        in database: Database
+        _ arguments: [SQLValue],
+        in database: any SQLConnection
     ) throws -> Int {
         let sql = "SELECT count(*) FROM device \(index) WHERE \(self.condition)\(condition)"
-        return try database.count(sql: sql, StatementArguments(self.arguments + arguments), isKept: false)
+        return try database.count(sql: sql, SQLArguments(self.arguments + arguments), isKept: false)
     }
 
     /// Returns the number of ids that the next step should cover to take the time `goal`, given the last step.
@@ -89,7 +88,9 @@ struct DeviceCount: Sendable {
     }
 
     /// Returns the first and the last id of an app's devices, and an upper bound of their number.
-    static func devices(of app: Int64, in database: Database) throws -> (first: Int64, last: Int64, count: Int64) {
+    static func devices(of app: Int64, in database: any SQLConnection) throws -> (
+        first: Int64, last: Int64, count: Int64
+    ) {
         let sql = """
             SELECT (SELECT id FROM device WHERE app = ?1 ORDER BY id LIMIT 1) AS first,
                 (SELECT id FROM device WHERE app = ?1 ORDER BY id DESC LIMIT 1) AS last

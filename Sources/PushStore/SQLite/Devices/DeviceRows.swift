@@ -1,10 +1,9 @@
 import Foundation
-import GRDB
 package import ProviderModel
 package import PushTypes
 
 struct DeviceRows {
-    let database: Database
+    let database: any SQLConnection
 
     /// Returns the devices of an audience by id, beginning after `after`. A `nil` environment or kind stands for any.
     func devices(
@@ -28,8 +27,8 @@ struct DeviceRows {
                 index: driver == nil ? "INDEXED BY deviceByApp" : "NOT INDEXED",
                 where:
                     "app = ? AND id > ? AND hasLeft = 0 AND \(condition.sql)\(only)\(driver.condition) ORDER BY id LIMIT ?",
-                arguments: [app.databaseValue, after.databaseValue] + condition.arguments
-                    + (driver?.arguments(after: after, upTo: .max) ?? []) + [wanted.databaseValue]
+                arguments: [app.sqlValue, after.sqlValue] + condition.arguments
+                    + (driver?.arguments(after: after, upTo: .max) ?? []) + [wanted.sqlValue]
             )
             found += page.devices
             last = page.rows < wanted ? nil : page.last
@@ -37,7 +36,7 @@ struct DeviceRows {
         return found
     }
 
-    func devices(where condition: String, _ arguments: [DatabaseValue]) throws -> [DeviceRecord] {
+    func devices(where condition: String, _ arguments: [SQLValue]) throws -> [DeviceRecord] {
         try self.page(where: condition, arguments: arguments).devices
     }
 
@@ -46,13 +45,13 @@ struct DeviceRows {
     private func page(
         index: String = "",
         where condition: String,
-        arguments: [DatabaseValue]
+        arguments: [SQLValue]
     ) throws -> (devices: [DeviceRecord], rows: Int, last: Int64?) {
         let sql = """
             SELECT *, (SELECT json_group_array(tag) FROM deviceTag WHERE deviceTag.device = device.id) AS tags
             FROM device \(index) WHERE \(condition)
             """
-        let rows = try self.database.rows(sql: sql, StatementArguments(arguments), isKept: false)
+        let rows = try self.database.rows(sql: sql, SQLArguments(arguments), isKept: false)
         return (try rows.compactMap { try $0.readable(DeviceRecord.init(row:)) }, rows.count, rows.last?["id"])
     }
 }
@@ -129,7 +128,7 @@ extension SQLiteStore {
     package func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord] {
         // The plus keeps SQLite from using the primary key's order, for which it would scan all devices of the app.
         let condition = "app = ? AND token = ? AND hasLeft = 0 ORDER BY +id"
-        let arguments = [app.databaseValue, token.databaseValue]
+        let arguments = [app.sqlValue, token.sqlValue]
         return try await self.database.lookup { try DeviceRows(database: $0).devices(where: condition, arguments) }
     }
 
@@ -140,25 +139,25 @@ extension SQLiteStore {
         now: Timestamp
     ) async throws -> [Int64] {
         let condition = "token = ? AND environment = coalesce(?, environment)"
-        let arguments = [token.databaseValue, environment.databaseValue]
+        let arguments = [token.sqlValue, environment.sqlValue]
         return try await self.deleteDevices(app: app, where: condition, arguments, now: now)
     }
 
     package func deleteDevices(app: Int64, installation: String, now: Timestamp) async throws -> [Int64] {
         let nodes = "DELETE FROM xmppNode WHERE app = ? AND installation = ?"
         try await self.database.run(sql: nodes, [app, installation])
-        return try await self.deleteDevices(app: app, where: "installation = ?", [installation.databaseValue], now: now)
+        return try await self.deleteDevices(app: app, where: "installation = ?", [installation.sqlValue], now: now)
     }
 
     private func deleteDevices(
         app: Int64,
         where condition: String,
-        _ arguments: [DatabaseValue],
+        _ arguments: [SQLValue],
         now: Timestamp
     ) async throws -> [Int64] {
         try await self.database.write { database in
             let sql = "SELECT id, token, environment FROM device WHERE app = ? AND \(condition) AND hasLeft = 0"
-            let rows = try database.rows(sql: sql, StatementArguments([app.databaseValue] + arguments))
+            let rows = try database.rows(sql: sql, SQLArguments([app.sqlValue] + arguments))
             let events = try TokenEventWriter(app: app, now: now, in: database)
             for row in rows {
                 let (id, token, environment) = (
@@ -237,7 +236,7 @@ extension SQLiteStore {
             let sql = "SELECT environment, kind, isActive FROM device WHERE app = ? AND token = ? AND hasLeft = 0"
             var found: [DeviceToken: [NamedTokenRegistration]] = [:]
             for token in tokens {
-                let rows = try database.rows(sql: sql, [app, token.databaseValue])
+                let rows = try database.rows(sql: sql, [app, token.sqlValue])
                 let registrations = rows.compactMap(Self.registration)
                 if !registrations.isEmpty { found[token] = registrations }
             }
@@ -245,7 +244,7 @@ extension SQLiteStore {
         }
     }
 
-    private static func registration(_ row: Row) -> NamedTokenRegistration? {
+    private static func registration(_ row: SQLRow) -> NamedTokenRegistration? {
         guard let environment = row.environment("environment"), let kind = row.tokenKind("kind"),
             let isActive = row["isActive"] as Bool?
         else { return nil }
@@ -265,7 +264,7 @@ extension SQLiteStore {
 extension DeviceRows {
     fileprivate func setTag(_ tag: String, isSet: Bool, of token: DeviceToken, app: Int64) throws -> TagChangeResult {
         let condition = "app = ? AND token = ? AND isActive = 1 AND hasLeft = 0"
-        let arguments = [app.databaseValue, token.databaseValue]
+        let arguments = [app.sqlValue, token.sqlValue]
         let devices = try self.devices(where: condition, arguments)
         guard !devices.isEmpty else { return .noDevice }
         for device in devices where isSet {

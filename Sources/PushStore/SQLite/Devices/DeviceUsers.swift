@@ -1,4 +1,3 @@
-import GRDB
 package import ProviderModel
 import PushTypes
 
@@ -10,7 +9,7 @@ struct DeviceUsers {
     static let erased = ""
 
     let app: Int64
-    let database: Database
+    let database: any SQLConnection
 
     /// Records the end of the period in which a device belonged to a user or, with `nil`, to no user.
     /// - Parameter now: The time of the change, by the later of the wall and steady clocks, which also dates pages.

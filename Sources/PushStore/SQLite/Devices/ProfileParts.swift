@@ -1,4 +1,3 @@
-import GRDB
 import ProviderModel
 
 /// The fields of a profile that are copied between the devices of an installation, which share the profile.
@@ -30,7 +29,7 @@ struct ProfileParts {
     }
 
     /// Copies the fields from one device to another. Fields that are equal are not written, except for tags.
-    func copy(from source: Int64, to target: Int64, in database: Database) throws {
+    func copy(from source: Int64, to target: Int64, in database: any SQLConnection) throws {
         let columns = self.columns + (self.hasAttributes ? ["attributes"] : [])
         if !columns.isEmpty {
             let names = columns.joined(separator: ", ")
@@ -48,7 +47,7 @@ struct ProfileParts {
         _ columns: String,
         from source: Int64,
         to target: Int64,
-        in database: Database
+        in database: any SQLConnection
     ) throws {
         try database.run(sql: "DELETE FROM \(table) WHERE device = ?", target)
         let sql = "INSERT INTO \(table) (\(columns), device) SELECT \(columns), ?2 FROM \(table) WHERE device = ?1"

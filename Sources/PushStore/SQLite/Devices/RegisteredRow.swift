@@ -1,4 +1,3 @@
-import GRDB
 import PushTypes
 
 /// The columns of a stored device on which the processing of a registration depends.
@@ -16,7 +15,7 @@ struct RegisteredRow: Hashable {
 struct RegisteredRowReader {
     let app: Int64
     let environment: PushEnvironment
-    let database: Database
+    let database: any SQLConnection
 
     private static let columns = "id, token, kind, activity, isActive, hasLeft, user, timeZone, installation"
 
@@ -24,7 +23,7 @@ struct RegisteredRowReader {
     /// - Throws: ``DamagedRow`` if it cannot be read.
     func device(with token: DeviceToken) throws -> RegisteredRow? {
         let sql = "SELECT \(Self.columns) FROM device WHERE app = ? AND environment = ? AND token = ?"
-        let statement = try RawStatement(sql: sql, in: self.database)
+        let statement = try self.database.prepare(sql)
         defer { statement.reset() }
         statement.bind(self.app, self.environment.code)
         statement.bind(token.bytes, at: 3)
@@ -41,7 +40,7 @@ struct RegisteredRowReader {
             SELECT \(Self.columns) FROM device
             WHERE app = ? AND environment = ? AND installation = ? ORDER BY kind, activity
             """
-        let statement = try RawStatement(sql: sql, in: self.database)
+        let statement = try self.database.prepare(sql)
         defer { statement.reset() }
         statement.bind(self.app, self.environment.code)
         statement.bind(installation, at: 3)
@@ -56,7 +55,7 @@ struct RegisteredRowReader {
         return rows
     }
 
-    private static func row(_ statement: RawStatement) -> RegisteredRow? {
+    private static func row(_ statement: any SQLStatement) -> RegisteredRow? {
         guard let token = statement.token(1), let kind = DeviceTokenKind(code: statement.integer(2)) else { return nil }
         return RegisteredRow(
             id: statement.integer(0),

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 package import ProviderModel
 package import PushSupport
 import PushTypes
@@ -13,7 +12,7 @@ struct Registration {
     let now: Timestamp
 
     var app: Int64 { self.events.app }
-    var database: Database { self.events.database }
+    var database: any SQLConnection { self.events.database }
     private var users: DeviceUsers { DeviceUsers(app: self.app, database: self.database) }
     private var changes: RegistrationChanges { RegistrationChanges(app: self.app, database: self.database) }
 
@@ -201,7 +200,7 @@ struct Registration {
     private func columns(_ change: Change) -> ColumnValues {
         let registration = self.registration
         var columns: ColumnValues = [
-            "token": registration.token.databaseValue, "isActive": 1, "suspicions": 0,
+            "token": registration.token.sqlValue, "isActive": 1, "suspicions": 0,
             "registeredAt": self.now.milliseconds, "kind": change.place.kind.code, "activity": change.place.activity,
         ]
         if let user = registration.user { columns += ["user": user.value] }
@@ -232,7 +231,7 @@ struct Registration {
             "app": self.app, "environment": registration.environment.code, "createdAt": self.now.milliseconds,
             "attributes": attributes?.text, "userSince": try RegistrationChanges.clock(in: self.database),
         ]
-        let id = try self.database.insert(into: "device", columns)
+        let id = try self.database.insert(into: "device", columns, returning: "id")
         try self.add(registration.tags ?? [], to: id)
         if let source = change.source {
             try self.inherit(from: source.id, to: id, attributes)
@@ -362,16 +361,16 @@ extension SQLiteStore {
     ) async throws -> RegistrationResult? {
         let (own, token) = (registration.installation, registration.token)
         return try await self.database.write { database in
-            func devices(_ column: String, _ value: DatabaseValue) throws -> [DeviceRecord] {
+            func devices(_ column: String, _ value: SQLValue) throws -> [DeviceRecord] {
                 let condition = "app = ? AND \(column) = ? AND hasLeft = 0"
-                return try DeviceRows(database: database).devices(where: condition, [app.databaseValue, value])
+                return try DeviceRows(database: database).devices(where: condition, [app.sqlValue, value])
             }
             // Both environments are searched, because the caller receives the secret that the installation has in both.
-            let known = try devices("installation", own.databaseValue)
+            let known = try devices("installation", own.sqlValue)
             guard isProven || known.isEmpty || known.contains(where: { $0.token == token }) else { return nil }
             var accepted = registration
             let here = registration.environment
-            let holder = try devices("token", token.databaseValue).first { $0.environment == here }
+            let holder = try devices("token", token.sqlValue).first { $0.environment == here }
             let isNew = !known.contains { $0.environment == here }
             if isNew, let holder, holder.profile.installation != nil, !holder.profile.installation.isExactly(own),
                 accepted.user == nil
@@ -474,13 +473,13 @@ enum DeviceAttributes {
     }
 
     /// Returns the searchable form of a value, or `nil` if it is neither a string nor a number nor a Boolean.
-    static func stored(_ value: JSONValue) -> DatabaseValue? {
+    static func stored(_ value: JSONValue) -> SQLValue? {
         switch value {
-        case .string(let text): text.databaseValue
-        case .integer(let number): number.databaseValue
-        case .number(let number): number.databaseValue
+        case .string(let text): text.sqlValue
+        case .integer(let number): number.sqlValue
+        case .number(let number): number.sqlValue
         // A Boolean is stored as a blob, so that it equals neither a number nor a string.
-        case .bool(let flag): Data([flag ? 1 : 0]).databaseValue
+        case .bool(let flag): Data([flag ? 1 : 0]).sqlValue
         case .null, .array, .object: nil
         }
     }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import PushTypes
 
 /// Records changes of devices that affect notifications in progress, within a transaction.
@@ -9,7 +8,7 @@ import PushTypes
 /// device takes over the token (docs/decisions/0018).
 struct RegistrationChanges {
     let app: Int64
-    let database: Database
+    let database: any SQLConnection
 
     /// Returns whether a notification of the app is open, so that changes of devices must be recorded.
     func isWatched() throws -> Bool {
@@ -28,7 +27,7 @@ struct RegistrationChanges {
     static let userChange = "coalesce(userSince, id - (1 << 62))"
 
     /// Returns the registration clock's value, which rises with each recorded change of a device.
-    static func clock(in database: Database) throws -> Int64 {
+    static func clock(in database: any SQLConnection) throws -> Int64 {
         try database.integer(sql: "SELECT number FROM registrationClock") ?? 0
     }
 
@@ -150,7 +149,7 @@ struct RegistrationChanges {
         try self.database.replace(
             in: "formerToken",
             [
-                "app": self.app, "token": token.databaseValue, "environment": environment.code, "device": device,
+                "app": self.app, "token": token.sqlValue, "environment": environment.code, "device": device,
                 "since": try self.tick(),
             ]
         )
@@ -214,7 +213,7 @@ struct RegistrationChanges {
 
     /// Deletes the records of at most `limit` devices that no notification in progress needs any more.
     /// - Returns: The number of devices whose records were deleted.
-    static func forget(app: Int64, limit: Int, in database: Database) throws -> Int {
+    static func forget(app: Int64, limit: Int, in database: any SQLConnection) throws -> Int {
         let opened = """
             SELECT min(openedAfter) FROM notification
             WHERE app = ? AND finishedAt IS NULL AND openedAfter IS NOT NULL
@@ -243,7 +242,7 @@ struct RegistrationChanges {
     }
 
     /// Deletes the row of a device, and with it the device's tags, attributes and links.
-    private static func delete(_ device: Int64, in database: Database) throws {
+    private static func delete(_ device: Int64, in database: any SQLConnection) throws {
         try database.run(sql: "UPDATE device SET twin = NULL WHERE twin = ?", [device])
         try database.run(sql: "DELETE FROM device WHERE id = ?", [device])
     }

@@ -1,4 +1,3 @@
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -20,5 +19,5 @@ struct RetryQueue {
 
     let lane: NotificationRecord.Lane
     let now: Timestamp
-    let database: Database
+    let database: any SQLConnection
 }

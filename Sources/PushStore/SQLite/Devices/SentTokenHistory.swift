@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -9,7 +8,7 @@ import PushTypes
 /// (docs/decisions/0018).
 struct SentTokenHistory {
     let app: Int64
-    let database: Database
+    let database: any SQLConnection
 
     /// Records the notifications sent to a token that its device gives up. ``correct(_:)`` adds a page in flight.
     func gaveUp(_ token: DeviceToken, device: Int64) throws {
@@ -77,7 +76,7 @@ struct SentTokenHistory {
     }
 
     /// Returns whether a notification was sent to a token while another device had the token.
-    static func remembers(_ token: DeviceToken, of notification: Int64, in database: Database) throws -> Bool {
+    static func remembers(_ token: DeviceToken, of notification: Int64, in database: any SQLConnection) throws -> Bool {
         let sql = "SELECT 1 FROM tokenHad WHERE notification = ? AND token = ?"
         return try database.hasRow(sql: sql, [notification, Data(token.bytes)])
     }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -8,7 +7,7 @@ import PushTypes
 /// For each request, all reads precede the first write, which inserts the only row that may conflict with another one.
 /// Therefore a failed request leaves nothing behind, and the other requests are still accepted.
 struct AcceptanceTransaction {
-    private let database: Database
+    private let database: any SQLConnection
     /// The number of this process, as the owner of the leases under which shards are claimed.
     private let owner: Int64
     private let leaseUntil: Timestamp
@@ -19,7 +18,7 @@ struct AcceptanceTransaction {
     private var stops: [Int64: Bool] = [:]
     private var consents: [ConsentColumns.Question: ConsentColumns] = [:]
 
-    init(owner: Int64, leaseUntil: Timestamp, in database: Database) {
+    init(owner: Int64, leaseUntil: Timestamp, in database: any SQLConnection) {
         (self.owner, self.leaseUntil, self.database) = (owner, leaseUntil, database)
     }
 
@@ -47,7 +46,7 @@ struct AcceptanceTransaction {
                 opening: opening.map { (clock: $0, at: request.openedAt) },
                 in: self.database
             )
-        } catch let error as DatabaseError where StoreDatabase.isOfDisk(error) || !self.database.isInsideTransaction {
+        } catch  where self.database.hasEnded(after: error) {
             throw error
         } catch {
             return .failure(StoreDatabase.named(error))

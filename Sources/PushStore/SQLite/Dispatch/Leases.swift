@@ -1,4 +1,3 @@
-import GRDB
 import PushTypes
 
 /// The leases under which shards and retries are sent (docs/decisions/0019).
@@ -7,25 +6,26 @@ import PushTypes
 enum Leases {
     /// Adds a lease, which expires at `until` by the steady clock.
     /// - Returns: The fencing number of the lease.
-    static func take(owner: Int64, until: Timestamp, in database: Database) throws -> Int64 {
-        try database.run(sql: "INSERT INTO lease (owner, until) VALUES (?, ?)", owner, until.milliseconds)
-        return database.lastInsertedRowID
+    static func take(owner: Int64, until: Timestamp, in database: any SQLConnection) throws -> Int64 {
+        try database.insert(into: "lease", ["owner": owner, "until": until.milliseconds], returning: "fence")
     }
 
     /// Returns whether the owner still holds the lease.
-    static func isHeld(_ fence: Int64, by owner: Int64, in database: Database) throws -> Bool {
+    static func isHeld(_ fence: Int64, by owner: Int64, in database: any SQLConnection) throws -> Bool {
         return try database.hasRow(sql: "SELECT 1 FROM lease WHERE fence = ? AND owner = ?", fence, owner)
     }
 
-    static func extend(_ fence: Int64, until: Timestamp, in database: Database) throws {
+    static func extend(_ fence: Int64, until: Timestamp, in database: any SQLConnection) throws {
         try database.run(sql: "UPDATE lease SET until = ? WHERE fence = ?", until.milliseconds, fence)
     }
 
     /// Returns the leases under which no owner works any more.
     ///
     /// A caller's lease that is not among `held` is lost. Any other, or with `nil` any lease, is lost once it expires.
-    static func lost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: Database) throws -> [Int64] {
-        let statement = try RawStatement(sql: "SELECT fence, owner, until FROM lease", in: database)
+    static func lost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: any SQLConnection) throws
+        -> [Int64]
+    {
+        let statement = try database.prepare("SELECT fence, owner, until FROM lease")
         defer { statement.reset() }
         var lost: [Int64] = []
         while try statement.step() {
@@ -42,12 +42,14 @@ enum Leases {
     }
 
     /// Ends the leases that ``lost(owner:held:now:in:)`` returns.
-    static func releaseLost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: Database) throws {
+    static func releaseLost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: any SQLConnection)
+        throws
+    {
         try Self.release(try Self.lost(owner: owner, held: held, now: now, in: database), in: database)
     }
 
     /// Ends leases, and releases the shards and retries that were claimed under them.
-    static func release(_ fences: [Int64], in database: Database) throws {
+    static func release(_ fences: [Int64], in database: any SQLConnection) throws {
         for fence in fences {
             let held = try database.integers(sql: "SELECT notification FROM shard WHERE lease = ?", [fence])
             try Self.free("shard", fence, in: database)
@@ -58,29 +60,29 @@ enum Leases {
     }
 
     /// Releases one shard. The caller has to end the lease.
-    static func release(_ notification: Int64, _ shard: Int64, _ fence: Int64, in database: Database) throws {
+    static func release(_ notification: Int64, _ shard: Int64, _ fence: Int64, in database: any SQLConnection) throws {
         let sql = "UPDATE shard SET lease = NULL WHERE notification = ? AND number = ? AND lease = ?"
         guard try database.run(sql: sql, notification, shard, fence) > 0 else { return }
         try Self.tidyIfCancelled(notification, in: database)
     }
 
     /// Deletes the shard of a cancelled notification, which was kept only for its page in flight.
-    private static func tidyIfCancelled(_ notification: Int64, in database: Database) throws {
+    private static func tidyIfCancelled(_ notification: Int64, in database: any SQLConnection) throws {
         let sql = "SELECT 1 FROM notification WHERE number = ? AND state = 'cancelled'"
         if try database.hasRow(sql: sql, notification) { try NotificationCompletion.tidy(notification, in: database) }
     }
 
     /// Ends a lease, unless another shard is claimed under it. Shards claimed at acceptance may share a lease.
-    static func end(_ fence: Int64, in database: Database) throws {
+    static func end(_ fence: Int64, in database: any SQLConnection) throws {
         let sql = "DELETE FROM lease WHERE fence = ?1 AND NOT EXISTS (SELECT 1 FROM shard WHERE lease = ?1)"
         try database.run(sql: sql, fence)
     }
 
-    static func freeRetries(_ fence: Int64, in database: Database) throws {
+    static func freeRetries(_ fence: Int64, in database: any SQLConnection) throws {
         try Self.free("retry", fence, in: database)
     }
 
-    private static func free(_ table: String, _ fence: Int64, in database: Database) throws {
+    private static func free(_ table: String, _ fence: Int64, in database: any SQLConnection) throws {
         try database.run(sql: "UPDATE \(table) SET lease = NULL WHERE lease = ?", fence)
     }
 }

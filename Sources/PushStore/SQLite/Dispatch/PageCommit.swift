@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -14,7 +13,7 @@ struct PageCommit {
     private let trace: PageTrace
     private let statistics: StatisticCounter
     private let isAppStopped: Bool
-    private let database: Database
+    private let database: any SQLConnection
     private let id: UUID
     private let app: Int64
     private let state: NotificationRecord.State
@@ -30,7 +29,7 @@ struct PageCommit {
         owner: Int64,
         now: Timestamp,
         parts: CommitContext,
-        in database: Database
+        in database: any SQLConnection
     ) throws {
         let sql = """
             SELECT id, app, state, lane, origin, startedAt, EXISTS (SELECT 1 FROM appStop WHERE app = notification.app) AS isStopped
@@ -279,7 +278,7 @@ struct PageCommit {
                 skipped = skipped + ?, unknown = unknown + ?, heldApp = ?, heldFor = ?
             WHERE notification = ? AND number = ?
             """
-        let statement = try RawStatement(sql: sql, in: self.database)
+        let statement = try self.database.prepare(sql)
         let lease = self.begins || self.keptUntil != nil ? self.page.fence : nil
         let heldFor = try step.heldFor.flatMap { held in
             try EnvironmentPauseTable.areHeld(held, of: self.app, in: self.database) ? held : nil
@@ -308,7 +307,7 @@ struct PageCommit {
                 state = CASE state WHEN 'accepted' THEN 'sending' ELSE state END
             WHERE number = ?11
             """
-        let statement = try RawStatement(sql: sql, in: self.database)
+        let statement = try self.database.prepare(sql)
         let (now, nextPageAt) = (self.now.milliseconds, self.page.nextPageAt?.milliseconds ?? 0)
         let (waveStartedAt, sent) = (self.page.wave?.startedAt?.milliseconds, self.page.wave.map { Int64($0.sent) })
         statement.bind(now, nextPageAt, waveStartedAt, sent, isOfShard ? nil : now)
@@ -326,7 +325,7 @@ extension PageCommit {
         app: Int64,
         origin: String?,
         now: Timestamp,
-        in database: Database
+        in database: any SQLConnection
     ) throws {
         guard !tokens.isEmpty, let origin, NotificationOrigin(origin)?.kind == .binary else { return }
         let known = """

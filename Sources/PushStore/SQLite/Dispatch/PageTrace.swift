@@ -1,4 +1,3 @@
-import GRDB
 import PushTypes
 
 /// Records a page for timelines: its times, its connections, and each attempt that is followed by another one.
@@ -6,7 +5,7 @@ struct PageTrace {
     private let number: Int64
     private let page: PageResult
     private let now: Timestamp
-    private let database: Database
+    private let database: any SQLConnection
     /// The ids under which the page's connections are stored, in the order of ``PageResult/connections``.
     private let connections: [Int64]
 
@@ -15,7 +14,7 @@ struct PageTrace {
         number: Int64,
         now: Timestamp,
         connections: ConnectionLookup,
-        in database: Database
+        in database: any SQLConnection
     ) throws {
         (self.page, self.number, self.now, self.database) = (page, number, now, database)
         self.connections = try page.connections.map { try connections.id(of: $0, in: database) }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -97,17 +96,19 @@ struct RecipientQuery: Sendable {
 
     /// Reads the page.
     /// - Parameter driver: The index ranges that find the devices of a narrow audience, or `nil` to scan all devices.
-    func fetch(driver: AudienceDriver? = nil, in database: Database) throws -> Found {
+    func fetch(driver: AudienceDriver? = nil, in database: any SQLConnection) throws -> Found {
         switch self.source {
         case .devices(let filter): try self.devices(filter, driver: driver, in: database)
         case .targets: try self.targets(in: database)
         }
     }
 
-    private func devices(_ filter: DeviceFilter, driver: AudienceDriver?, in database: Database) throws -> Found {
+    private func devices(_ filter: DeviceFilter, driver: AudienceDriver?, in database: any SQLConnection) throws
+        -> Found
+    {
         let (sql, arguments) = self.text(filter, driver: driver)
         // Only the prepared statements that several notifications share are cached.
-        let statement = try RawStatement(sql: sql, isKept: filter.isCommon && driver == nil, in: database)
+        let statement = try database.prepare(sql, isKept: filter.isCommon && driver == nil)
         defer { statement.reset() }
         for (index, argument) in arguments.enumerated() { statement.bind(argument, at: Int32(index) + 1) }
         var found = Found()
@@ -126,13 +127,13 @@ struct RecipientQuery: Sendable {
     }
 
     /// Returns the ids, above the cursor and up to `last`, of devices removed since the notification was opened.
-    func left(upTo last: Int64, in database: Database) throws -> [Int64] {
+    func left(upTo last: Int64, in database: any SQLConnection) throws -> [Int64] {
         guard case .devices(let filter) = self.source else { return [] }
         let range = "FROM device INDEXED BY deviceLeft WHERE app = ? AND id > ? AND id <= ? AND hasLeft = 1"
         guard try database.hasRow(sql: "SELECT 1 \(range) LIMIT 1", self.app, self.cursor, last) else { return [] }
         let sql = "SELECT id \(range) AND churn > ? AND \(filter.condition) ORDER BY id LIMIT ?"
-        let bounds = [self.app, self.cursor, last, self.openedAfter].map(\.databaseValue)
-        let arguments = StatementArguments(bounds + filter.arguments + [self.limit.databaseValue])
+        let bounds = [self.app, self.cursor, last, self.openedAfter].map(\.sqlValue)
+        let arguments = SQLArguments(bounds + filter.arguments + [self.limit.sqlValue])
         return try database.integers(sql: sql, arguments, isKept: false)
     }
 
@@ -140,18 +141,18 @@ struct RecipientQuery: Sendable {
         EndedRetry(id: id, recipient: recipient, attempts: 0, cause: cause)
     }
 
-    func text(_ filter: DeviceFilter, driver: AudienceDriver?) -> (sql: String, arguments: [DatabaseValue]) {
+    func text(_ filter: DeviceFilter, driver: AudienceDriver?) -> (sql: String, arguments: [SQLValue]) {
         let sql = """
             SELECT \(self.columnList) FROM device \(driver == nil ? filter.index : "NOT INDEXED")
             WHERE app = ? AND id > ? AND id <= ? AND isActive = 1 AND \(filter.condition)\(driver.condition)
             ORDER BY id LIMIT ?
             """
-        var arguments = [self.app, self.cursor, self.end].map(\.databaseValue) + filter.arguments
+        var arguments = [self.app, self.cursor, self.end].map(\.sqlValue) + filter.arguments
         if let driver { arguments += driver.arguments(after: self.cursor, upTo: self.end) }
-        return (sql, arguments + [self.limit.databaseValue])
+        return (sql, arguments + [self.limit.sqlValue])
     }
 
-    private func device(_ statement: RawStatement) -> Recipient? {
+    private func device(_ statement: any SQLStatement) -> Recipient? {
         guard let token = statement.token(1), let environment = PushEnvironment(code: statement.integer(2))
         else { return nil }
         let id = statement.integer(0)
@@ -168,7 +169,7 @@ struct RecipientQuery: Sendable {
         return recipient
     }
 
-    private func profile(_ statement: RawStatement) -> RecipientProfile? {
+    private func profile(_ statement: any SQLStatement) -> RecipientProfile? {
         guard !self.columns.isEmpty else { return nil }
         var profile = RecipientProfile()
         for (index, column) in self.columns.enumerated() {
@@ -184,7 +185,7 @@ struct RecipientQuery: Sendable {
         return profile
     }
 
-    private func targets(in database: Database) throws -> Found {
+    private func targets(in database: any SQLConnection) throws -> Found {
         let sql = "SELECT position FROM target WHERE notification = ? AND position > ? ORDER BY position LIMIT ?"
         var found = Found()
         for position in try database.integers(sql: sql, [self.number, self.cursor, self.limit]) {
@@ -210,9 +211,9 @@ struct RecipientQuery: Sendable {
 
     /// Returns the token that the notification names at a position, with its device if it is registered. A broadcast's
     /// channel has none.
-    private func target(_ position: Int64, in database: Database) throws -> Named {
+    private func target(_ position: Int64, in database: any SQLConnection) throws -> Named {
         let named = "SELECT token, environment FROM target WHERE notification = ? AND position = ?"
-        let statement = try RawStatement(sql: named, in: database)
+        let statement = try database.prepare(named)
         defer { statement.reset() }
         statement.bind(self.number, position)
         if case .channel(let channel) = self.notification.audience {
@@ -233,11 +234,11 @@ struct RecipientQuery: Sendable {
         _ token: DeviceToken,
         in environment: PushEnvironment,
         position: Int64,
-        _ database: Database
+        _ database: any SQLConnection
     ) throws -> Named {
         let registered =
             "SELECT \(self.columnList) FROM device WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0"
-        let device = try RawStatement(sql: registered, in: database)
+        let device = try database.prepare(registered)
         defer { device.reset() }
         device.bind(self.app, environment.code)
         device.bind(token.bytes, at: 3)
@@ -255,7 +256,7 @@ struct RecipientQuery: Sendable {
         )
     }
 
-    private func isOfOtherKind(_ statement: RawStatement) -> Bool {
+    private func isOfOtherKind(_ statement: any SQLStatement) -> Bool {
         guard let kind = self.notification.content.tokenKind else { return false }
         return statement.integer(8) != kind.code
     }
@@ -277,12 +278,12 @@ private struct RecipientChanges {
     }
 
     /// Returns whether the device of a row may have to wait, which is rare. It needs no further query.
-    func mayConcern(_ row: RawStatement) -> Bool {
+    func mayConcern(_ row: any SQLStatement) -> Bool {
         !row.isNull(5) && row.integer(5) > self.query.openedAfter
             || !row.isNull(6) && self.query.notification.environment == nil
     }
 
-    func holds(_ device: Int64, in database: Database) throws -> Bool {
+    func holds(_ device: Int64, in database: any SQLConnection) throws -> Bool {
         if try self.hasTwinOrLink(device, in: database) { return true }
         guard self.zone != .any else { return false }
         // A page in flight of the former time zone may contain the device.
@@ -290,7 +291,7 @@ private struct RecipientChanges {
         return try database.hasRow(sql: sql, self.query.number, self.shard)
     }
 
-    private func hasTwinOrLink(_ device: Int64, in database: Database) throws -> Bool {
+    private func hasTwinOrLink(_ device: Int64, in database: any SQLConnection) throws -> Bool {
         let sql = """
             SELECT 1 FROM device WHERE id = ?1 AND (
                 ?3 AND twin IS NOT NULL
@@ -317,7 +318,7 @@ extension RecipientQuery {
 
     /// Decides whether a recipient is sent to again at its current token, has to wait, or gets its final state.
     /// - Parameter fence: The fencing number of the lease under which the recipient was claimed.
-    func fetch(_ retry: DueRetry, fence: Int64, isCancelled: Bool, in database: Database) throws -> NextStep {
+    func fetch(_ retry: DueRetry, fence: Int64, isCancelled: Bool, in database: any SQLConnection) throws -> NextStep {
         var (recipient, lack, hasLeft) = try self.current(retry, in: database)
         recipient?.attempts = retry.attempts
         recipient?.mayHaveArrived = retry.mayHaveArrived
@@ -350,13 +351,13 @@ extension RecipientQuery {
     /// sent to it, and whether its device was removed and may return.
     private func current(
         _ retry: DueRetry,
-        in database: Database
+        in database: any SQLConnection
     ) throws -> (Recipient?, orElse: EndingCause, hasLeft: Bool) {
         if retry.recipient < 0 {
             let named = try self.target(-retry.recipient, in: database)
             return (named.recipient, named.lack, false)
         }
-        let statement = try RawStatement(sql: "SELECT \(self.columnList) FROM device WHERE id = ?", in: database)
+        let statement = try database.prepare("SELECT \(self.columnList) FROM device WHERE id = ?")
         defer { statement.reset() }
         statement.bind(retry.recipient, at: 1)
         guard try statement.step() else { return (nil, .deviceRemoved, false) }
@@ -371,7 +372,7 @@ extension RecipientQuery {
     }
 
     /// Decides whether to send to a recipient, from the states of its device and of linked devices.
-    private func decide(_ recipient: Recipient, fence: Int64, in database: Database) throws -> Decision {
+    private func decide(_ recipient: Recipient, fence: Int64, in database: any SQLConnection) throws -> Decision {
         if recipient.movedFrom != nil, try self.isRegistered(recipient, in: database) {
             return .end(.registeredElsewhere)
         }
@@ -400,23 +401,23 @@ extension RecipientQuery {
     }
 
     /// Returns whether another device is registered with the token in the environment of the attempt.
-    private func isRegistered(_ recipient: Recipient, in database: Database) throws -> Bool {
+    private func isRegistered(_ recipient: Recipient, in database: any SQLConnection) throws -> Bool {
         let sql = "SELECT 1 FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0 AND id != ?"
-        let (token, environment) = (recipient.token.databaseValue, recipient.environment.code)
+        let (token, environment) = (recipient.token.sqlValue, recipient.environment.code)
         return try database.hasRow(sql: sql, [self.app, token, environment, recipient.id])
     }
 
-    private func isInAudience(_ device: Int64, in database: Database) throws -> Bool {
+    private func isInAudience(_ device: Int64, in database: any SQLConnection) throws -> Bool {
         guard case .devices(let audience) = self.notification.audience, audience != .everyone else { return true }
         let filter = AudienceSQL(audience, app: self.app)
-        let arguments = StatementArguments([device.databaseValue] + filter.arguments)
+        let arguments = SQLArguments([device.sqlValue] + filter.arguments)
         let sql = "SELECT 1 FROM device WHERE id = ? AND \(filter.sql)"
         return try database.hasRow(sql: sql, arguments, isKept: false)
     }
 
     /// Returns the devices to which a device was linked after the notification was opened, and whether all pushes to
     /// each of them count, as in ``decision(by:for:countsAll:fence:in:)``.
-    private func links(of device: Int64, in database: Database) throws -> [(other: Int64, countsAll: Bool)] {
+    private func links(of device: Int64, in database: any SQLConnection) throws -> [(other: Int64, countsAll: Bool)] {
         let sql = "SELECT other, countsAll FROM deviceLink WHERE device = ? AND since > ?"
         return try database.rows(sql: sql, [device, self.openedAfter]).compactMap { row in
             (row["other"] as Int64?).map { ($0, row["countsAll"] as Bool? ?? true) }
@@ -424,7 +425,9 @@ extension RecipientQuery {
     }
 
     /// Returns the device's twin in the other environment if the twin has the higher id, or an empty array otherwise.
-    private func laterTwins(of device: Int64, in database: Database) throws -> [(other: Int64, countsAll: Bool)] {
+    private func laterTwins(of device: Int64, in database: any SQLConnection) throws -> [(
+        other: Int64, countsAll: Bool
+    )] {
         guard self.notification.environment == nil else { return [] }
         return try database.integers(sql: "SELECT id FROM device WHERE twin = ?", [device]).map { ($0, true) }
     }
@@ -437,7 +440,7 @@ extension RecipientQuery {
         for recipient: Recipient,
         countsAll: Bool,
         fence: Int64,
-        in database: Database
+        in database: any SQLConnection
     ) throws -> Decision {
         let sql = """
             SELECT delivery.state, retry.attempts, retry.lease, retry.dueAt, retry.recipient IS NOT NULL AS waits,

@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 package import PushSupport
 package import PushTypes
@@ -82,7 +81,7 @@ extension SQLiteStore {
                 AND state IN ('accepted', 'sending') AND \(AppRows.isNotStopped)
             """
         return try await self.database.read { database in
-            let statement = try RawStatement(sql: sql, in: database)
+            let statement = try database.prepare(sql)
             defer { statement.reset() }
             statement.bind(claim.notificationNumber, claim.shard, claim.fence, claim.cursor, owner)
             return try statement.step()
@@ -146,8 +145,8 @@ private enum DueShards {
         at clocks: ClockReading,
         limit: Int,
         from filter: ClaimFilter,
-        in database: Database
-    ) throws -> [Row] {
+        in database: any SQLConnection
+    ) throws -> [SQLRow] {
         let sql =
             switch lane {
             case .bulk:
@@ -184,11 +183,11 @@ private enum DueShards {
                 ORDER BY shard.notBefore LIMIT ?2
                 """
             }
-        let arguments: StatementArguments = [clocks.steady.milliseconds, limit, clocks.wall.milliseconds]
+        let arguments: SQLArguments = [clocks.steady.milliseconds, limit, clocks.wall.milliseconds]
         return try database.rows(sql: sql, arguments, isKept: filter.targets.isEmpty)
     }
 
-    static func claim(_ row: Row) throws -> ShardClaim {
+    static func claim(_ row: SQLRow) throws -> ShardClaim {
         guard let number = row["number"] as Int64?, let shard = row["shard"] as Int64?,
             let zone = ShardPlan.Zone(code: row["zoneKind"] as Int64?, name: row["zone"] as String?),
             let cursor = row["cursor"] as Int64?, let end = row["upTo"] as Int64?

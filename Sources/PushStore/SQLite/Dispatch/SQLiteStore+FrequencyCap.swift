@@ -1,4 +1,3 @@
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -20,7 +19,7 @@ extension SQLiteStore {
 
     /// Counts the notification towards the cap of each holder, a user or a device, that has not reached the cap.
     /// - Returns: The holders that have reached the cap.
-    private static func reserve(_ reservation: FrequencyCapReservation, in database: Database) throws -> Set<
+    private static func reserve(_ reservation: FrequencyCapReservation, in database: any SQLConnection) throws -> Set<
         BytewiseString
     > {
         let (cap, app, notification) = (reservation.cap, reservation.app, reservation.notification)
@@ -29,7 +28,7 @@ extension SQLiteStore {
             SELECT count(*) FILTER (WHERE notification != ?3), coalesce(sum(notification = ?3), 0) FROM capUse
             WHERE app = ?1 AND holder = ?2 AND at > ?4
             """
-        let counted = try RawStatement(sql: count, in: database)
+        let counted = try database.prepare(count)
         let used = try RowInsertion<CapUseColumn>(Self.counting, in: database)
         used.bind(app, to: .app)
         used.bind(notification, to: .notification)

@@ -1,4 +1,3 @@
-import GRDB
 import ProviderModel
 package import PushTypes
 
@@ -30,7 +29,7 @@ extension SQLiteStore {
         owner: Int64,
         now: Timestamp,
         parts: CommitContext,
-        in database: Database
+        in database: any SQLConnection
     ) throws -> CommitResult {
         // A pause concerns the app, and is recorded even if the notification no longer exists.
         for request in page.environmentPauses { _ = try EnvironmentPauseTable.write(request, now: now, in: database) }
@@ -45,7 +44,7 @@ extension SQLiteStore {
 
 extension CommitContext {
     /// Ends the leases of finished shards, and deletes records of devices that no notification needs any more.
-    fileprivate func end(in database: Database) throws {
+    fileprivate func end(in database: any SQLConnection) throws {
         for fence in self.fences { try Leases.end(fence, in: database) }
         for app in self.apps {
             _ = try RegistrationChanges.forget(app: app, limit: NotificationCompletion.forgottenAtOnce, in: database)
@@ -62,7 +61,7 @@ struct OutcomeCounts {
     }
 }
 
-extension RawStatement {
+extension SQLStatement {
     func bind(_ counts: OutcomeCounts, at position: Int32) {
         for place in 0..<5 { self.bind(counts.numbers[place], at: position + Int32(place)) }
     }
@@ -97,7 +96,7 @@ struct DeliveryUpsert {
 
     /// Writes the state, unless the recipient already has a final state.
     /// - Returns: Whether the state was written.
-    func write(_ reasons: ReasonLookup, in database: Database) throws -> Bool {
+    func write(_ reasons: ReasonLookup, in database: any SQLConnection) throws -> Bool {
         let reason = try self.delivery.reason.map { try reasons.id(of: DeliveryReason($0), in: database) }
         let row = try RowInsertion<Column>(Self.insertion, in: database)
         row.bind(self.notification, to: .notification)
@@ -128,7 +127,7 @@ extension SQLiteStore {
         of claim: ShardClaim,
         limit: Int,
         _ query: RecipientQuery,
-        in database: Database
+        in database: any SQLConnection
     ) throws -> RecipientPage {
         // The id of a named token's recipient is its position with a negative sign.
         let ids = [found.recipients.last?.id, found.ended.last?.id, found.held.last].compactMap { $0.map(abs) }

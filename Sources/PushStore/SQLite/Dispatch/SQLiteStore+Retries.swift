@@ -1,4 +1,3 @@
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -160,7 +159,7 @@ extension RetryQueue {
             WHERE retry.lane = ? AND retry.app = ? AND dueAt <= ? AND lease IS NULL AND \(Self.mayRetry)
             ORDER BY dueAt LIMIT ?
             """
-        let select = try RawStatement(sql: sql, in: self.database)
+        let select = try self.database.prepare(sql)
         defer { select.reset() }
         select.bind(self.lane.rawValue, app, self.now.milliseconds, Int64(limit))
         var due: [DueRetry] = []

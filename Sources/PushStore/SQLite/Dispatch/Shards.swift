@@ -1,4 +1,3 @@
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -16,7 +15,7 @@ enum Shards {
         to notification: NotificationRecord,
         number: Int64,
         now: Timestamp,
-        in database: Database
+        in database: any SQLConnection
     ) throws {
         guard !plans.isEmpty else { return }
         let devices = try DeviceCount.devices(of: notification.app, in: database)
@@ -54,7 +53,7 @@ enum Shards {
         number: Int64,
         shard: Int64,
         lease: Int64?,
-        in database: Database
+        in database: any SQLConnection
     ) throws {
         let row = try RowInsertion<Column>(Self.insertion, in: database)
         row.bind(number, to: .notification)
@@ -72,7 +71,7 @@ enum Shards {
     private static func isNarrow(
         _ notification: NotificationRecord,
         devices: Int64,
-        in database: Database
+        in database: any SQLConnection
     ) throws -> Bool {
         guard case .devices(let audience) = notification.audience else { return false }
         let limit = AudienceDriver.limit(wanted: Self.pageSize, devices: devices)

@@ -1,4 +1,3 @@
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -30,12 +29,13 @@ struct WholePageCommit {
     private let now: Timestamp
     private let parts: CommitContext
     private let trace: PageTrace
-    private let database: Database
+    private let database: any SQLConnection
 
     /// Checks the page, and returns `nil` if ``PageCommit`` has to write it.
-    init?(_ page: PageResult, owner: Int64, now: Timestamp, parts: CommitContext, in database: Database) throws {
+    init?(_ page: PageResult, owner: Int64, now: Timestamp, parts: CommitContext, in database: any SQLConnection) throws
+    {
         guard let fence = page.fence, let step = page.step, page.isWhole else { return nil }
-        let statement = try RawStatement(sql: Self.question, in: database)
+        let statement = try database.prepare(Self.question)
         defer { statement.reset() }
         statement.bind(page.notificationNumber, step.shard, fence, step.from, owner, page.snapshot?.clock)
         guard try statement.step(), let lane = NotificationRecord.Lane(rawValue: statement.integer(1))
@@ -81,7 +81,7 @@ struct WholePageCommit {
                 rejected = ?3, failed = ?4, skipped = ?5, unknown = ?6, recipients = ?2 + ?3 + ?4 + ?5 + ?6
             WHERE number = ?7
             """
-        let statement = try RawStatement(sql: sql, in: self.database)
+        let statement = try self.database.prepare(sql)
         statement.bind(self.now.milliseconds, at: 1)
         statement.bind(counts, at: 2)
         statement.bind(self.page.notificationNumber, at: 7)

@@ -1,10 +1,8 @@
-import GRDB
-
 /// Erases an app in steps, each of which is a transaction of bounded size.
 struct AppErasure {
     let app: Int64
     let limit: Int
-    let database: Database
+    let database: any SQLConnection
 
     /// Erases a bounded number of rows. The step that finds no other row deletes the app's own row.
     /// - Returns: Whether more rows remain.
@@ -25,7 +23,7 @@ struct AppErasure {
 
     private func delete(from table: StoredTable) throws -> Int {
         guard [.app(.atOnce), .app(.inSteps)].contains(table.owner) else { return 0 }
-        let key = try self.database.primaryKey(table.name).columns.joined(separator: ", ")
+        let key = try self.database.primaryKeyColumns(of: table.name).joined(separator: ", ")
         let sql = """
             DELETE FROM \(table.name) WHERE (\(key)) IN (SELECT \(key) FROM \(table.name) WHERE app = ? LIMIT ?)
             """
@@ -76,7 +74,7 @@ struct AppErasure {
 struct NotificationErasure {
     let number: Int64
     let limit: Int
-    let database: Database
+    let database: any SQLConnection
 
     /// Erases a bounded number of rows. The last step deletes the notification itself.
     /// - Returns: Whether more rows remain.
@@ -97,9 +95,9 @@ struct NotificationErasure {
 extension StoredTable {
     /// Deletes at most `limit` rows of a notification.
     /// - Returns: The number of deleted rows.
-    func deleteRows(of notification: Int64, limit: Int, in database: Database) throws -> Int {
+    func deleteRows(of notification: Int64, limit: Int, in database: any SQLConnection) throws -> Int {
         // The first column of the key is the notification.
-        let key = try database.primaryKey(self.name).columns.dropFirst().joined(separator: ", ")
+        let key = try database.primaryKeyColumns(of: self.name).dropFirst().joined(separator: ", ")
         let sql = """
             DELETE FROM \(self.name) WHERE notification = ?1 AND (\(key)) IN (
                 SELECT \(key) FROM \(self.name) WHERE notification = ?1 LIMIT ?2)

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 package import ProviderModel
 import PushSupport
 package import PushTypes
@@ -43,7 +42,7 @@ extension SQLiteStore {
     }
 
     package func eraseUser(_ user: String, app: Int64, steady: Timestamp) async throws -> ErasureRecord {
-        @Sendable func step(_ id: Int64, _ database: Database) -> UserErasure {
+        @Sendable func step(_ id: Int64, _ database: any SQLConnection) -> UserErasure {
             UserErasure(id: id, user: user, app: app, now: steady, database: database)
         }
         // Stored requests have no index by user. A read searches them, so that writers do not have to wait.
@@ -84,7 +83,7 @@ extension SQLiteStore {
             if !remains { self.keyCache.forget() }
             return remains
         }
-        @Sendable func step(_ database: Database) -> UserErasure {
+        @Sendable func step(_ database: any SQLConnection) -> UserErasure {
             UserErasure(id: erasure.id, user: user, app: erasure.app, now: now, database: database)
         }
         // Audiences have no index by user. A read searches them, so that writers do not have to wait.
@@ -121,7 +120,7 @@ extension SQLiteStore {
     private func eraseRest(
         of user: String,
         _ erasure: ErasureRecord,
-        _ step: @escaping @Sendable (Database) -> UserErasure
+        _ step: @escaping @Sendable (any SQLConnection) -> UserErasure
     ) async throws {
         let tokens = try await self.database.write { database in
             try step(database).eraseRest()
@@ -147,7 +146,7 @@ extension SQLiteStore {
 
     package func eraseEnded(now: Timestamp) async throws {
         for app in try await self.database.read({ try $0.integers(sql: "SELECT id FROM app") }) {
-            @Sendable func erased(_ database: Database) -> UserErasure {
+            @Sendable func erased(_ database: any SQLConnection) -> UserErasure {
                 UserErasure(id: 0, user: DeviceUsers.erased, app: app, now: now, database: database)
             }
             for period in try await self.database.read({
@@ -189,7 +188,7 @@ extension SQLiteStore {
         app: Int64,
         user: String?,
         steady: Timestamp,
-        in database: Database
+        in database: any SQLConnection
     ) throws -> ErasureRecord {
         let lastChange = try RegistrationChanges(app: app, database: database).tick() - 1
         let insert = """
@@ -201,7 +200,7 @@ extension SQLiteStore {
             SET requestedAt = excluded.requestedAt, lastChange = excluded.lastChange, lastDevice = excluded.lastDevice,
                 lastNotification = excluded.lastNotification, request = request + 1
             """
-        let values: StatementArguments = [
+        let values: SQLArguments = [
             "app": app, "user": user, "requestedAt": steady.milliseconds, "lastChange": lastChange,
         ]
         try database.run(sql: insert, values)
@@ -210,7 +209,7 @@ extension SQLiteStore {
         return erasure
     }
 
-    private static func erasure(app: Int64, user: String?, in database: Database) throws -> ErasureRecord? {
+    private static func erasure(app: Int64, user: String?, in database: any SQLConnection) throws -> ErasureRecord? {
         let sql = "SELECT * FROM erasure WHERE app = ? AND user IS ? AND isEmptied = 0"
         return try database.row(sql: sql, [app, user]).map(ErasureRecord.init(row:))
     }
@@ -240,7 +239,7 @@ struct ErasedEvents {
     let tokens: Set<DeviceToken>
 
     /// Returns the ids of an app's event blocks that name the user or the tokens.
-    func blocks(app: Int64, in database: Database) throws -> [Int64] {
+    func blocks(app: Int64, in database: any SQLConnection) throws -> [Int64] {
         let needles = try ([self.user] + self.tokens.map(\.hex)).map { try JSONValue.string($0).text }
         var found: Set<Int64> = []
         for needle in needles {
@@ -251,7 +250,7 @@ struct ErasedEvents {
     }
 
     /// Erases the events that name the user or the tokens from a block. A block without remaining events is deleted.
-    func erase(from block: Int64, in database: Database) throws {
+    func erase(from block: Int64, in database: any SQLConnection) throws {
         let sql = "SELECT events FROM eventBlock WHERE id = ?"
         guard let row = try database.row(sql: sql, [block]), let events = row["events"] as Data? else { return }
         let text = Data("[".utf8) + events + Data("]".utf8)
@@ -273,7 +272,7 @@ struct ErasedEvents {
     }
 
     /// Returns whether the event belongs to a notification that was accepted after the erasure was requested.
-    private func isLater(_ event: JSONValue, in database: Database) throws -> Bool {
+    private func isLater(_ event: JSONValue, in database: any SQLConnection) throws -> Bool {
         guard let notification = event["notification"].stringValue else { return false }
         let sql = """
             SELECT 1 FROM notification WHERE id = ? AND number > (SELECT lastNotification FROM erasure WHERE id = ?)

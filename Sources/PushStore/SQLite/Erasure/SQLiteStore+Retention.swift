@@ -1,4 +1,3 @@
-import GRDB
 package import PushTypes
 
 extension SQLiteStore {
@@ -27,7 +26,9 @@ extension SQLiteStore {
     }
 
     /// Deletes the periods of devices' former users, except those to which deliveries may still belong.
-    private static func forgetUsers(of app: Int64, before: Timestamp, limit: Int, in database: Database) throws -> Int {
+    private static func forgetUsers(of app: Int64, before: Timestamp, limit: Int, in database: any SQLConnection) throws
+        -> Int
+    {
         let sql = """
             DELETE FROM deviceUser WHERE (device, until) IN (
                 SELECT device, until FROM deviceUser INDEXED BY deviceUserByTime
@@ -39,7 +40,8 @@ extension SQLiteStore {
 
     /// Deletes deliveries of the notification that finished first and, when none is left, the notification itself. A
     /// notification that is being resent keeps its deliveries, because they are the audience of the resend.
-    private static func forgetNotification(before: Timestamp, limit: Int, in database: Database) throws -> Int {
+    private static func forgetNotification(before: Timestamp, limit: Int, in database: any SQLConnection) throws -> Int
+    {
         let first = """
             SELECT number FROM notification WHERE finishedAt < ? AND NOT EXISTS (
                 SELECT 1 FROM notification AS other
@@ -68,7 +70,7 @@ extension SQLiteStore {
             SELECT id FROM connection
             WHERE openedAt < ? AND id <= (SELECT max(id) FROM connection) - ? ORDER BY id LIMIT ?
             """
-        let arguments: StatementArguments = [before.milliseconds, Self.keptConnections, limit]
+        let arguments: SQLArguments = [before.milliseconds, Self.keptConnections, limit]
         let ids = try await self.database.read { try $0.integers(sql: old, arguments) }
         guard let first = ids.first, let last = ids.last else { return 0 }
         let sql = "DELETE FROM connection WHERE id BETWEEN ? AND ? AND openedAt < ?"

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import PushSupport
 import PushTypes
 
@@ -10,7 +9,7 @@ extension UserErasure {
         /// A version of a named audience, by the audience's number. Version 0 stands for the current one.
         case audience(Int64, version: Int64)
 
-        init?(_ row: Row) {
+        init?(_ row: SQLRow) {
             if let schedule = row["schedule"] as String? {
                 self = .schedule(schedule)
             } else if let item = row["item"] as Int64?, let version = row["version"] as Int64? {
@@ -57,8 +56,7 @@ extension UserErasure {
         // This finds the JSON members `token` and `tokens`.
         let token = tokens.isEmpty ? nil : Data(#""token"#.utf8)
         guard user != nil || token != nil else { return [] }
-        let statement = try self.database.cachedStatement(sql: Self.search)
-        let rows = try Row.fetchCursor(statement, arguments: [self.app, user, token])
+        let rows = try self.database.cursor(sql: Self.search, [self.app, user, token])
         var found: [StoredRequest] = []
         while let row = try rows.next() {
             guard let request = StoredRequest(row), let audience = request.parse(row["body"] as Data?)
@@ -110,7 +108,7 @@ extension UserErasure {
         try self.database.run(sql: sql, [try rest.text, item, version])
     }
 
-    private func body(_ sql: String, _ arguments: StatementArguments) throws -> JSONValue? {
+    private func body(_ sql: String, _ arguments: SQLArguments) throws -> JSONValue? {
         guard let row = try self.database.row(sql: sql, arguments), let text = row["body"] as Data? else { return nil }
         return try? JSONValue(parsing: text)
     }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ProviderModel
 import PushSupport
 import PushTypes
@@ -20,7 +19,7 @@ struct UserErasure {
     let user: String
     let app: Int64
     let now: Timestamp
-    let database: Database
+    let database: any SQLConnection
 
     /// Erases all data under the user's name at the time of the request, except notifications and devices.
     /// - Parameter requests: The stored requests that name the user or the user's tokens, and from which later
@@ -69,7 +68,7 @@ struct UserErasure {
 
     /// Returns the notifications from before the request whose stored audience contains the user's name or one of the
     /// tokens. If there are more tokens than ``tokensOfSearch``, it returns those that name any token.
-    func candidates(_ tokens: Set<DeviceToken>) throws -> RowCursor {
+    func candidates(_ tokens: Set<DeviceToken>) throws -> SQLRowCursor {
         var needles = [try self.needle]
         if tokens.count > Self.tokensOfSearch {
             needles.append(#""token":"#)
@@ -82,8 +81,8 @@ struct UserErasure {
             SELECT number, audience FROM notification
             WHERE app = ? AND number <= (SELECT lastNotification FROM erasure WHERE id = ?) AND (\(isNamed))
             """
-        let arguments = [self.app.databaseValue, self.id.databaseValue] + needles.map(\.databaseValue)
-        return try Row.fetchCursor(self.database.makeStatement(sql: sql), arguments: StatementArguments(arguments))
+        let arguments = [self.app.sqlValue, self.id.sqlValue] + needles.map(\.sqlValue)
+        return try self.database.cursor(sql: sql, SQLArguments(arguments), isKept: false)
     }
 
     /// Erases rows of a notification to this user alone, or removes the user and the user's tokens from its audience.
@@ -106,7 +105,7 @@ struct UserErasure {
         return try NotificationErasure(number: number, limit: SQLiteStore.erasedAtOnce, database: self.database).step()
     }
 
-    private static func audience(_ row: Row) -> AudienceExpression? {
+    private static func audience(_ row: SQLRow) -> AudienceExpression? {
         guard let text = row["audience"] as String? else { return nil }
         return (try? JSONValue(parsing: Data(text.utf8))).flatMap(AudienceExpression.init(stored:))
     }
@@ -128,7 +127,7 @@ struct UserErasure {
             UNION SELECT id FROM device WHERE app = ?1 AND user IS NULL AND installation IN (
                 SELECT installation FROM own WHERE installation IS NOT NULL)
             """
-        let arguments: StatementArguments = [self.app, self.user, try self.lastAtRequest(), limit]
+        let arguments: SQLArguments = [self.app, self.user, try self.lastAtRequest(), limit]
         return try self.database.integers(sql: sql, arguments)
     }
 
@@ -161,7 +160,7 @@ struct UserErasure {
             try RegistrationChanges(app: self.app, database: self.database).erase(device)
         }
         let legacy = "DELETE FROM legacyToken WHERE app = ? AND environment IN (0, 1) AND token = ?"
-        for token in tokens { try self.database.run(sql: legacy, [self.app, token.databaseValue]) }
+        for token in tokens { try self.database.run(sql: legacy, [self.app, token.sqlValue]) }
         try self.remember(tokens)
     }
 
@@ -202,7 +201,7 @@ struct UserErasure {
             """
         let isInPeriod = "\(DeviceUsers.sentAt) > ?3 AND \(DeviceUsers.sentAt) <= ?4"
         let (since, until) = (period.since?.milliseconds ?? .min, period.until?.milliseconds ?? .max)
-        let arguments: StatementArguments = [self.app, period.device, since, until]
+        let arguments: SQLArguments = [self.app, period.device, since, until]
         for base in ["(notification, recipient) IN (\(campaigns))", "device = ?2 AND \(hasEnded)"] {
             // A delivery in flight has no outcome yet.
             let sql = "SELECT notification, recipient FROM delivery WHERE \(base) AND state != 0 AND \(isInPeriod)"
@@ -223,7 +222,7 @@ struct UserErasure {
     struct ReceiptsOfDevice: Hashable {
         var notification, device: Int64
 
-        init?(_ row: Row) {
+        init?(_ row: SQLRow) {
             guard let notification = row["number"] as Int64?, let device = row["subject"] as Int64? else { return nil }
             (self.notification, self.device) = (notification, device)
         }
@@ -315,7 +314,7 @@ extension UserErasure {
         let own = Set(try self.devices(limit: .max))
         let sql = "SELECT id FROM device WHERE app = ? AND token = ? AND hasLeft = 0"
         return try self.allTokens().filter { token in
-            try self.database.integers(sql: sql, [self.app, token.databaseValue]).allSatisfy(own.contains)
+            try self.database.integers(sql: sql, [self.app, token.sqlValue]).allSatisfy(own.contains)
         }
     }
 
@@ -345,7 +344,7 @@ extension UserErasure {
             """
         let tokens = try self.tokens()
         let taken = try tokens.filter { token in
-            try self.database.hasRow(sql: sql, [self.app, token.databaseValue, self.user, self.id])
+            try self.database.hasRow(sql: sql, [self.app, token.sqlValue, self.user, self.id])
         }
         for token in taken { try self.erase(token) }
         if !taken.isEmpty { try self.remember(tokens.subtracting(taken)) }
@@ -390,7 +389,7 @@ extension UserErasure {
             "DELETE FROM tokenHad WHERE token = ?1 AND \(Self.isOfApp("tokenHad")) AND \(isEarlier)",
             "UPDATE target SET token = x'' WHERE token = ?1 AND \(Self.isOfApp("target")) AND \(isNamed)",
         ] {
-            try self.database.run(sql: sql, [token.databaseValue, self.app, self.id])
+            try self.database.run(sql: sql, [token.sqlValue, self.app, self.id])
         }
     }
 }

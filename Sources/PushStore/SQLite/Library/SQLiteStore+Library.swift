@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 import PushSupport
 import PushTypes
@@ -94,17 +93,17 @@ extension SQLiteStore {
     }
 }
 
-extension Database {
+extension SQLConnection {
     /// Reads the records of a page one by one, up to the limits of their number and of the size of their bodies.
     /// - Parameter column: The name of the column by which the rows are sorted.
     fileprivate func page<Entry: StoredRecord & Hashable>(
         sql: String,
-        _ arguments: StatementArguments,
+        _ arguments: SQLArguments,
         by column: String,
         limit: Int,
         bytes: Int
     ) throws -> ListPage<Entry> {
-        let rows = try Row.fetchCursor(try self.cachedStatement(sql: sql), arguments: arguments)
+        let rows = try self.cursor(sql: sql, arguments)
         var page = ListPage<Entry>(entries: [], next: nil)
         var count = 0
         while let row = try rows.next() {
@@ -124,7 +123,7 @@ extension Database {
 struct LibraryRows {
     let app: Int64
     let kind: LibraryItem.Kind
-    let database: Database
+    let database: any SQLConnection
 
     func item(_ name: LibraryItemName) throws -> LibraryItem? {
         let (column, value) =
@@ -196,7 +195,7 @@ struct LibraryRows {
             "createdKeyName": new.createdBy?.name, "changedAt": new.changedAt.milliseconds,
         ]
         columns += try new.versionColumns
-        new.number = try self.database.insert(into: "libraryItem", columns)
+        new.number = try self.database.insert(into: "libraryItem", columns, returning: "number")
         try self.insertVersion(new, restoredFrom: nil)
         return .changed(new, isNew: true)
     }
@@ -240,11 +239,11 @@ struct LibraryRows {
             SELECT DISTINCT name FROM scheduleUse JOIN schedule ON schedule.id = scheduleUse.schedule
             WHERE item = ? ORDER BY name LIMIT 5
             """
-        return try String.fetchAll(try self.database.cachedStatement(sql: sql), arguments: [item])
+        return try self.database.values(sql: sql, [item])
     }
 
     /// Returns one version of an item, or `nil` if it does not exist or is no longer kept.
-    static func version(_ version: Int64, of item: Int64, in database: Database) throws -> LibraryVersion? {
+    static func version(_ version: Int64, of item: Int64, in database: any SQLConnection) throws -> LibraryVersion? {
         try database.record(sql: "SELECT * FROM libraryVersion WHERE item = ? AND version = ?", [item, version])
     }
 }
@@ -316,11 +315,11 @@ extension StoredRow {
 struct ScheduleUses {
     /// The rows to write: the number of the item, and the number of its version, or 0 for the current version.
     private let rows: [(item: Int64, version: Int64)]
-    private let database: Database
+    private let database: any SQLConnection
 
     /// Looks up the items that a schedule is going to use.
     /// - Returns: `nil` if an item or a version no longer exists.
-    init?(_ uses: Set<LibraryUse>, app: Int64, in database: Database) throws {
+    init?(_ uses: Set<LibraryUse>, app: Int64, in database: any SQLConnection) throws {
         var rows: [(item: Int64, version: Int64)] = []
         for use in uses {
             let sql = "SELECT number FROM libraryItem WHERE id = ? AND app = ?"

@@ -6,9 +6,9 @@ enum IntegrityCheck {
     static let longestList = 20
 
     /// Returns descriptions of the corruption that SQLite finds.
-    static func damage(in database: Database) throws -> [String] {
+    static func damage(in database: any SQLConnection) throws -> [String] {
         do {
-            let pages = try String.fetchAll(database, sql: "PRAGMA integrity_check(\(Self.longestList))")
+            let pages: [String] = try database.values(sql: "PRAGMA integrity_check(\(Self.longestList))", isKept: false)
             let sql = "SELECT * FROM pragma_foreign_key_check LIMIT \(Self.longestList)"
             let orphans = try database.rows(sql: sql, isKept: false)
             return pages.filter { $0 != "ok" }
@@ -25,7 +25,7 @@ enum IntegrityCheck {
     /// - Parameters:
     ///   - isAtRest: Whether no provider is sending. With `false`, only the rules that hold at any time are checked.
     ///   - masterKey: The key that must open all secrets, or `nil` to skip that check.
-    static func brokenRules(in database: Database, isAtRest: Bool, masterKey: MasterKey?) throws -> [String] {
+    static func brokenRules(in database: any SQLConnection, isAtRest: Bool, masterKey: MasterKey?) throws -> [String] {
         do {
             let rules = IntegrityRule.always + (isAtRest ? IntegrityRule.atRest : [])
             return try rules.flatMap { try $0.faults(in: database) }
@@ -52,16 +52,14 @@ extension StoredTable {
     /// Returns descriptions of rows that cannot be decoded, up to ``IntegrityCheck/longestList``. In operation the
     /// store skips such rows, or pauses those that would block others, so that only an examination reports them.
     /// - Parameter masterKey: The key that must open all secrets, or `nil` to skip that check.
-    fileprivate func faults(in database: Database, _ masterKey: MasterKey?) throws -> [String] {
+    fileprivate func faults(in database: any SQLConnection, _ masterKey: MasterKey?) throws -> [String] {
         guard let examination else { return [] }
-        func text(_ value: DatabaseValue) -> String {
-            String.fromDatabaseValue(value) ?? Int64.fromDatabaseValue(value).map { "\($0)" } ?? ""
-        }
-        let rows = try Row.fetchCursor(database, sql: "SELECT * FROM \(self.name) WHERE \(examination.condition)")
+        func text(_ value: SQLValue) -> String { String(value) ?? Int64(value).map(String.init) ?? "" }
+        let rows = try database.cursor(sql: "SELECT * FROM \(self.name) WHERE \(examination.condition)")
         var faults: [String] = []
         while faults.count < IntegrityCheck.longestList, let row = try rows.next() {
             if let read = examination.read, try row.readable({ try read($0, masterKey) }) != nil { continue }
-            let name = examination.name.map { "\($0.key) \(text(row[$0.value]))" }.joined(separator: ", ")
+            let name = examination.name.map { "\($0.key) \(text(row[$0.value] ?? .null))" }.joined(separator: ", ")
             faults.append("\(name): what is stored of it cannot be read")
         }
         return faults

@@ -1,5 +1,3 @@
-import GRDB
-
 /// A consistency rule of the store, besides the constraints that SQLite enforces.
 struct IntegrityRule: Sendable {
     /// The description of the fault that a broken rule indicates.
@@ -10,7 +8,7 @@ struct IntegrityRule: Sendable {
     let sql: String
 
     /// Returns descriptions of the faults in at most five rows.
-    func faults(in database: Database) throws -> [String] {
+    func faults(in database: any SQLConnection) throws -> [String] {
         try database.integers(sql: "\(self.sql) LIMIT 5", isKept: false).map { "\(self.subject) \($0): \(self.fault)" }
     }
 

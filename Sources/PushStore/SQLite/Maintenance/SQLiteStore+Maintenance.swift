@@ -1,4 +1,3 @@
-import GRDB
 import ProviderModel
 package import PushSupport
 package import PushTypes
@@ -6,7 +5,8 @@ package import PushTypes
 extension SQLiteStore {
     package func checkWritable() async throws {
         try await self.database.write { database in
-            let id = try database.insert(into: "audit", ["at": 0, "keyName": "", "action": "check", "status": 0])
+            let values: ColumnValues = ["at": 0, "keyName": "", "action": "check", "status": 0]
+            let id = try database.insert(into: "audit", values, returning: "id")
             try database.run(sql: "DELETE FROM audit WHERE id = ?", id)
         }
     }
@@ -139,7 +139,7 @@ extension SQLiteStore {
         }
     }
 
-    private static func campaign(_ row: Row) -> CampaignState? {
+    private static func campaign(_ row: SQLRow) -> CampaignState? {
         guard let number = row["number"] as Int64?, let id = row.uuid("id"), let app = row["app"] as Int64?,
             let state = row.value("state") as NotificationRecord.State?
         else { return nil }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -7,7 +6,7 @@ import PushTypes
 enum NotificationCompletion {
     /// Finishes a notification if all its shards have been read and every recipient has a final state. This includes a
     /// paused notification whose last pages were in flight when it was paused.
-    static func finishIfComplete(_ number: Int64, now: Timestamp, in database: Database) throws {
+    static func finishIfComplete(_ number: Int64, now: Timestamp, in database: any SQLConnection) throws {
         try Self.releaseHeld(number, in: database)
         let end = """
             UPDATE notification SET state = 'done', finishedAt = ?, pauseReason = NULL
@@ -33,7 +32,7 @@ enum NotificationCompletion {
 
     /// Makes recipients due that waited until all shards were read. Recipients whose devices were removed then wait for
     /// all other recipients, because their devices may return.
-    private static func releaseHeld(_ number: Int64, in database: Database) throws {
+    private static func releaseHeld(_ number: Int64, in database: any SQLConnection) throws {
         let sql = """
             UPDATE retry SET dueAt = CASE WHEN EXISTS (SELECT 1 FROM device WHERE id = retry.recipient AND hasLeft = 1)
                 THEN \(RetryQueue.afterOthers) ELSE 0 END
@@ -45,7 +44,7 @@ enum NotificationCompletion {
     }
 
     /// Makes recipients with removed devices due, once all other recipients have their final states.
-    private static func releaseDeparted(_ number: Int64, in database: Database) throws {
+    private static func releaseDeparted(_ number: Int64, in database: any SQLConnection) throws {
         guard try !Self.hasPresentRecipients(number, in: database) else { return }
         let (departed, others) = (RetryQueue.departed, RetryQueue.afterOthers)
         let sql = "UPDATE retry SET dueAt = \(departed) WHERE notification = ? AND dueAt = \(others)"
@@ -53,7 +52,7 @@ enum NotificationCompletion {
     }
 
     /// Returns whether a recipient without a final state has a device that was not removed.
-    static func hasPresentRecipients(_ number: Int64, in database: Database) throws -> Bool {
+    static func hasPresentRecipients(_ number: Int64, in database: any SQLConnection) throws -> Bool {
         let sql = """
             SELECT 1 WHERE EXISTS (SELECT 1 FROM shard WHERE notification = ?1 AND isDone = 0)
                 OR EXISTS (SELECT 1 FROM retry WHERE notification = ?1 AND dueAt < \(RetryQueue.departed))
@@ -66,7 +65,7 @@ enum NotificationCompletion {
 
     /// Adds the shards' counters to the notification, and deletes rows that only a notification in progress needs. A
     /// shard with a page in flight stays until that page is committed.
-    static func tidy(_ number: Int64, in database: Database) throws {
+    static func tidy(_ number: Int64, in database: any SQLConnection) throws {
         let sql = """
             UPDATE notification SET
                 accepted = notification.accepted + counted.accepted,
@@ -100,7 +99,7 @@ struct SkipTally {
     }
 
     /// Returns the counts of a notification's skipped recipients by reason, highest first.
-    static func counts(of notification: UUID, in database: Database) throws -> [SkipCount] {
+    static func counts(of notification: UUID, in database: any SQLConnection) throws -> [SkipCount] {
         let sql = """
             SELECT text, count FROM skipCount JOIN reason ON reason.id = skipCount.reason
             WHERE notification = (SELECT number FROM notification WHERE id = ?) ORDER BY count DESC, text
@@ -110,7 +109,7 @@ struct SkipTally {
         }
     }
 
-    func write(_ notification: Int64, _ reasons: ReasonLookup, in database: Database) throws {
+    func write(_ notification: Int64, _ reasons: ReasonLookup, in database: any SQLConnection) throws {
         for (reason, count) in self.counts {
             let sql = """
                 INSERT INTO skipCount (notification, reason, count) VALUES (?, ?, ?)

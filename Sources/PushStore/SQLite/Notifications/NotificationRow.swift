@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ProviderModel
 import PushSupport
 import PushTypes
@@ -8,13 +7,13 @@ enum NotificationRow {
     /// The stored audience of a notification to named tokens. The tokens themselves are in the table `target`.
     static let namedTokens = #"{"tokens":true}"#
 
-    static func fetch(_ id: UUID, in database: Database) throws -> NotificationRecord? {
+    static func fetch(_ id: UUID, in database: any SQLConnection) throws -> NotificationRecord? {
         try database.row(sql: "SELECT * FROM notification WHERE id = ?", [id.uuidString])
             .map { try Self.record($0, in: database) }
     }
 
     /// Decodes a notification, and adds its named tokens, the counters of its shards and the number of its retries.
-    static func record(_ row: Row, in database: Database) throws -> NotificationRecord {
+    static func record(_ row: SQLRow, in database: any SQLConnection) throws -> NotificationRecord {
         var record = try NotificationRecord(row: row)
         let number = row["number"] as Int64?
         if case .tokens = record.audience {
@@ -43,7 +42,7 @@ enum NotificationRow {
     private static func addShards(
         to progress: inout NotificationProgress,
         number: Int64?,
-        in database: Database
+        in database: any SQLConnection
     ) throws {
         let sql = """
             SELECT sum(accepted) AS accepted, sum(rejected) AS rejected, sum(failed) AS failed,
@@ -55,7 +54,7 @@ enum NotificationRow {
         progress.lastPageAt = [progress.lastPageAt, row.time("lastPageAt")].compactMap { $0 }.max()
     }
 
-    private static func addWork(to ahead: inout RemainingWork, number: Int64?, in database: Database) throws {
+    private static func addWork(to ahead: inout RemainingWork, number: Int64?, in database: any SQLConnection) throws {
         let shards = """
             SELECT count(*) AS shards, min(notBefore) AS first, max(notBefore) AS last, count(lease) AS leased
             FROM shard WHERE notification = ? AND isDone = 0
@@ -194,7 +193,7 @@ extension NotificationProgress {
         self.wave = WaveProgress(startedAt: row["waveStartedAt"], sent: row["sentInWave"] ?? 0)
     }
 
-    fileprivate mutating func add(_ row: Row) {
+    fileprivate mutating func add(_ row: SQLRow) {
         self.accepted += row["accepted"] as Int? ?? 0
         self.rejected += row["rejected"] as Int? ?? 0
         self.failed += row["failed"] as Int? ?? 0
@@ -215,7 +214,7 @@ extension NotificationRow {
 
     private enum TargetColumn: Int, CodingKey, CaseIterable { case notification, position, token, environment }
 
-    private static let insertion = Column.insertion(into: "notification")
+    private static let insertion = Column.insertion(into: "notification", "RETURNING number")
     private static let targetInsertion = TargetColumn.insertion(into: "target")
 
     /// Inserts a notification.
@@ -227,7 +226,7 @@ extension NotificationRow {
         _ notification: NotificationRecord,
         idempotency: Idempotency?,
         opening: (clock: Int64, at: Timestamp)?,
-        in database: Database
+        in database: any SQLConnection
     ) throws -> Int64 {
         let row = try RowInsertion<Column>(Self.insertion, in: database)
         row.bind(notification.id.uuidString, to: .id)
@@ -261,8 +260,7 @@ extension NotificationRow {
         row.bind(opening?.clock, to: .openedAfter)
         row.bind(opening?.at.milliseconds, to: .openedAt)
         Self.bind(notification.content, to: row)
-        try row.run()
-        return database.lastInsertedRowID
+        return try row.id()
     }
 
     private static func bind(_ content: NotificationContent, to row: RowInsertion<Column>) {
@@ -280,7 +278,8 @@ extension NotificationRow {
     }
 
     /// Inserts the tokens that a notification names, or the channel of a broadcast.
-    static func insertTargets(of notification: NotificationRecord, number: Int64, in database: Database) throws {
+    static func insertTargets(of notification: NotificationRecord, number: Int64, in database: any SQLConnection) throws
+    {
         let targets = notification.audience.targets
         guard !targets.isEmpty else { return }
         let row = try RowInsertion<TargetColumn>(Self.targetInsertion, in: database)

@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -40,7 +39,7 @@ extension SQLiteStore {
 
 extension NotificationRow {
     /// Returns the response to a request whose idempotency key was used before, or `nil` if the key is new.
-    static func accepted(_ idempotency: Idempotency, app: Int64, in database: Database) throws -> Acceptance? {
+    static func accepted(_ idempotency: Idempotency, app: Int64, in database: any SQLConnection) throws -> Acceptance? {
         let sql = "SELECT * FROM notification WHERE app = ? AND idempotencyKey = ?"
         guard let row = try database.row(sql: sql, [app, idempotency.key]) else { return nil }
         guard row["fingerprint"] as Data? == Data(idempotency.fingerprint) else { return .conflict }
@@ -50,9 +49,9 @@ extension NotificationRow {
     /// Decodes a notification's row.
     /// - Returns: The value, or `nil` for a damaged row, whose number is passed to `damaged`.
     static func readable<Value>(
-        _ row: Row,
+        _ row: SQLRow,
         orElse damaged: (Int64) throws -> Void,
-        _ make: (Row) throws -> Value
+        _ make: (SQLRow) throws -> Value
     ) throws -> Value? {
         do {
             return try make(row)
@@ -64,14 +63,14 @@ extension NotificationRow {
     }
 
     /// Pauses notifications that cannot be decoded, because each would block all other notifications of its lane.
-    static func setAside(_ damaged: [Int64], in database: Database) throws {
+    static func setAside(_ damaged: [Int64], in database: any SQLConnection) throws {
         for number in damaged {
             try Self.pause(number, reason: "what is stored of it cannot be read", in: database)
         }
     }
 
     /// Pauses a notification that has not finished. The reason is the provider's, or `nil` for a caller's request.
-    static func pause(_ number: Int64, reason: String?, in database: Database) throws {
+    static func pause(_ number: Int64, reason: String?, in database: any SQLConnection) throws {
         let sql = """
             UPDATE notification SET state = 'paused', pauseReason = ?
             WHERE number = ? AND state IN ('scheduled', 'accepted', 'sending')
@@ -80,7 +79,7 @@ extension NotificationRow {
     }
 
     /// Resumes a notification. A notification without shards was not opened yet, so it becomes scheduled again.
-    fileprivate static func resume(_ number: Int64, now: Timestamp, in database: Database) throws {
+    fileprivate static func resume(_ number: Int64, now: Timestamp, in database: any SQLConnection) throws {
         let sql = """
             UPDATE notification SET pauseReason = NULL, state = CASE
                 WHEN NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number) THEN 'scheduled'
@@ -93,7 +92,7 @@ extension NotificationRow {
 
     /// Cancels a notification. Recipients that wait for another attempt become due immediately and get their final
     /// states. Recipients in flight get theirs from the responses. Recipients without any attempt get none.
-    static func cancel(_ number: Int64, now: Timestamp, in database: Database) throws {
+    static func cancel(_ number: Int64, now: Timestamp, in database: any SQLConnection) throws {
         let sql = """
             UPDATE notification SET state = 'cancelled', finishedAt = ?
             WHERE number = ? AND state NOT IN ('done', 'cancelled')
@@ -105,7 +104,7 @@ extension NotificationRow {
     }
 
     /// Finishes the retries of a cancelled, damaged notification. Otherwise they would be claimed repeatedly.
-    fileprivate static func endRetries(_ number: Int64, now: Timestamp, in database: Database) throws {
+    fileprivate static func endRetries(_ number: Int64, now: Timestamp, in database: any SQLConnection) throws {
         guard try database.hasRow(sql: "SELECT 1 FROM notification WHERE number = ? AND state = 'cancelled'", number)
         else { return }
         let reason = try DeliveryReason(EndingCause.unreadable.rawValue).id(in: database)

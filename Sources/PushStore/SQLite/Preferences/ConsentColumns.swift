@@ -1,4 +1,3 @@
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -31,11 +30,11 @@ struct ConsentColumns: Hashable, Sendable {
 
     private init() {}
 
-    init(_ notification: NotificationRecord, in database: Database) throws {
+    init(_ notification: NotificationRecord, in database: any SQLConnection) throws {
         try self.init(notification.content, notification.consent, app: notification.app, in: database)
     }
 
-    init(_ content: NotificationContent, _ rules: ConsentRules, app: Int64, in database: Database) throws {
+    init(_ content: NotificationContent, _ rules: ConsentRules, app: Int64, in database: any SQLConnection) throws {
         self.category = rules.category.map { "\n\($0)\n" }
         self.isEncrypted = content.placeholder != nil
         if content.pushType == .alert {
@@ -75,13 +74,13 @@ struct ConsentColumns: Hashable, Sendable {
     }
 
     /// The SQL of the values that decide whether a recipient is skipped, for a `GROUP BY` clause.
-    var groups: (names: [String], arguments: [DatabaseValue]) {
-        var (names, arguments): ([String], [DatabaseValue]) = ([], [])
+    var groups: (names: [String], arguments: [SQLValue]) {
+        var (names, arguments): ([String], [SQLValue]) = ([], [])
         if let category = self.category {
             let optOuts = ["device.optOuts", Self.ofUser("userPreference.optOuts")]
             let isOut = optOuts.map { "instr(ifnull(\($0), ''), ?) > 0" }.joined(separator: " OR ")
             names += ["iif(\(isOut), ?, NULL)", "NULL"]
-            arguments += Array(repeating: category.databaseValue, count: 3)
+            arguments += Array(repeating: category.sqlValue, count: 3)
         }
         if self.asksAlerts {
             let other = DeviceCapabilities.background.rawValue
@@ -97,7 +96,7 @@ struct ConsentColumns: Hashable, Sendable {
 
     /// Decodes the consent from a device's row, or `nil` if no recipient can be skipped for lack of consent.
     /// - Parameter position: The index of the first consent column.
-    func consent(_ statement: RawStatement, from position: Int32) -> RecipientConsent? {
+    func consent(_ statement: any SQLStatement, from position: Int32) -> RecipientConsent? {
         guard !self.isEmpty else { return nil }
         var (consent, position) = (RecipientConsent(), position)
         if let category = self.category {

@@ -1,4 +1,3 @@
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -33,7 +32,7 @@ private struct ConsentGroupQuery {
     private let columns: ConsentColumns
     private let cap: FrequencyCap?
     private let now: Timestamp
-    private let database: Database
+    private let database: any SQLConnection
 
     init(
         _ app: AppRecord,
@@ -41,7 +40,7 @@ private struct ConsentGroupQuery {
         _ content: NotificationContent,
         _ rules: ConsentRules,
         now: Timestamp,
-        in database: Database
+        in database: any SQLConnection
     ) throws {
         (self.app, self.environment, self.kind) = (app, environment, content.tokenKind)
         self.columns = try ConsentColumns(content, rules, app: app.id, in: database)
@@ -52,7 +51,7 @@ private struct ConsentGroupQuery {
     /// A Boolean value that indicates whether no recipient can be skipped, so that grouping is unnecessary.
     var isEmpty: Bool { self.columns.isEmpty && self.cap == nil }
 
-    private var selected: (names: [String], arguments: [DatabaseValue]) {
+    private var selected: (names: [String], arguments: [SQLValue]) {
         let groups = self.columns.groups
         guard let cap = self.cap else { return (["device.timeZone", "0"] + groups.names, groups.arguments) }
         let isCapReached = """
@@ -60,12 +59,12 @@ private struct ConsentGroupQuery {
                 AND holder = coalesce('user:' || device.user, 'device:' || device.id)) >= ?
             """
         let since = self.now.advanced(by: .zero - .seconds(cap.window)).milliseconds
-        let arguments = [since.databaseValue, cap.count.databaseValue] + groups.arguments
+        let arguments = [since.sqlValue, cap.count.sqlValue] + groups.arguments
         return (["device.timeZone", isCapReached] + groups.names, arguments)
     }
 
     /// Decodes the group in a row, whose first column is the number of recipients.
-    private func group(_ statement: RawStatement, count: Int) -> ConsentGroup {
+    private func group(_ statement: any SQLStatement, count: Int) -> ConsentGroup {
         ConsentGroup(
             consent: self.columns.consent(statement, from: 3) ?? RecipientConsent(),
             timeZone: statement.text(1),
@@ -93,9 +92,9 @@ private struct ConsentGroupQuery {
             WHERE app = ? AND isActive = 1\(AudienceSQL.only(self.environment, self.kind)) AND \(filter.sql)\
             \(driver.condition) GROUP BY \(groups) LIMIT \(SQLiteStore.maximumConsentGroups + 1)
             """
-        var arguments = selected.arguments + [self.app.id.databaseValue] + filter.arguments
+        var arguments = selected.arguments + [self.app.id.sqlValue] + filter.arguments
         arguments += driver?.arguments(after: .min, upTo: .max) ?? []
-        let statement = try RawStatement(sql: sql, isKept: false, in: self.database)
+        let statement = try self.database.prepare(sql, isKept: false)
         defer { statement.reset() }
         for (index, argument) in arguments.enumerated() { statement.bind(argument, at: Int32(index) + 1) }
         var found: [ConsentGroup] = []
@@ -114,12 +113,12 @@ private struct ConsentGroupQuery {
             SELECT kind, \(selected.names.joined(separator: ", ")) FROM device
             WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0
             """
-        let statement = try RawStatement(sql: sql, isKept: false, in: self.database)
+        let statement = try self.database.prepare(sql, isKept: false)
         // Without an environment in the request, a named token is sent to in production.
         let environment = self.environment ?? .production
         return try tokens.compactMap { token in
             defer { statement.reset() }
-            let place = [self.app.id.databaseValue, environment.code.databaseValue, token.databaseValue]
+            let place = [self.app.id.sqlValue, environment.code.sqlValue, token.sqlValue]
             for (index, argument) in (selected.arguments + place).enumerated() {
                 statement.bind(argument, at: Int32(index) + 1)
             }

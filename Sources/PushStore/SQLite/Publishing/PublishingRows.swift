@@ -1,11 +1,10 @@
 import Foundation
-import GRDB
 import ProviderModel
 import PushTypes
 
 /// Reads and writes publications, issues and files, within a transaction.
 struct PublishingRows {
-    let database: Database
+    let database: any SQLConnection
 
     func issue(_ id: UUID) throws -> IssueRecord? {
         try self.database.row(sql: "SELECT * FROM issue WHERE id = ?", [id.uuidString]).map(self.issue)
@@ -18,7 +17,7 @@ struct PublishingRows {
 
     /// Decodes an issue, and reads the rows of its files.
     /// - Throws: ``DamagedRow`` if a row cannot be decoded.
-    func issue(_ row: Row) throws -> IssueRecord {
+    func issue(_ row: SQLRow) throws -> IssueRecord {
         var issue = try IssueRecord(row: row)
         if let cover = row.hash("cover") { issue.cover = try self.file(cover, app: issue.app) }
         let renditions = "SELECT * FROM rendition WHERE issue = ? ORDER BY longer * shorter, longer"
@@ -33,7 +32,7 @@ struct PublishingRows {
     }
 
     func file(_ hash: ContentHash, app: Int64) throws -> FileRecord? {
-        try self.database.record(sql: "SELECT * FROM file WHERE hash = ? AND app = ?", [hash.databaseValue, app])
+        try self.database.record(sql: "SELECT * FROM file WHERE hash = ? AND app = ?", [hash.sqlValue, app])
     }
 
     /// Records whether files are in use. For files that have become unused, it records the time.
@@ -45,7 +44,7 @@ struct PublishingRows {
                 ELSE coalesce(unusedSince, ?3) END
             WHERE hash = ?1 AND app = ?2
             """
-        for hash in hashes { try self.database.run(sql: sql, [hash.databaseValue, app, now.milliseconds]) }
+        for hash in hashes { try self.database.run(sql: sql, [hash.sqlValue, app, now.milliseconds]) }
     }
 
     /// Advances the version of an app's catalogue, because the catalogue may have changed.
@@ -60,7 +59,7 @@ struct PublishingRows {
     }
 }
 
-extension Row {
+extension SQLRow {
     func hash(_ column: String) -> ContentHash? { (self[column] as Data?).flatMap { ContentHash(bytes: Array($0)) } }
 }
 

@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -21,7 +20,7 @@ extension SQLiteStore {
             try database.insert(
                 into: "upload",
                 [
-                    "id": upload.id.uuidString, "app": upload.app, "hash": upload.hash.databaseValue,
+                    "id": upload.id.uuidString, "app": upload.app, "hash": upload.hash.sqlValue,
                     "size": upload.size, "contentType": upload.contentType, "name": upload.name,
                     "received": upload.received, "createdAt": upload.createdAt.milliseconds,
                     "changedAt": upload.changedAt.milliseconds,
@@ -52,7 +51,7 @@ extension SQLiteStore {
             try database.insert(
                 into: "file",
                 [
-                    "hash": upload.hash.databaseValue, "app": upload.app, "size": upload.size,
+                    "hash": upload.hash.sqlValue, "app": upload.app, "size": upload.size,
                     "contentType": upload.contentType, "name": upload.name, "createdAt": now.milliseconds,
                     "unusedSince": now.milliseconds,
                 ],
@@ -106,7 +105,7 @@ extension SQLiteStore {
 
     package func hasFile(_ hash: ContentHash) async throws -> Bool {
         try await self.database.read { database in
-            try database.hasRow(sql: "SELECT 1 FROM file WHERE hash = ? LIMIT 1", [hash.databaseValue])
+            try database.hasRow(sql: "SELECT 1 FROM file WHERE hash = ? LIMIT 1", [hash.sqlValue])
         }
     }
 
@@ -144,7 +143,7 @@ extension SQLiteStore {
             + (SELECT total(size) FROM upload INDEXED BY uploadByApp WHERE app = ?1 AND completedAt IS NULL) AS bytes
         """
 
-    private static func stored(app: Int64, in database: Database) throws -> (files: Int, bytes: Int) {
+    private static func stored(app: Int64, in database: any SQLConnection) throws -> (files: Int, bytes: Int) {
         let row = try database.row(sql: Self.storedOfApp, [app])
         let bytes = row?["bytes"] as Double? ?? 0
         return (row?["files"] as Int? ?? 0, Int(exactly: bytes.rounded()) ?? .max / 2)

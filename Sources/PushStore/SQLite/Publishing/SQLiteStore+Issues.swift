@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 import PushSupport
 package import PushTypes
@@ -39,7 +38,7 @@ extension SQLiteStore {
             ORDER BY date \(direction), position \(direction) LIMIT ?
             """
         let after = after ?? (order == .newest ? .beforeAll : .afterAll)
-        let values: StatementArguments = [publication.uuidString, state?.rawValue, after.day, after.position, limit]
+        let values: SQLArguments = [publication.uuidString, state?.rawValue, after.day, after.position, limit]
         return try await self.database.lookup { database in
             try database.rows(sql: sql, values).compactMap { try $0.readable(PublishingRows(database: database).issue) }
         }
@@ -112,7 +111,7 @@ extension SQLiteStore {
                 guard old != nil || issue.renditions.count < IssueRecord.maximumRenditions else { return .tooMany }
                 let values: ColumnValues = [
                     "issue": id.uuidString, "longer": size.longer, "shorter": size.shorter, "app": issue.app,
-                    "hash": file.databaseValue,
+                    "hash": file.sqlValue,
                 ]
                 try database.replace(in: "rendition", values)
             } else {
@@ -131,16 +130,17 @@ extension SQLiteStore {
             if let cover {
                 guard try rows.file(cover.hash, app: issue.app) != nil else { return .noFile }
                 let sql = "UPDATE file SET contentType = ? WHERE hash = ? AND app = ?"
-                try database.run(sql: sql, [cover.contentType, cover.hash.databaseValue, issue.app])
+                try database.run(sql: sql, [cover.contentType, cover.hash.sqlValue, issue.app])
             }
-            try database.update("issue", ["cover": cover?.hash.databaseValue], id: id.uuidString)
+            try database.update("issue", ["cover": cover?.hash.sqlValue], id: id.uuidString)
             let files = [cover?.hash, issue.cover?.hash].compactMap(\.self)
             try rows.noteUse(of: files, app: issue.app, now: now)
             return try rows.result(ofChanging: issue)
         }
     }
 
-    private static func cancelNotification(of issue: IssueRecord, now: Timestamp, in database: Database) throws {
+    private static func cancelNotification(of issue: IssueRecord, now: Timestamp, in database: any SQLConnection) throws
+    {
         guard let id = issue.notification,
             let number = try database.integer(sql: "SELECT number FROM notification WHERE id = ?", [id.uuidString])
         else { return }

@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 import PushTypes
 
@@ -87,7 +86,7 @@ extension SQLiteStore {
                 cover = ?1 OR EXISTS (SELECT 1 FROM rendition WHERE rendition.issue = ?2 AND rendition.hash = ?1))
             """
         return try await self.database.lookup { database in
-            guard let row = try database.row(sql: sql, [hash.databaseValue, issue.uuidString]),
+            guard let row = try database.row(sql: sql, [hash.sqlValue, issue.uuidString]),
                 let app = row["app"] as Int64?
             else { return nil }
             return UsedFile(app: app, file: try FileRecord(row: row))

@@ -1,4 +1,3 @@
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -14,7 +13,7 @@ struct KeysetScan {
 
     /// A matching row, by the values that determine its position.
     struct Entry {
-        var key: DatabaseValue
+        var key: SQLValue
         var number: Int64
     }
 
@@ -32,13 +31,13 @@ struct KeysetScan {
     var isDescending: Bool
     /// The SQL conditions that limit the scanned range of the index.
     var range: String
-    var rangeArguments: [DatabaseValue]
+    var rangeArguments: [SQLValue]
     /// The SQL conditions that are checked for each row of the range.
     var filter: [String]
-    var filterArguments: [DatabaseValue]
+    var filterArguments: [SQLValue]
 
     /// Scans until `limit` matching rows are found, or `maximum` rows have been read.
-    func run(limit: Int, rows maximum: Int, in database: Database) throws -> Result {
+    func run(limit: Int, rows maximum: Int, in database: any SQLConnection) throws -> Result {
         let direction = self.isDescending ? "DESC" : "ASC"
         let order =
             self.key == self.number
@@ -47,8 +46,8 @@ struct KeysetScan {
             SELECT \(self.key) AS key, \(self.number) AS number, \(self.fits) AS fits
             FROM \(self.table) WHERE \(self.range) ORDER BY \(order)
             """
-        let arguments = StatementArguments(self.filterArguments + self.rangeArguments)
-        let rows = try Row.fetchCursor(try database.makeStatement(sql: sql), arguments: arguments)
+        let arguments = SQLArguments(self.filterArguments + self.rangeArguments)
+        let rows = try database.cursor(sql: sql, arguments, isKept: false)
         var result = Result()
         var visited = 0
         while let row = try rows.next() {
@@ -65,13 +64,13 @@ struct KeysetScan {
     }
 
     /// Counts the matching rows among the first `maximum` rows of the range. With more rows, the total is inexact.
-    func total(rows maximum: Int, in database: Database) throws -> ListTotal {
+    func total(rows maximum: Int, in database: any SQLConnection) throws -> ListTotal {
         let sql = """
             SELECT count(*) AS visited, coalesce(sum(fits), 0) AS fitting FROM (
                 SELECT \(self.fits) AS fits FROM \(self.table) WHERE \(self.range) LIMIT ?)
             """
-        let arguments = self.filterArguments + self.rangeArguments + [(maximum + 1).databaseValue]
-        guard let row = try database.row(sql: sql, StatementArguments(arguments), isKept: false)
+        let arguments = self.filterArguments + self.rangeArguments + [(maximum + 1).sqlValue]
+        guard let row = try database.row(sql: sql, SQLArguments(arguments), isKept: false)
         else { return ListTotal(count: 0, isExact: true) }
         let (visited, fitting) = (row["visited"] as Int? ?? 0, row["fitting"] as Int? ?? 0)
         return ListTotal(count: min(fitting, maximum), isExact: visited <= maximum)
@@ -83,7 +82,7 @@ struct KeysetScan {
 extension KeysetScan {
     /// Scans several ranges, and merges the results in their common order.
     /// - Returns: At most `limit` entries, and the position up to which they are complete, or `nil` if no rows remain.
-    static func merged(_ scans: [KeysetScan], limit: Int, in database: Database) throws -> Result {
+    static func merged(_ scans: [KeysetScan], limit: Int, in database: any SQLConnection) throws -> Result {
         guard let first = scans.first else { return Result() }
         let rows = max(1, self.maximumRows / scans.count)
         var all: [Entry] = []
@@ -108,11 +107,11 @@ extension KeysetScan {
     }
 
     /// Compares two values of a column as SQLite does: numbers by their value, strings and blobs by their bytes.
-    private static func order(_ left: DatabaseValue, _ right: DatabaseValue) -> Int {
-        switch (left.storage, right.storage) {
-        case (.int64(let left), .int64(let right)): return left < right ? -1 : left > right ? 1 : 0
-        case (.string(let left), .string(let right)): return Self.order(Array(left.utf8), Array(right.utf8))
-        case (.blob(let left), .blob(let right)): return Self.order(Array(left), Array(right))
+    private static func order(_ left: SQLValue, _ right: SQLValue) -> Int {
+        switch (left, right) {
+        case (.integer(let left), .integer(let right)): return left < right ? -1 : left > right ? 1 : 0
+        case (.text(let left), .text(let right)): return Self.order(Array(left.utf8), Array(right.utf8))
+        case (.bytes(let left), .bytes(let right)): return Self.order(Array(left), Array(right))
         case (.null, .null): return 0
         case (.null, _): return -1
         default: return 1

@@ -1,10 +1,9 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 package import PushTypes
 
 struct DeliveryRows {
-    let database: Database
+    let database: any SQLConnection
 
     /// Returns deliveries together with the stored data of their recipients.
     /// - Parameters:
@@ -13,7 +12,7 @@ struct DeliveryRows {
     fileprivate func deliveries(
         keys: String? = nil,
         _ condition: String,
-        _ arguments: StatementArguments
+        _ arguments: SQLArguments
     ) throws -> [DeliveryRecord] {
         let source = keys.map {
             """
@@ -57,7 +56,7 @@ struct DeliveryRows {
                 AND delivery.recipient > :after\(filter)
             ORDER BY delivery.recipient LIMIT :limit
             """
-        var arguments: StatementArguments = ["id": notification.uuidString, "after": after ?? .min, "limit": limit]
+        var arguments: SQLArguments = ["id": notification.uuidString, "after": after ?? .min, "limit": limit]
         if let reason { arguments += ["reason": reason] }
         return try self.deliveries(condition, arguments)
     }
@@ -100,7 +99,7 @@ extension SQLiteStore {
             SELECT number FROM notification INDEXED BY notificationInBulk
             WHERE app = ? AND lane = 1 AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?
             """
-        let arguments: StatementArguments = [app, before?.number ?? .max, max(0, campaigns - 1)]
+        let arguments: SQLArguments = [app, before?.number ?? .max, max(0, campaigns - 1)]
         return try await self.database.query { try $0.integer(sql: sql, arguments).map(NotificationCursor.init) }
     }
 
@@ -143,14 +142,14 @@ extension SQLiteStore {
         return try await self.newestDeliveries(
             keys,
             [
-                "token": token.databaseValue, "app": app, "before": before?.number ?? .max,
+                "token": token.sqlValue, "app": app, "before": before?.number ?? .max,
                 "horizon": horizon?.number ?? .min, "since": since?.milliseconds ?? .min, "until": Int64.max,
                 "limit": limit,
             ]
         )
     }
 
-    private func newestDeliveries(_ keys: String, _ arguments: StatementArguments) async throws -> [DeliveryRecord] {
+    private func newestDeliveries(_ keys: String, _ arguments: SQLArguments) async throws -> [DeliveryRecord] {
         let condition = """
             WHERE notification.app = :app
                 AND (:since = \(Int64.min) AND :until = \(Int64.max)

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 package import ProviderModel
 import PushSupport
 
@@ -17,7 +16,7 @@ extension SQLiteStore {
             var page = ListPage<DeviceRecord>(entries: [], next: result.end.map(ListPosition.init))
             var length = 0
             for entry in result.found {
-                let found = try DeviceRows(database: database).devices(where: "id = ?", [entry.number.databaseValue])
+                let found = try DeviceRows(database: database).devices(where: "id = ?", [entry.number.sqlValue])
                 guard let device = found.first else { continue }
                 page.entries.append(device)
                 length += device.profile.length
@@ -43,7 +42,7 @@ extension SQLiteStore {
         _ search: DeviceSearch,
         _ sort: DeviceSort,
         after: ListPosition?,
-        in database: Database
+        in database: any SQLConnection
     ) throws -> KeysetScan? {
         var scan = KeysetScan(
             table: "device INDEXED BY \(Self.index(search, sort))",
@@ -51,13 +50,13 @@ extension SQLiteStore {
             number: "id",
             isDescending: sort == .newest || sort == .lastSeen,
             range: "app = ?",
-            rangeArguments: [search.app.databaseValue],
+            rangeArguments: [search.app.sqlValue],
             filter: ["hasLeft = 0"],
             filterArguments: []
         )
-        func bound(_ condition: String, _ values: (any DatabaseValueConvertible)?...) {
+        func bound(_ condition: String, _ values: (any SQLEncodable)?...) {
             scan.range += " AND \(condition)"
-            scan.rangeArguments += values.map { $0?.databaseValue ?? .null }
+            scan.rangeArguments += values.map { $0?.sqlValue ?? .null }
         }
         if sort == .user { bound("user IS NOT NULL") }
         if search.isOnlyInactive(sort) { bound("isActive = 0") }
@@ -75,7 +74,7 @@ extension SQLiteStore {
             case .user, .token:
                 let sql = "SELECT user, token FROM device WHERE id = ?"
                 guard let last = try database.row(sql: sql, [after.number]) else { return nil }
-                let text: DatabaseValue = last[sort.column]
+                let text: SQLValue = last[sort.column] ?? .null
                 bound("(\(sort.column), id) > (?, ?)", text, after.number)
             }
         }
@@ -139,5 +138,5 @@ extension DeviceProfile {
 }
 
 extension ListPosition {
-    init(_ entry: KeysetScan.Entry) { self.init(key: Int64.fromDatabaseValue(entry.key) ?? 0, number: entry.number) }
+    init(_ entry: KeysetScan.Entry) { self.init(key: Int64(entry.key) ?? 0, number: entry.number) }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 package import ProviderModel
 import PushTypes
 
@@ -42,7 +41,7 @@ extension SQLiteStore {
     private static func found(
         _ scans: [KeysetScan],
         limit: Int,
-        in database: Database
+        in database: any SQLConnection
     ) throws -> (numbers: [Int64], next: ListPosition?) {
         let result = try KeysetScan.merged(scans, limit: limit, in: database)
         return (result.found.map(\.number), result.end.map(ListPosition.init))
@@ -53,7 +52,7 @@ extension SQLiteStore {
     private static func byState(
         _ scans: NotificationScans,
         limit: Int,
-        in database: Database
+        in database: any SQLConnection
     ) throws -> (numbers: [Int64], next: ListPosition?) {
         var numbers: [Int64] = []
         let first = scans.after?.key ?? 0
@@ -86,7 +85,7 @@ struct NotificationScans {
     /// Returns the scans, one for each app, so that other apps' notifications do not delay the search.
     ///
     /// - Parameter state: The state to scan in a list that is sorted by state, or `nil` for other lists.
-    func scans(state: NotificationRecord.State?, in database: Database) throws -> [KeysetScan] {
+    func scans(state: NotificationRecord.State?, in database: any SQLConnection) throws -> [KeysetScan] {
         var filter = self.filter
         if let state { filter.state = state }
         let name = self.sort == .name ? try self.name(in: database) : nil
@@ -97,7 +96,7 @@ struct NotificationScans {
     }
 
     /// Returns the name of the last notification of the previous page, or `nil` if there is none.
-    private func name(in database: Database) throws -> String? {
+    private func name(in database: any SQLConnection) throws -> String? {
         guard let after else { return nil }
         return try database.row(sql: "SELECT name FROM notification WHERE number = ?", [after.number])?["name"]
     }
@@ -109,7 +108,7 @@ struct NotificationScans {
             number: "number",
             isDescending: self.sort != .name,
             range: "app = ?",
-            rangeArguments: [app.databaseValue],
+            rangeArguments: [app.sqlValue],
             filter: [],
             filterArguments: []
         )
@@ -121,7 +120,7 @@ struct NotificationScans {
             scan.range += " AND name IS NOT NULL"
             if let after, let name {
                 scan.range += " AND (name, number) > (?, ?)"
-                scan.rangeArguments += [name.databaseValue, after.number.databaseValue]
+                scan.rangeArguments += [name.sqlValue, after.number.sqlValue]
             }
             scan.require("name = ?", filter.name)
             scan.require("state = ?", filter.state?.rawValue)
@@ -132,7 +131,7 @@ struct NotificationScans {
             scan.range += " AND recipients > 1"
             if let after {
                 scan.range += " AND (recipients, number) < (?, ?)"
-                scan.rangeArguments += [after.key.databaseValue, after.number.databaseValue]
+                scan.rangeArguments += [after.key.sqlValue, after.number.sqlValue]
             }
             scan.require("name = ?", filter.name)
             scan.require("state = ?", filter.state?.rawValue)
@@ -148,7 +147,7 @@ struct NotificationScans {
         if let name = filter.name {
             scan.table += " INDEXED BY notificationByAppAndName"
             scan.range += " AND name = ?"
-            scan.rangeArguments.append(name.databaseValue)
+            scan.rangeArguments.append(name.sqlValue)
             rest.name = nil
         } else if filter.state == .cancelled {
             scan.table += " INDEXED BY notificationCancelled"
@@ -171,7 +170,7 @@ struct NotificationScans {
         }
         if let after {
             scan.range += " AND number < ?"
-            scan.rangeArguments.append(after.number.databaseValue)
+            scan.rangeArguments.append(after.number.sqlValue)
         }
         scan.require("state = ?", rest.state?.rawValue)
         scan.require("name = ?", rest.name)
@@ -191,9 +190,9 @@ struct NotificationScans {
 
 extension KeysetScan {
     /// Adds a condition that each row of the range is checked for, unless `value` is `nil`.
-    mutating func require(_ condition: String, _ value: (any DatabaseValueConvertible)?) {
+    mutating func require(_ condition: String, _ value: (any SQLEncodable)?) {
         guard let value else { return }
         self.filter.append(condition)
-        self.filterArguments.append(value.databaseValue)
+        self.filterArguments.append(value.sqlValue)
     }
 }

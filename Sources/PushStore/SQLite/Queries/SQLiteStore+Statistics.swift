@@ -1,4 +1,3 @@
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -67,7 +66,7 @@ extension SQLiteStore {
 }
 
 extension StatisticPoint {
-    fileprivate mutating func add(_ row: Row) {
+    fileprivate mutating func add(_ row: SQLRow) {
         self.accepted += row["accepted"] as Int? ?? 0
         self.rejected += row["rejected"] as Int? ?? 0
         self.failed += row["failed"] as Int? ?? 0
@@ -95,7 +94,7 @@ private struct StatisticTable {
     /// Adds the oldest rows of a step, a length of intervals, to those of the next longer step, if they begin before
     /// `limit`, in seconds since 1970. Those of the longest step are deleted.
     /// - Returns: The number of rows that were removed from this step.
-    func rollUp(_ step: StatisticStep, before limit: Int64, in database: Database) throws -> Int {
+    func rollUp(_ step: StatisticStep, before limit: Int64, in database: any SQLConnection) throws -> Int {
         let first = "SELECT min(at) FROM \(self.name) WHERE step = ?"
         guard let at = try database.integer(sql: first, [step.seconds]), at < limit else { return 0 }
         let width = (step.next ?? step).seconds

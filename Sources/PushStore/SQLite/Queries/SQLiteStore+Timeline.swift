@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 import PushSupport
 package import PushTypes
@@ -32,7 +31,7 @@ extension SQLiteStore {
                 WHERE target.token = ?3 AND notification.app = ?1 AND \(isLater))
             ORDER BY number DESC LIMIT ?4
             """
-        let arguments: StatementArguments = [app, device ?? 0, Data(token.bytes), limit, since?.milliseconds]
+        let arguments: SQLArguments = [app, device ?? 0, Data(token.bytes), limit, since?.milliseconds]
         return try await self.database.query { database in
             try database.rows(sql: sql, arguments).compactMap { row in
                 guard let id = row.uuid("id"), let recipient = row["recipient"] as Int64? else { return nil }
@@ -88,7 +87,7 @@ struct TimelineQuery {
         let id: UUID
         let number, app: Int64
 
-        init?(_ notification: UUID, in database: Database) throws {
+        init?(_ notification: UUID, in database: any SQLConnection) throws {
             let sql = "SELECT number, app FROM notification WHERE id = ?"
             guard let row = try database.row(sql: sql, [notification.uuidString]), let number = row["number"] as Int64?,
                 let app = row["app"] as Int64?
@@ -100,7 +99,7 @@ struct TimelineQuery {
     private static let ofConnection = "service, address, localPort, openedAt"
 
     let subject: Subject
-    let database: Database
+    let database: any SQLConnection
 
     // MARK: A notification
 
@@ -242,8 +241,8 @@ struct TimelineQuery {
             SELECT * FROM tokenEvent INDEXED BY tokenEventByToken WHERE token = ? AND app = ? AND notification = ?
             ORDER BY id LIMIT ?
             """
-        let arguments: StatementArguments = [
-            token.databaseValue, self.subject.app, self.subject.id.uuidString, Self.maximumTokenEvents,
+        let arguments: SQLArguments = [
+            token.sqlValue, self.subject.app, self.subject.id.uuidString, Self.maximumTokenEvents,
         ]
         return try self.database.records(sql: sql, arguments)
     }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -19,11 +18,13 @@ struct ReceiptNotification {
     let namesTokens: Bool
 
     /// Returns the properties of a notification, or `nil` if the notification does not exist or cannot be decoded.
-    static func fetch(_ subject: ReceiptBatch.Entry.Subject, in database: Database) throws -> ReceiptNotification? {
-        let (column, value): (String, DatabaseValue) =
+    static func fetch(_ subject: ReceiptBatch.Entry.Subject, in database: any SQLConnection) throws
+        -> ReceiptNotification?
+    {
+        let (column, value): (String, SQLValue) =
             switch subject {
-            case .notification(let id): ("id", id.uuidString.databaseValue)
-            case .delivery(let prefix, _): ("prefix", prefix.bits.databaseValue)
+            case .notification(let id): ("id", id.uuidString.sqlValue)
+            case .delivery(let prefix, _): ("prefix", prefix.bits.sqlValue)
             }
         // A page of a cancelled notification may still be in flight.
         let sql = """
@@ -88,7 +89,7 @@ struct ReceiptAcceptance {
 
     private let batch: ReceiptBatch
     private let masterKey: MasterKey
-    private let database: Database
+    private let database: any SQLConnection
     /// The registered devices of the sending installation, newest first, or `nil` before they have been read.
     private var devices: [InstallationDevice]?
     /// The identities of the sending installation, keyed by the number of the notification.
@@ -100,7 +101,7 @@ struct ReceiptAcceptance {
         var environment: PushEnvironment?
     }
 
-    init(_ batch: ReceiptBatch, masterKey: MasterKey, database: Database) {
+    init(_ batch: ReceiptBatch, masterKey: MasterKey, database: any SQLConnection) {
         (self.batch, self.masterKey, self.database) = (batch, masterKey, database)
     }
 
@@ -210,7 +211,7 @@ struct ReceiptAcceptance {
     private mutating func devices(of installation: String, app: Int64) throws -> [InstallationDevice] {
         if let known = self.devices { return known }
         let sql = "SELECT id, kind, environment FROM device WHERE app = ? AND installation = ? AND hasLeft = 0"
-        let statement = try RawStatement(sql: sql, in: self.database)
+        let statement = try self.database.prepare(sql)
         defer { statement.reset() }
         statement.bind(app, at: 1)
         statement.bind(installation, at: 2)
@@ -236,7 +237,7 @@ struct ReceiptAcceptance {
             SELECT state FROM delivery WHERE notification = ?1 AND recipient = ?2
             UNION ALL SELECT state FROM delivery INDEXED BY deliveryByDevice WHERE device = ?2 AND notification = ?1
             """
-        let statement = try RawStatement(sql: sql, in: self.database)
+        let statement = try self.database.prepare(sql)
         defer { statement.reset() }
         statement.bind(notification.number, device)
         var mayHaveArrived: Bool?

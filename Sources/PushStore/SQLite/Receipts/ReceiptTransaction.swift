@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -7,7 +6,7 @@ import PushTypes
 struct ReceiptTransaction {
     private let now: Timestamp
     private let masterKey: MasterKey
-    private let database: Database
+    private let database: any SQLConnection
     /// The results of looking up notifications, which are `nil` for an id without a notification.
     private var notifications: [ReceiptBatch.Entry.Subject: ReceiptNotification?] = [:]
     /// The results of looking up apps, which are `nil` for a bundle id without an app.
@@ -28,7 +27,7 @@ struct ReceiptTransaction {
         var action: String
     }
 
-    init(now: Timestamp, masterKey: MasterKey, database: Database) {
+    init(now: Timestamp, masterKey: MasterKey, database: any SQLConnection) {
         (self.now, self.masterKey, self.database) = (now, masterKey, database)
     }
 
@@ -142,7 +141,7 @@ struct ReceiptTransaction {
         -> [(id: Int64, action: String?)]
     {
         let sql = "SELECT id, action FROM receipt WHERE notification = ? AND subject = ? AND event = ?"
-        let statement = try RawStatement(sql: sql, in: self.database)
+        let statement = try self.database.prepare(sql)
         defer { statement.reset() }
         statement.bind(notification, subject, event)
         var rows: [(Int64, String?)] = []
@@ -240,7 +239,7 @@ struct ReceiptTransaction {
         _ device: Int64,
         event: Int64?,
         to subject: Int64,
-        in database: Database
+        in database: any SQLConnection
     ) throws {
         let unit = ReceiptLimits.rounding
         let sql = """

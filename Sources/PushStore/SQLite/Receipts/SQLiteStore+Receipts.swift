@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -28,7 +27,7 @@ extension SQLiteStore {
             ORDER BY subject, event, id LIMIT ?
             """
         let after = place ?? ReceiptPlace(subject: .min, event: .min, id: .min)
-        let arguments: StatementArguments = [notification.uuidString, after.subject, after.event, after.id, limit]
+        let arguments: SQLArguments = [notification.uuidString, after.subject, after.event, after.id, limit]
         return try await self.database.query { database in
             let rows = try database.rows(sql: sql, arguments)
             var next: ReceiptPlace?
@@ -59,7 +58,7 @@ extension SQLiteStore {
 }
 
 struct ReceiptRows {
-    let database: Database
+    let database: any SQLConnection
 
     func counts(of notification: UUID) throws -> [ReceiptCount] {
         let sql = """
@@ -90,7 +89,7 @@ struct ReceiptRows {
     }
 
     /// Decodes a receipt, or returns `nil` if its event or source is one of a newer version.
-    fileprivate static func receipt(_ row: Row) throws -> ReceiptRecord? {
+    fileprivate static func receipt(_ row: SQLRow) throws -> ReceiptRecord? {
         guard let subject = row["subject"] as Int64?, let code = row["event"] as Int64?, let at = row.time("at"),
             let receivedAt = row.time("receivedAt")
         else { throw DamagedRow(table: "receipt") }

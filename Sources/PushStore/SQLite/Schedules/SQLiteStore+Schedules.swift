@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 import PushSupport
 package import PushTypes
@@ -180,7 +179,7 @@ extension SQLiteStore {
 }
 
 struct ScheduleRows {
-    let database: Database
+    let database: any SQLConnection
 
     fileprivate func version(of id: UUID) throws -> Int64? {
         try self.database.integer(sql: "SELECT version FROM schedule WHERE id = ?", [id.uuidString])

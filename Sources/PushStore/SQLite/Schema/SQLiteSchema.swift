@@ -24,7 +24,7 @@ enum SQLiteSchema {
 
     /// Checks that this version knows all migrations that were applied to the database. It writes nothing.
     /// - Throws: ``StoreError/unreleasedSchema(path:migration:)``, ``StoreError/newerSchema(path:)``.
-    static func check(_ database: Database, path: String) throws {
+    static func check(_ database: any SQLConnection, path: String) throws {
         let applied = try Self.migrations(in: database)
         if applied.contains(Self.unreleased) {
             throw StoreError.unreleasedSchema(path: path, migration: applied.last ?? Self.unreleased)
@@ -33,8 +33,8 @@ enum SQLiteSchema {
     }
 
     /// Returns the names of the applied migrations, in the order of their application, or an empty list for a new file.
-    static func migrations(in database: Database) throws -> [String] {
-        guard try database.tableExists("grdb_migrations") else { return [] }
-        return try String.fetchAll(database, sql: "SELECT identifier FROM grdb_migrations ORDER BY rowid")
+    static func migrations(in database: any SQLConnection) throws -> [String] {
+        guard try database.hasTable("grdb_migrations") else { return [] }
+        return try database.values(sql: "SELECT identifier FROM grdb_migrations ORDER BY rowid")
     }
 }

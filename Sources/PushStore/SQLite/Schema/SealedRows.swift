@@ -1,11 +1,10 @@
 import Foundation
-import GRDB
 
 /// Checks the sealed secrets of a database when it is opened.
 struct SealedRows {
     private static let mark = "martlet"
 
-    let database: Database
+    let database: any SQLConnection
     let masterKey: MasterKey
 
     /// Checks that the master key belongs to this database, and writes a mark that simplifies later checks.
@@ -27,8 +26,8 @@ struct SealedRows {
     }
 
     private func hasMark() throws -> Bool {
-        guard try self.database.tableExists("masterKeyMark") else { return false }
-        let mark = try Data.fetchOne(self.database, sql: "SELECT sealed FROM masterKeyMark")
+        guard try self.database.hasTable("masterKeyMark") else { return false }
+        let mark: Data? = try self.database.value(sql: "SELECT sealed FROM masterKeyMark")
         return mark.map { (try? self.masterKey.open($0, for: .mark)) == Self.mark } ?? false
     }
 }
@@ -39,15 +38,15 @@ extension StoredTable {
     private static let maximumTries = 1000
 
     /// Returns whether the table contains a secret that would be lost with a new master key.
-    func holdsSecrets(in database: Database) throws -> Bool {
-        guard let secrets, secrets.isLost, try database.tableExists(self.name) else { return false }
+    func holdsSecrets(in database: any SQLConnection) throws -> Bool {
+        guard let secrets, secrets.isLost, try database.hasTable(self.name) else { return false }
         return try database.hasRow(sql: "SELECT 1 FROM \(self.name) WHERE \(secrets.column) IS NOT NULL LIMIT 1")
     }
 
-    fileprivate func isOpened(by masterKey: MasterKey, in database: Database) throws -> Bool {
-        guard let secrets, let context = secrets.context, try database.tableExists(self.name) else { return false }
+    fileprivate func isOpened(by masterKey: MasterKey, in database: any SQLConnection) throws -> Bool {
+        guard let secrets, let context = secrets.context, try database.hasTable(self.name) else { return false }
         let sql = "SELECT * FROM \(self.name) WHERE \(secrets.column) IS NOT NULL LIMIT \(Self.maximumTries)"
-        let rows = try Row.fetchCursor(database, sql: sql)
+        let rows = try database.cursor(sql: sql)
         while let row = try rows.next() {
             guard let context = context(row), let sealed = row[secrets.column] as Data? else { continue }
             if (try? masterKey.open(sealed, for: context)) != nil { return true }
@@ -57,8 +56,8 @@ extension StoredTable {
 
     /// Deletes the secrets of the table, or the rows that contain them.
     /// - Returns: The number of deleted secrets.
-    func resetSecrets(in database: Database) throws -> Int {
-        guard let secrets, try database.tableExists(self.name) else { return 0 }
+    func resetSecrets(in database: any SQLConnection) throws -> Int {
+        guard let secrets, try database.hasTable(self.name) else { return 0 }
         let change = secrets.keepsRow ? "UPDATE \(self.name) SET \(secrets.column) = NULL" : "DELETE FROM \(self.name)"
         return try database.run(sql: "\(change) WHERE \(secrets.column) IS NOT NULL")
     }

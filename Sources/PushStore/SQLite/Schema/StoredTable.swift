@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 /// A table of the provider's database, with the rules for its rows.
 ///
@@ -51,7 +50,7 @@ struct StoredTable: Sendable {
         /// The SQL condition on the rows to examine.
         var condition = "TRUE"
         /// A function that decodes a row and opens its secrets, or `nil` if all rows of the condition are damaged.
-        var read: (@Sendable (Row, MasterKey?) throws -> Void)?
+        var read: (@Sendable (SQLRow, MasterKey?) throws -> Void)?
 
         /// Returns a check for rows from which a type of record cannot be decoded.
         static func reading<Record: StoredRecord>(
@@ -98,7 +97,7 @@ package struct SealedColumn: Sendable {
     var isLost = true
     /// A function that returns the context to which the secret of a row is bound, or `nil` if the row cannot be
     /// decoded. The property is `nil` for passwords, which are hashed with a key that is derived from the master key.
-    var context: (@Sendable (Row) -> SecretContext?)?
+    var context: (@Sendable (SQLRow) -> SecretContext?)?
 
     /// The column of secrets in a table whose rows have an id and an app.
     static func byID(

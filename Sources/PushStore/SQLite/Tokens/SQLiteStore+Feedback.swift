@@ -1,4 +1,3 @@
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -70,12 +69,12 @@ extension SQLiteStore {
     }
 
     package func activeDevices(of target: AppEnvironment, tokens: [DeviceToken]) async throws -> [DeviceRecord] {
-        let (app, environment) = (target.app.databaseValue, target.environment.code.databaseValue)
+        let (app, environment) = (target.app.sqlValue, target.environment.code.sqlValue)
         return try await self.database.read { database in
             try tokens.flatMap { token in
                 try DeviceRows(database: database).devices(
                     where: "app = ? AND environment = ? AND token = ? AND isActive = 1 AND hasLeft = 0",
-                    [app, environment, token.databaseValue]
+                    [app, environment, token.sqlValue]
                 )
             }
         }
@@ -91,7 +90,7 @@ extension SQLiteStore {
         }
     }
 
-    private static func feedbackRun(_ row: Row) -> FeedbackRun? {
+    private static func feedbackRun(_ row: SQLRow) -> FeedbackRun? {
         guard let startedAt = row.time("startedAt"), let nextAt = row.time("nextAt") else { return nil }
         var run = FeedbackRun(startedAt: startedAt, nextAt: nextAt)
         run.endedAt = row.time("endedAt")

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -72,7 +71,9 @@ private struct DeactivationSearch {
 
     /// Returns the deactivations on a page whose devices have been inactive ever since and still have the same token,
     /// and the position of the next page, or `nil` after the last page.
-    func page(after start: Position, in database: Database) throws -> (found: [TokenEventRecord], next: Position?) {
+    func page(after start: Position, in database: any SQLConnection) throws -> (
+        found: [TokenEventRecord], next: Position?
+    ) {
         guard self.filter.environment ?? start.environment == start.environment
         else { return ([], Self.following(start.environment)) }
         let sql = """
@@ -88,7 +89,7 @@ private struct DeactivationSearch {
             LEFT JOIN device ON device.id = event.device AND device.isActive = 0 AND device.hasLeft = 0
                 AND device.token = event.token AND device.environment = event.environment
             """
-        let arguments: StatementArguments = [
+        let arguments: SQLArguments = [
             self.app, start.environment.code, start.after, self.filter.from.milliseconds,
             self.filter.to.milliseconds, self.filter.reason, self.filter.notification?.uuidString,
         ]

@@ -1,4 +1,3 @@
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -11,15 +10,15 @@ extension SQLiteStore {
         limit: Int
     ) async throws -> [TokenEventRecord] {
         var condition = "app = ? AND id < ?"
-        var arguments: StatementArguments = [app, before ?? Int64.max]
+        var arguments: SQLArguments = [app, before ?? Int64.max]
         if let token {
             condition += " AND token = ?"
-            arguments += [token.databaseValue]
+            arguments += [token.sqlValue]
         }
         if let action { condition += " AND action = '\(action.rawValue)'" }
         let sql = "SELECT * FROM tokenEvent WHERE \(condition) ORDER BY id DESC LIMIT ?"
-        let bound = arguments + [limit]
-        return try await self.database.query { try $0.records(sql: sql, bound) }
+        arguments += [limit]
+        return try await self.database.query { [arguments] in try $0.records(sql: sql, arguments) }
     }
 
     package func withheldTokens(app: Int64, environment: PushEnvironment) async throws -> Int {
@@ -84,7 +83,7 @@ extension SQLiteStore {
                     environment: environment,
                     action: action,
                     reason: row["reason"],
-                    count: row["count"]
+                    count: row["count"] ?? 0
                 )
             }
             return (counts, end)
@@ -94,7 +93,7 @@ extension SQLiteStore {
 
 extension TokenEventWriter {
     /// Marks withheld deactivations as settled. If `deactivates` is `true`, it also deactivates their devices.
-    fileprivate func settle(_ rows: [Row], deactivates: Bool) throws {
+    fileprivate func settle(_ rows: [SQLRow], deactivates: Bool) throws {
         let invalidation = TokenInvalidation(events: self, notification: nil)
         for row in rows {
             guard let id = row["id"] as Int64?, let device = row["device"] as Int64? else { continue }

@@ -1,4 +1,3 @@
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -22,7 +21,7 @@ extension SQLiteStore {
             let registered = "SELECT 1 FROM device WHERE app = ? AND token = ? AND hasLeft = 0 LIMIT 1"
             let lookup = TokenLookup(app: app, environment: environment, database: database)
             return try tokens.filter { token in
-                if try database.hasRow(sql: registered, [app, token.databaseValue]) { return true }
+                if try database.hasRow(sql: registered, [app, token.sqlValue]) { return true }
                 return try lookup.tokenState(of: token) != .unknown
             }
         }
@@ -42,10 +41,12 @@ struct TokenLookup {
 
     let app: Int64
     let environment: PushEnvironment
-    let database: Database
+    let database: any SQLConnection
 
     /// Returns the first named token that counts as invalid, or `nil` if there is none or such tokens are accepted.
-    static func inactiveToken(of notification: NotificationRecord, in database: Database) throws -> DeviceToken? {
+    static func inactiveToken(of notification: NotificationRecord, in database: any SQLConnection) throws
+        -> DeviceToken?
+    {
         guard let since = notification.acceptance.tokensSince, case .tokens(let tokens) = notification.audience
         else { return nil }
         let environment = notification.environment ?? .production
@@ -57,7 +58,7 @@ struct TokenLookup {
         let registered = try self.isActive(token)
         if registered == false { return .invalid(at: nil) }
         let named = "SELECT notification, position FROM target WHERE token = ? ORDER BY notification DESC LIMIT ?"
-        let pushes = try RawStatement(sql: named, in: self.database)
+        let pushes = try self.database.prepare(named)
         defer { pushes.reset() }
         pushes.bind(token.bytes, at: 1)
         pushes.bind(Self.newestPushes, at: 2)
@@ -76,7 +77,7 @@ struct TokenLookup {
 
     private func isActive(_ token: DeviceToken) throws -> Bool? {
         let sql = "SELECT isActive FROM device WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0"
-        let statement = try RawStatement(sql: sql, in: self.database)
+        let statement = try self.database.prepare(sql)
         defer { statement.reset() }
         statement.bind(self.app, self.environment.code)
         statement.bind(token.bytes, at: 3)
@@ -92,7 +93,7 @@ struct TokenLookup {
             WHERE delivery.notification = ? AND delivery.recipient = ?
                 AND notification.app = ? AND coalesce(notification.environment, ?) = ?
             """
-        let statement = try RawStatement(sql: sql, in: self.database)
+        let statement = try self.database.prepare(sql)
         defer { statement.reset() }
         statement.bind(notification, -position, self.app, PushEnvironment.production.code, self.environment.code)
         guard try statement.step() else { return .unknown }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -11,13 +10,13 @@ struct TokenInvalidation {
     let events: TokenEventWriter
     let notification: UUID?
 
-    private var database: Database { self.events.database }
+    private var database: any SQLConnection { self.events.database }
 
     /// Applies a change, unless the device was removed, cannot be decoded, or has got another token since.
     func apply(_ change: TokenStateChange) throws {
         guard
             let device = try DeviceRows(database: self.database)
-                .devices(where: "id = ? AND hasLeft = 0", [change.device.databaseValue]).first,
+                .devices(where: "id = ? AND hasLeft = 0", [change.device.sqlValue]).first,
             change.token == nil || change.token == device.token
         else { return }
         switch change.kind {

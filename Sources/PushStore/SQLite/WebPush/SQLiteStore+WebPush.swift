@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 package import ProviderModel
 package import PushTypes
 import PushWire
@@ -59,7 +58,7 @@ extension SQLiteStore {
     }
 
     /// Stores the subscription that a registration contains, after the device was written.
-    func store(_ registration: DeviceRegistration, app: Int64, in database: Database) throws {
+    func store(_ registration: DeviceRegistration, app: Int64, in database: any SQLConnection) throws {
         guard let wanted = registration.subscription else { return }
         let token = registration.token
         let context = SecretContext.webSubscription(token, app: app)

@@ -1,5 +1,3 @@
-import GRDB
-
 /// The positions of event blocks, in whose order the blocks are sent to an app's webhooks.
 ///
 /// Writers do not assign positions. With several writers, a block with a lower position could be committed after a
@@ -9,13 +7,13 @@ enum EventPositions {
     private static let maximumCount = 1000
 
     /// Returns whether some blocks of the app have no position yet.
-    static func areMissing(app: Int64, in database: Database) throws -> Bool {
+    static func areMissing(app: Int64, in database: any SQLConnection) throws -> Bool {
         let sql = "SELECT 1 FROM eventBlock INDEXED BY eventBlockToPlace WHERE app = ? AND position IS NULL LIMIT 1"
         return try database.hasRow(sql: sql, app)
     }
 
     /// Assigns positions to the app's oldest blocks that have none.
-    static func give(app: Int64, in database: Database) throws {
+    static func give(app: Int64, in database: any SQLConnection) throws {
         let sql = """
             SELECT id FROM eventBlock INDEXED BY eventBlockToPlace WHERE app = ? AND position IS NULL ORDER BY id LIMIT ?
             """
@@ -28,11 +26,11 @@ enum EventPositions {
         try database.run(sql: "UPDATE app SET eventPosition = ? WHERE id = ?", last, app)
     }
 
-    static func giveAll(app: Int64, in database: Database) throws {
+    static func giveAll(app: Int64, in database: any SQLConnection) throws {
         while try Self.areMissing(app: app, in: database) { try Self.give(app: app, in: database) }
     }
 
-    static func last(app: Int64, in database: Database) throws -> Int64 {
+    static func last(app: Int64, in database: any SQLConnection) throws -> Int64 {
         try database.integer(sql: "SELECT eventPosition FROM app WHERE id = ?", [app]) ?? 0
     }
 }

@@ -1,5 +1,4 @@
 package import Foundation
-import GRDB
 package import ProviderModel
 package import PushTypes
 
@@ -69,7 +68,8 @@ extension SQLiteStore {
     }
 
     /// Stores an acknowledged request. The first request with a block is kept, because later ones are replays.
-    private static func note(_ post: AcknowledgedPost, of webhook: WebhookRecord, in database: Database) throws {
+    private static func note(_ post: AcknowledgedPost, of webhook: WebhookRecord, in database: any SQLConnection) throws
+    {
         let values: ColumnValues = [
             "webhook": webhook.id.uuidString, "last": post.last, "first": post.first, "app": webhook.app,
             "postedAt": post.postedAt.milliseconds, "acknowledgedAt": post.acknowledgedAt.milliseconds,
@@ -200,7 +200,7 @@ extension WebhookRecord: StoredRecord {
 }
 
 enum EventBlockRow {
-    static func isWanted(_ kind: WebhookRecord.Event, app: Int64, in database: Database) throws -> Bool {
+    static func isWanted(_ kind: WebhookRecord.Event, app: Int64, in database: any SQLConnection) throws -> Bool {
         let sql = "SELECT 1 FROM webhook WHERE app = ? AND isActive = 1 AND instr(events, ?) LIMIT 1"
         return try database.hasRow(sql: sql, [app, kind.rawValue])
     }
@@ -211,9 +211,9 @@ enum EventBlockRow {
         _ events: Data,
         app: Int64,
         now: Timestamp,
-        in database: Database
+        in database: any SQLConnection
     ) throws -> Int64 {
         let values: ColumnValues = ["app": app, "kind": kind.rawValue, "at": now.milliseconds, "events": events]
-        return try database.insert(into: "eventBlock", values)
+        return try database.insert(into: "eventBlock", values, returning: "id")
     }
 }

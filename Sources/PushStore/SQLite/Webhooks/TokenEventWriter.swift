@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ProviderModel
 import PushTypes
 
@@ -13,11 +12,11 @@ struct TokenEventWriter {
 
     let app: Int64
     let now: Timestamp
-    let database: Database
+    let database: any SQLConnection
     /// The id of the last token event before this transaction.
     private let last: Int64
 
-    init(app: Int64, now: Timestamp, in database: Database) throws {
+    init(app: Int64, now: Timestamp, in database: any SQLConnection) throws {
         (self.app, self.now, self.database) = (app, now, database)
         self.last = try Self.last(in: database)
     }
@@ -50,7 +49,7 @@ struct TokenEventWriter {
     }
 
     /// Returns the id of the latest token event, or 0 before the first one.
-    private static func last(in database: Database) throws -> Int64 {
+    private static func last(in database: any SQLConnection) throws -> Int64 {
         try database.integer(sql: "SELECT max(id) FROM tokenEvent") ?? 0
     }
 
@@ -67,7 +66,7 @@ struct TokenEventWriter {
             """
         for first in stride(from: self.last + 1, through: latest, by: Int(Self.maximumAnnounced)) {
             let end = min(latest, first + Self.maximumAnnounced - 1)
-            let block: StatementArguments = [
+            let block: SQLArguments = [
                 "app": self.app, "at": self.now.milliseconds, "first": first, "last": end,
             ]
             try self.database.run(sql: sql, block)
@@ -75,7 +74,9 @@ struct TokenEventWriter {
     }
 
     /// Returns the events of an app in a range of ids, without those that cannot be decoded.
-    static func fetch(_ ids: ClosedRange<Int64>, app: Int64, in database: Database) throws -> [TokenEventRecord] {
+    static func fetch(_ ids: ClosedRange<Int64>, app: Int64, in database: any SQLConnection) throws
+        -> [TokenEventRecord]
+    {
         let sql = "SELECT * FROM tokenEvent WHERE id BETWEEN ? AND ? AND app = ? ORDER BY id"
         return try database.records(sql: sql, [ids.lowerBound, ids.upperBound, app])
     }

@@ -69,14 +69,14 @@ import Testing
                 return registration
             }
             _ = try await store.register(registrations, app: app, now: self.now)
-            func driver(_ expression: AudienceExpression, limit: Int = .max) async throws -> [DatabaseValue]? {
+            func driver(_ expression: AudienceExpression, limit: Int = .max) async throws -> [SQLValue]? {
                 try await store.database.read { database in
                     try AudienceDriver.choose(expression, of: nil, app: app, limit: limit, in: database)?
                         .arguments(after: 0, upTo: 9)
                 }
             }
-            func tag(_ name: String) -> [DatabaseValue] {
-                [app.databaseValue, name.databaseValue, 0.databaseValue, 9.databaseValue]
+            func tag(_ name: String) -> [SQLValue] {
+                [app.sqlValue, name.sqlValue, 0.sqlValue, 9.sqlValue]
             }
             let (few, many) = (AudienceExpression.tag("few"), AudienceExpression.tag("many"))
             #expect(try await driver(.and([many, few])) == tag("few"))
@@ -104,12 +104,7 @@ import Testing
             let driver = try #require(chosen)
             let query = RecipientQuery(claim, limit: 10, needs: [])
             let (sql, arguments) = query.text(DeviceFilter(claim, audience: expression), driver: driver)
-            let rows = try Row.fetchAll(
-                database,
-                sql: "EXPLAIN QUERY PLAN \(sql)",
-                arguments: StatementArguments(arguments)
-            )
-            return rows.map { $0["detail"] as String }
+            return try database.plan(of: sql, SQLArguments(arguments))
         }
     }
 
@@ -142,7 +137,7 @@ import Testing
                 let time = self.now.advanced(by: .seconds(number % 60))
                 _ = try await store.register([registration], app: app, now: time)
             }
-            try await store.database.write { try $0.execute(sql: "UPDATE device SET isActive = 0 WHERE id % 7 = 3") }
+            try await store.database.run(sql: "UPDATE device SET isActive = 0 WHERE id % 7 = 3")
             try await body(store, app)
         }
     }

@@ -73,9 +73,9 @@ import Testing
             )
             try await store.addWebhook(webhook)
             #expect(try await wants())
-            try await store.database.write { try $0.execute(sql: "UPDATE webhook SET isActive = 0") }
+            try await store.database.run(sql: "UPDATE webhook SET isActive = 0")
             #expect(try await wants() == false)
-            try await store.database.write { try $0.execute(sql: "UPDATE webhook SET isActive = 1") }
+            try await store.database.run(sql: "UPDATE webhook SET isActive = 1")
             #expect(try await wants())
             _ = try await store.deleteWebhook(webhook.id)
             #expect(try await wants() == false)

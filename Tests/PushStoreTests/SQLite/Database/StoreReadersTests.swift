@@ -14,11 +14,10 @@ import Testing
     private let keys = (0..<8).map { _ in UUID() }
 
     /// A query that never ends by itself.
-    private static func endless(_ database: Database) throws -> Int {
-        try Int.fetchOne(
-            database,
+    private static func endless(_ database: any SQLConnection) throws -> Int {
+        try database.value(
             sql: "WITH RECURSIVE step(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM step) SELECT count(*) FROM step"
-        ) ?? 0
+        ) as Int? ?? 0
     }
 
     private func ask(_ store: SQLiteStore, _ key: Int, budget: Duration = long) -> Task<Int, any Error> {
@@ -133,7 +132,9 @@ import Testing
         #expect(limits.bounds.app != nil)
         limits.bounds.app = .rate(perSecond: 1e-6, burst: 2)
         try await self.withStore([.queryAttempts: limits]) { store, _ in
-            func ask(_ app: String, _ body: @escaping @Sendable (Database) throws -> Int) -> Task<Int, any Error> {
+            func ask(_ app: String, _ body: @escaping @Sendable (any SQLConnection) throws -> Int) -> Task<
+                Int, any Error
+            > {
                 let account = BudgetCaller(app: Topic(app), .principal(UUID()))
                 return QueryCaller.$current.withValue(QueryCaller(budget: Self.long, account: account)) {
                     Task { try await store.database.query(body) }
@@ -326,7 +327,7 @@ import Testing
             try await store.addKey(key, hash: [1])
             #expect(try await store.key(hash: [1]) == key)
             // It is not read from the database again.
-            try await store.database.write { try $0.execute(sql: "UPDATE apiKey SET name = 'other'") }
+            try await store.database.run(sql: "UPDATE apiKey SET name = 'other'")
             #expect(try await store.key(hash: [1]) == key)
             #expect(try await store.deleteKey(key.id) == .deleted)
             #expect(try await store.key(hash: [1]) == nil)

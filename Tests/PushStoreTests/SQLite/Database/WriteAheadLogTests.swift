@@ -15,11 +15,10 @@ import Testing
     /// The length at which writers wait, and one transaction more.
     private static let bound = 160 * 4120
 
-    private static func endless(_ database: Database) throws -> Int {
-        try Int.fetchOne(
-            database,
+    private static func endless(_ database: any SQLConnection) throws -> Int {
+        try database.value(
             sql: "WITH RECURSIVE step(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM step) SELECT count(*) FROM step"
-        ) ?? 0
+        ) as Int? ?? 0
     }
 
     private func withStore(
@@ -105,7 +104,7 @@ import Testing
             let query = QueryCaller.$current.withValue(caller) {
                 Task {
                     try await store.database.query(from: 0) { database, steps -> QueryStep<Int, Int> in
-                        let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM device") ?? 0
+                        let count = try database.value(sql: "SELECT count(*) FROM device") as Int? ?? 0
                         begun.resolve(.success(()))
                         return count >= 300 ? .done(steps) : .next(steps + 1)
                     }
@@ -239,7 +238,7 @@ import Testing
             let snapshot = try other.makeSnapshot()
             _ = try await self.register(0..<200, in: store, app: app)
             #expect(store.logFolds.prevented > 0)
-            #expect(try await snapshot.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM device") } == 0)
+            #expect(try await snapshot.read { try $0.value(sql: "SELECT count(*) FROM device") as Int? } == 0)
             try snapshot.close()
             #expect(await store.foldLog())
             let greatest = try await self.register(200..<400, in: store, app: app)

@@ -198,9 +198,7 @@ import Testing
     private func statements(of store: SQLiteStore, _ body: () async throws -> Void) async throws -> [String] {
         let statements = Mutex<[String]>([])
         try await store.database.write { database in
-            database.trace { event in
-                if case .statement(let statement) = event { statements.withLock { $0.append(statement.sql) } }
-            }
+            try database.traceStatements { sql in statements.withLock { $0.append(sql) } }
         }
         try await body()
         return statements.withLock { $0 }
@@ -239,11 +237,7 @@ import Testing
             let all = Set(statements).filter { $0.contains("userSince") }
             #expect(all.count == 2, "whether the user has returned, and the devices of a step")
             let plans = try await store.database.read { database in
-                try all.flatMap { sql -> [String] in
-                    let statement = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
-                    statement.setUncheckedArguments(StatementArguments())
-                    return try Row.fetchAll(statement).map { $0["detail"] as String }
-                }
+                try all.flatMap { try database.plan(of: $0) }
             }
             let searches = plans.filter { $0.contains("user=?") }
             #expect(searches.count == 2, "\(plans)")

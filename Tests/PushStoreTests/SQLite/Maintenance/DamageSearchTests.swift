@@ -87,7 +87,7 @@ import Testing
             #expect(try await store.checkIntegrity(isAtRest: true) == [])
             let later = self.now.advanced(by: .seconds(1))
             while try await store.forget(before: later, limit: 10) > 0 {}
-            #expect(try await store.text("SELECT count(*) FROM notification") == "0")
+            #expect(try await store.text("SELECT CAST(count(*) AS TEXT) FROM notification") == "0")
         }
     }
 
@@ -312,6 +312,6 @@ extension SQLiteStore {
     }
 
     fileprivate func text(_ sql: String) async throws -> String? {
-        try await self.database.read { try String.fetchOne($0, sql: sql) }
+        try await self.database.read { try $0.value(sql: sql) as String? }
     }
 }

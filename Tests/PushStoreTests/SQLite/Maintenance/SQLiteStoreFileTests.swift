@@ -127,7 +127,7 @@ import Testing
     @Test func aDatabaseThatBreaksARuleIsCopiedAndTheFaultReported() async throws {
         try await self.withStore { store, app, file, directory in
             _ = try await store.start(app: app)
-            try await store.database.write { try $0.execute(sql: "UPDATE notification SET accepted = 5") }
+            try await store.database.run(sql: "UPDATE notification SET accepted = 5")
             let fault = "notification 1: its counters are not what its deliveries add up to"
             let found = try await file.examine()
             #expect(found.faults == [fault])

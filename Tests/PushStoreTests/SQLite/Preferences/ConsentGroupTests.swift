@@ -17,7 +17,7 @@ import Testing
                     INSERT INTO device (app, environment, token, isActive, createdAt, registeredAt, suspicions, quietHours)
                     VALUES (?, 0, ?, 1, 1, 1, 0, ?)
                     """
-                try database.run(sql: sql, [app, DeviceToken.numbered(number).databaseValue, hours])
+                try database.run(sql: sql, [app, DeviceToken.numbered(number).sqlValue, hours])
             }
         }
     }

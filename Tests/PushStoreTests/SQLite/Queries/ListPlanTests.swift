@@ -21,16 +21,14 @@ import Testing
     }
 
     /// Returns the faults in the plan of a walk: a sort, or a scan that no condition bounds.
-    private func faults(_ scan: KeysetScan, in database: Database) throws -> [String] {
+    private func faults(_ scan: KeysetScan, in database: any SQLConnection) throws -> [String] {
         let direction = scan.isDescending ? "DESC" : "ASC"
         let order = scan.key == scan.number ? "" : "\(scan.key) \(direction), "
         let sql = """
-            EXPLAIN QUERY PLAN SELECT \(scan.key), \(scan.number) FROM \(scan.table)
+            SELECT \(scan.key), \(scan.number) FROM \(scan.table)
             WHERE \(scan.range) ORDER BY \(order)\(scan.number) \(direction)
             """
-        let statement = try database.makeStatement(sql: sql)
-        statement.setUncheckedArguments(StatementArguments(scan.rangeArguments))
-        return try Row.fetchAll(statement).map { $0["detail"] as String }.filter {
+        return try database.plan(of: sql, SQLArguments(scan.rangeArguments)).filter {
             $0.contains("USE TEMP B-TREE FOR ORDER BY") || $0.hasPrefix("SCAN ")
         }
     }
@@ -92,12 +90,12 @@ import Testing
         try await self.withStore { store, app in
             let plan = try await store.database.read { database in
                 let sql = """
-                    EXPLAIN QUERY PLAN SELECT recipient FROM delivery
+                    SELECT recipient FROM delivery
                     WHERE delivery.notification = (SELECT number FROM notification WHERE id = 'x')
                         AND delivery.recipient > 1 AND delivery.state = 3 AND delivery.state > 1
                     ORDER BY delivery.recipient LIMIT 9
                     """
-                return try Row.fetchAll(database, sql: sql).map { $0["detail"] as String }
+                return try database.plan(of: sql)
             }
             #expect(plan.contains { $0.contains("deliveryUnsuccessful") }, "\(plan)")
         }
@@ -168,8 +166,8 @@ import Testing
             let blocks = "SELECT list, block, earliest FROM timeBlock ORDER BY list, block"
             func read() async throws -> [[Int64]] {
                 try await store.database.read { database in
-                    try Row.fetchAll(database, sql: blocks).map {
-                        [$0["list"] as Int64, $0["block"] as Int64, $0["earliest"] as Int64]
+                    try database.rows(sql: blocks).map { row in
+                        try ["list", "block", "earliest"].map { try #require(row[$0] as Int64?) }
                     }
                 }
             }

@@ -58,12 +58,11 @@ import Testing
             let number = try await store.claimed().notificationNumber
             #expect(try await store.history(of: notification.id)?.firstEvents == nil)
             try await store.database.write { database in
-                let block = "INSERT INTO eventBlock (app, kind, at, events) VALUES (?, 'delivery', ?, x'')"
+                let block = "INSERT INTO eventBlock (app, kind, at, events) VALUES (?, 'delivery', ?, x'') RETURNING id"
                 let page = "INSERT INTO page VALUES (?, ?, ?, ?, 1, NULL, 0, 0, ?, ?)"
                 var blocks: [Int64] = []
                 for time in [20, 30] {
-                    try database.run(sql: block, [app, time])
-                    blocks.append(database.lastInsertedRowID)
+                    blocks.append(try #require(try database.integer(sql: block, [app, time])))
                 }
                 for index in 0..<50 {
                     let id: Int64? = index == 20 ? blocks[0] : index == 30 ? blocks[1] : nil
@@ -92,9 +91,7 @@ import Testing
             _ = try await store.setState(.cancel, of: notification.id, now: self.now)
             let statements = Mutex<[String]>([])
             try await store.database.write { database in
-                database.trace { event in
-                    if case .statement(let statement) = event { statements.withLock { $0.append(statement.sql) } }
-                }
+                try database.traceStatements { sql in statements.withLock { $0.append(sql) } }
             }
             while try await store.forget(before: self.after(1), limit: 10) > 0 {}
             #expect(try await store.notification(notification.id) == nil)

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    private static func add(_ number: Int64, _ subject: Int, _ event: Int64, in database: Database) throws {
+    private static func add(_ number: Int64, _ subject: Int, _ event: Int64, in database: any SQLConnection) throws {
         try database.run(
             sql:
                 "INSERT INTO receipt (notification, subject, event, id, source, at, receivedAt) VALUES (?, ?, ?, 1, 0, 0, 0)",

@@ -111,8 +111,7 @@ import Testing
     @Test func noFileIsReadForWhatAnAppHasStored() async throws {
         try await self.run { store in
             let plan = try await store.database.read { database in
-                let sql = "EXPLAIN QUERY PLAN \(SQLiteStore.storedOfApp)"
-                return try Row.fetchAll(database, sql: sql, arguments: [7]).map { $0["detail"] as String }
+                try database.plan(of: SQLiteStore.storedOfApp, [7])
             }
             let words = plan.flatMap { $0.split(separator: " ") }
             #expect(words.contains("fileUsage") && words.contains("uploadByApp"), "\(plan)")

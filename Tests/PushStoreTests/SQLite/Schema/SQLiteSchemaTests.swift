@@ -18,8 +18,8 @@ import Testing
                 let (migrations, faults, strays) = try await store.database.read { database in
                     (
                         try SQLiteSchema.migrations(in: database),
-                        try String.fetchAll(database, sql: "PRAGMA integrity_check"),
-                        try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").count
+                        try database.values(sql: "PRAGMA integrity_check") as [String],
+                        try database.rows(sql: "PRAGMA foreign_key_check").count
                     )
                 }
                 #expect(migrations == SQLiteSchema.migrator.migrations, "a restart runs nothing again")
@@ -42,17 +42,15 @@ import Testing
             let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let (loose, indexes) = try await store.database.read { database in
                 (
-                    try String.fetchAll(
-                        database,
+                    try database.values(
                         sql: """
                             SELECT name FROM pragma_table_list
                             WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name NOT LIKE 'sqlite_%'
                             """
-                    ),
-                    try Int.fetchOne(
-                        database,
+                    ) as [String],
+                    try database.value(
                         sql: "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND sql != ''"
-                    )
+                    ) as Int?
                 )
             }
             #expect(loose == ["grdb_migrations"])
@@ -200,8 +198,8 @@ import Testing
             #expect(error.description.contains("use the version that wrote it"))
             let (tables, apps) = try await queue.read { database in
                 (
-                    try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master WHERE type = 'table'"),
-                    try Int64.fetchAll(database, sql: "SELECT id FROM app")
+                    try database.value(sql: "SELECT count(*) FROM sqlite_master WHERE type = 'table'") as Int?,
+                    try database.values(sql: "SELECT id FROM app") as [Int64]
                 )
             }
             #expect(tables == 2)

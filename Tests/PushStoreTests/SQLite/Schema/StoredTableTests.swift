@@ -67,9 +67,8 @@ import Testing
                     SELECT m.name AS name, c.name AS column FROM sqlite_master AS m, pragma_table_info(m.name) AS c
                     WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name != 'grdb_migrations'
                     """
-                let rows = try Row.fetchAll(database, sql: sql)
-                let columns = Dictionary(grouping: rows) { $0["name"] as String }
-                return columns.mapValues { $0.map { $0["column"] as String } }
+                let columns = try Dictionary(grouping: database.rows(sql: sql)) { try #require($0["name"] as String?) }
+                return try columns.mapValues { try $0.map { try #require($0["column"] as String?) } }
             }
             try body(tables)
             try await store.close()

@@ -26,7 +26,7 @@ import Testing
             try queue.close()
             let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
             try await body(store)
-            let faults = try await store.database.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
+            let faults = try await store.database.read { try $0.values(sql: "PRAGMA integrity_check") as [String] }
             #expect(faults == ["ok"])
             try await store.close()
         }

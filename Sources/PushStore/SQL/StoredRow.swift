@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ProviderModel
 import PushSupport
 import PushTypes
@@ -21,26 +20,26 @@ protocol StoredRecord: Sendable {
 extension StoredRecord {
     /// Decodes a record, together with its secret unless `masterKey` is `nil`.
     /// - Throws: ``DamagedRow`` if a row cannot be decoded.
-    init(row: Row, _ masterKey: MasterKey?) throws {
+    init(row: SQLRow, _ masterKey: MasterKey?) throws {
         try self.init(StoredRow(row: row, table: Self.table, masterKey: masterKey))
     }
 
     /// Decodes a record without its secret. Throws ``DamagedRow`` for a damaged row.
-    init(row: Row) throws { try self.init(row: row, nil) }
+    init(row: SQLRow) throws { try self.init(row: row, nil) }
 
     /// Returns the record with an id, or `nil` if there is none. Its secret is left out if `masterKey` is `nil`.
     /// - Throws: ``DamagedRow`` if the record cannot be decoded.
-    static func find(_ id: UUID, _ masterKey: MasterKey? = nil, in database: Database) throws -> Self? {
+    static func find(_ id: UUID, _ masterKey: MasterKey? = nil, in database: any SQLConnection) throws -> Self? {
         try database.record(sql: "SELECT * FROM \(Self.table) WHERE id = ?", [id.uuidString], masterKey)
     }
 }
 
-extension Database {
+extension SQLConnection {
     /// Returns the record in the first row, or `nil` if there is none. Its secret is left out if `masterKey` is `nil`.
     /// - Throws: ``DamagedRow`` if the record cannot be decoded.
     func record<Record: StoredRecord>(
         sql: String,
-        _ arguments: StatementArguments = [],
+        _ arguments: SQLArguments = [],
         _ masterKey: MasterKey? = nil
     ) throws -> Record? {
         try self.row(sql: sql, arguments).map { try Record(row: $0, masterKey) }
@@ -49,7 +48,7 @@ extension Database {
     /// Returns the records in all rows, with their secrets unless `masterKey` is `nil`. Damaged rows are skipped.
     func records<Record: StoredRecord>(
         sql: String,
-        _ arguments: StatementArguments = [],
+        _ arguments: SQLArguments = [],
         _ masterKey: MasterKey? = nil,
         isKept: Bool = true
     ) throws -> [Record] {
@@ -60,28 +59,26 @@ extension Database {
 
 /// A row from which a ``StoredRecord`` is decoded.
 struct StoredRow {
-    let row: Row
+    let row: SQLRow
     let table: String
     /// The key that opens sealed columns, or `nil` to read sealed columns as `nil`.
     let masterKey: MasterKey?
 
     /// Returns the value of a column, or `nil` for NULL, and for a stored value of another type.
-    subscript<Value: ColumnDecodable>(column: String) -> Value? {
-        (self.row[column] as DatabaseValue?).flatMap(Value.init(column:))
-    }
+    subscript<Value: SQLDecodable>(column: String) -> Value? { self.row[column] }
 
     /// Returns the case of an enumeration whose raw value is in a column, or `nil` for NULL and for other values.
-    subscript<Value: RawRepresentable>(raw column: String) -> Value? where Value.RawValue: ColumnDecodable {
+    subscript<Value: RawRepresentable>(raw column: String) -> Value? where Value.RawValue: SQLDecodable {
         (self[column] as Value.RawValue?).flatMap(Value.init(rawValue:))
     }
 
     /// Returns the value of a column that is never NULL in an intact row.
     /// - Throws: ``DamagedRow`` if there is no value of the type.
-    func get<Value: ColumnDecodable>(_ column: String) throws -> Value { try self.need(self[column]) }
+    func get<Value: SQLDecodable>(_ column: String) throws -> Value { try self.need(self[column]) }
 
     /// Returns the case of an enumeration whose raw value is stored in a column that is never NULL in an intact row.
     /// - Throws: ``DamagedRow`` if there is no such case.
-    func get<Value: RawRepresentable>(raw column: String) throws -> Value where Value.RawValue: ColumnDecodable {
+    func get<Value: RawRepresentable>(raw column: String) throws -> Value where Value.RawValue: SQLDecodable {
         try self.need(self[raw: column])
     }
 
@@ -103,82 +100,6 @@ struct StoredRow {
         guard let id: UUID = self["key"] else { return nil }
         return KeyReference(id: id, name: self["keyName"] ?? "")
     }
-}
-
-/// A type whose values can be decoded from a column.
-protocol ColumnDecodable {
-    /// Decodes the value, or returns `nil` for NULL and for a stored value of another type.
-    init?(column: DatabaseValue)
-}
-
-extension ColumnDecodable where Self: DatabaseValueConvertible {
-    init?(column: DatabaseValue) {
-        guard let value = Self.fromDatabaseValue(column) else { return nil }
-        self = value
-    }
-}
-
-extension Bool: ColumnDecodable {}
-extension Int: ColumnDecodable {}
-extension Int64: ColumnDecodable {}
-extension String: ColumnDecodable {}
-extension Data: ColumnDecodable {}
-
-extension Array: ColumnDecodable where Element == UInt8 {
-    init?(column: DatabaseValue) {
-        guard let data = Data(column: column) else { return nil }
-        self.init(data)
-    }
-}
-
-extension UUID: ColumnDecodable {
-    init?(column: DatabaseValue) {
-        guard let text = String(column: column) else { return nil }
-        self.init(uuidString: text)
-    }
-}
-
-extension Timestamp: ColumnDecodable {
-    init?(column: DatabaseValue) {
-        guard let milliseconds = Int64(column: column) else { return nil }
-        self.init(milliseconds: milliseconds)
-    }
-}
-
-extension Topic: ColumnDecodable {
-    init?(column: DatabaseValue) {
-        guard let name = String(column: column) else { return nil }
-        self.init(name)
-    }
-}
-
-extension DeviceToken: ColumnDecodable {
-    init?(column: DatabaseValue) {
-        guard let bytes = [UInt8](column: column) else { return nil }
-        self.init(bytes: bytes)
-    }
-}
-
-extension ContentHash: ColumnDecodable {
-    init?(column: DatabaseValue) {
-        guard let bytes = [UInt8](column: column) else { return nil }
-        self.init(bytes: bytes)
-    }
-}
-
-extension ChannelID: ColumnDecodable {
-    init?(column: DatabaseValue) {
-        guard let text = String(column: column) else { return nil }
-        self.init(text)
-    }
-}
-
-extension PushEnvironment: ColumnDecodable {
-    init?(column: DatabaseValue) { self.init(code: Int64(column: column)) }
-}
-
-extension DeviceTokenKind: ColumnDecodable {
-    init?(column: DatabaseValue) { self.init(code: Int64(column: column)) }
 }
 
 /// A column of JSON values. Decoded values are cached by their text, because every claim decodes the same row again.

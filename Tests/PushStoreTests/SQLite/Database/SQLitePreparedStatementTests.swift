@@ -4,17 +4,17 @@ import Testing
 @testable import PushStore
 
 /// Statements without GRDB's boxes around values.
-@Suite struct RawStatementTests {
+@Suite struct SQLitePreparedStatementTests {
     /// No API takes a text with a NUL. If one comes this far, it is the same text in every statement.
     @Test(arguments: ["", "alice", "alice\0", "alice\0x", "\0", "\0x", "caf\u{e9}\0"])
     func aTextIsTheSameHoweverItIsBound(text: String) throws {
         try DatabaseQueue().write { database in
-            let expected = try String.fetchOne(database, sql: "SELECT hex(?)", arguments: [text])
-            let statement = try RawStatement(sql: "SELECT hex(?)", in: database)
+            let expected = try database.value(sql: "SELECT hex(?)", [text]) as String?
+            let statement = try database.prepare("SELECT hex(?)")
             defer { statement.reset() }
             for isBoxed in [false, true] {
                 statement.reset()
-                if isBoxed { statement.bind(text.databaseValue, at: 1) } else { statement.bind(text, at: 1) }
+                if isBoxed { statement.bind(text.sqlValue, at: 1) } else { statement.bind(text, at: 1) }
                 #expect(try statement.step())
                 #expect(statement.text(0) == expected)
             }
@@ -34,7 +34,7 @@ import Testing
                 row.bind(id, to: .id)
                 try row.run()
             }
-            #expect(try String.fetchAll(database, sql: "SELECT name FROM thing WHERE note IS NULL") == ["first"])
+            #expect(try database.values(sql: "SELECT name FROM thing WHERE note IS NULL") as [String] == ["first"])
         }
     }
 }

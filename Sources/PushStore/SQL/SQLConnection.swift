@@ -1,0 +1,335 @@
+import Foundation
+import ProviderModel
+import PushTypes
+
+/// A connection to the store's database, within a transaction or a read on one snapshot.
+///
+/// Its statements are the part of SQL that all engines understand. It is used on the thread that runs the transaction.
+protocol SQLConnection: AnyObject {
+    /// Prepares a statement, or takes it from the cache of the connection.
+    /// - Parameter isKept: Whether the statement is cached under its SQL. Pass `false` for SQL with many variants.
+    func prepare(_ sql: String, isKept: Bool) throws -> any SQLStatement
+
+    func hasTable(_ name: String) throws -> Bool
+
+    /// Returns the columns of a table's primary key, in their order.
+    func primaryKeyColumns(of table: String) throws -> [String]
+
+    /// Returns whether no further statement of the transaction can succeed after an error: the transaction has ended,
+    /// or the disk or the connection has failed.
+    func hasEnded(after error: any Error) -> Bool
+}
+
+/// A prepared statement. Binding copies the value.
+///
+/// Positions of parameters begin at 1, and those of columns at 0. Binding a position that the statement lacks is an
+/// error when it runs.
+protocol SQLStatement {
+    var columnNames: [String] { get }
+    var parameterCount: Int { get }
+
+    /// Returns the position of the parameter `:name`; `nil` if the statement has no such parameter.
+    func position(of name: String) -> Int32?
+
+    func bind(_ value: Int64, at position: Int32)
+    func bind(_ value: Double, at position: Int32)
+    /// Binds a string, which ends at its first NUL.
+    func bind(_ text: String, at position: Int32)
+    func bind(_ bytes: [UInt8], at position: Int32)
+    func bind(_ bytes: Data, at position: Int32)
+    func bindNull(at position: Int32)
+
+    /// Runs a statement that returns no rows.
+    /// - Returns: The number of changed rows.
+    @discardableResult
+    func run() throws -> Int
+
+    /// Moves to the next row. ``reset()`` is called after the last row that is needed.
+    /// - Returns: `false` if there are no more rows.
+    func step() throws -> Bool
+
+    /// Ends the execution, so that the statement does not keep its connection in a transaction.
+    func reset()
+
+    // The columns of the current row.
+
+    func isNull(_ column: Int32) -> Bool
+    func integer(_ column: Int32) -> Int64
+    func text(_ column: Int32) -> String?
+    func bytes(_ column: Int32) -> [UInt8]
+    func value(_ column: Int32) -> SQLValue
+}
+
+extension SQLStatement {
+    func bind(_ value: Int64?, at position: Int32) {
+        if let value { self.bind(value, at: position) } else { self.bindNull(at: position) }
+    }
+
+    func bind(_ text: String?, at position: Int32) {
+        if let text { self.bind(text, at: position) } else { self.bindNull(at: position) }
+    }
+
+    func bind(_ bytes: Data?, at position: Int32) {
+        if let bytes { self.bind(bytes, at: position) } else { self.bindNull(at: position) }
+    }
+
+    func bind(_ value: SQLValue, at position: Int32) {
+        switch value {
+        case .null: self.bindNull(at: position)
+        case .integer(let number): self.bind(number, at: position)
+        case .real(let number): self.bind(number, at: position)
+        case .text(let text): self.bind(text, at: position)
+        case .bytes(let bytes): self.bind(bytes, at: position)
+        }
+    }
+
+    /// Binds integers at the first positions of a new statement. A `nil` leaves its position NULL.
+    func bind(
+        _ first: Int64,
+        _ second: Int64?,
+        _ third: Int64? = nil,
+        _ fourth: Int64? = nil,
+        _ fifth: Int64? = nil,
+        _ sixth: Int64? = nil
+    ) {
+        self.bind(first, at: 1)
+        if let second { self.bind(second, at: 2) }
+        if let third { self.bind(third, at: 3) }
+        if let fourth { self.bind(fourth, at: 4) }
+        if let fifth { self.bind(fifth, at: 5) }
+        if let sixth { self.bind(sixth, at: 6) }
+    }
+
+    /// Binds all parameters of the statement.
+    /// - Throws: ``SQLArgumentError`` if arguments are missing or left over.
+    func bind(_ arguments: SQLArguments) throws {
+        guard arguments.values.count == self.parameterCount else { throw SQLArgumentError() }
+        for (index, value) in arguments.values.enumerated() {
+            if let name = arguments.names?[index] {
+                guard let position = self.position(of: name) else { throw SQLArgumentError() }
+                self.bind(value, at: position)
+            } else {
+                self.bind(value, at: Int32(index) + 1)
+            }
+        }
+    }
+
+    /// Returns the token in a column, or `nil` if the column contains no valid token.
+    func token(_ column: Int32) -> DeviceToken? { DeviceToken(bytes: self.bytes(column)) }
+}
+
+/// The arguments of a statement, by position or by name.
+struct SQLArguments: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, Sendable {
+    fileprivate private(set) var values: [SQLValue]
+    /// The names of the parameters of ``values``; `nil` if the arguments are bound by position.
+    fileprivate private(set) var names: [String]?
+
+    init(_ values: [SQLValue]) { self.values = values }
+
+    init(arrayLiteral values: (any SQLEncodable)?...) { self.values = values.map { $0?.sqlValue ?? .null } }
+
+    init(dictionaryLiteral values: (String, (any SQLEncodable)?)...) {
+        self.values = values.map { $1?.sqlValue ?? .null }
+        self.names = values.map(\.0)
+    }
+
+    static func += (arguments: inout SQLArguments, others: SQLArguments) {
+        arguments.values += others.values
+        if let names = others.names { arguments.names = (arguments.names ?? []) + names }
+    }
+}
+
+/// The error of a statement that does not have exactly the parameters of its arguments, which is a fault of this code.
+struct SQLArgumentError: Error {}
+
+/// The names of columns with the values to write to them.
+struct ColumnValues: ExpressibleByDictionaryLiteral {
+    fileprivate var names: [String]
+    fileprivate var values: [SQLValue]
+
+    init(dictionaryLiteral columns: (String, (any SQLEncodable)?)...) {
+        (self.names, self.values) = (columns.map(\.0), columns.map { $1?.sqlValue ?? .null })
+    }
+
+    static func += (columns: inout ColumnValues, others: ColumnValues) {
+        columns.names += others.names
+        columns.values += others.values
+    }
+
+    fileprivate func insertion(_ verb: String, into table: String) -> String {
+        let places = self.names.map { _ in "?" }.joined(separator: ", ")
+        return "\(verb) INTO \(table) (\(self.names.joined(separator: ", "))) VALUES (\(places))"
+    }
+}
+
+/// Shorthands for running statements. Prepared statements are cached on the connection, except with `isKept: false`.
+extension SQLConnection {
+    /// Prepares a statement that is cached on the connection.
+    func prepare(_ sql: String) throws -> any SQLStatement { try self.prepare(sql, isKept: true) }
+
+    private func prepare(_ sql: String, _ arguments: SQLArguments, isKept: Bool = true) throws -> any SQLStatement {
+        let statement = try self.prepare(sql, isKept: isKept)
+        try statement.bind(arguments)
+        return statement
+    }
+
+    /// Runs a statement that returns no rows.
+    /// - Returns: The number of changed rows.
+    @discardableResult
+    func run(sql: String, _ arguments: SQLArguments = []) throws -> Int { try self.prepare(sql, arguments).run() }
+
+    /// Inserts a row.
+    /// - Parameter conflict: The `ON CONFLICT` clause for an existing row. If it is empty, an existing row is an error.
+    func insert(into table: String, _ columns: ColumnValues, _ conflict: String = "") throws {
+        try self.run(sql: "\(columns.insertion("INSERT", into: table)) \(conflict)", SQLArguments(columns.values))
+    }
+
+    /// Inserts a row.
+    /// - Parameter column: The column whose value is returned, such as an id that the database assigns.
+    func insert(into table: String, _ columns: ColumnValues, returning column: String) throws -> Int64 {
+        let sql = "\(columns.insertion("INSERT", into: table)) RETURNING \(column)"
+        guard let id = try self.integer(sql: sql, SQLArguments(columns.values)) else { throw DamagedRow(table: table) }
+        return id
+    }
+
+    /// Inserts a row, replacing any rows with the same unique keys.
+    func replace(in table: String, _ columns: ColumnValues) throws {
+        try self.run(sql: columns.insertion("INSERT OR REPLACE", into: table), SQLArguments(columns.values))
+    }
+
+    func update(_ table: String, _ columns: ColumnValues, id: any SQLEncodable) throws {
+        let assignments = columns.names.map { "\($0) = ?" }.joined(separator: ", ")
+        let sql = "UPDATE \(table) SET \(assignments) WHERE id = ?"
+        try self.run(sql: sql, SQLArguments(columns.values + [id.sqlValue]))
+    }
+
+    /// Returns a cursor over the rows of a query.
+    func cursor(sql: String, _ arguments: SQLArguments = [], isKept: Bool = true) throws -> SQLRowCursor {
+        SQLRowCursor(try self.prepare(sql, arguments, isKept: isKept))
+    }
+
+    /// Returns the first row of a query, or `nil` if the query returns no row.
+    func row(sql: String, _ arguments: SQLArguments = [], isKept: Bool = true) throws -> SQLRow? {
+        try self.cursor(sql: sql, arguments, isKept: isKept).next()
+    }
+
+    func rows(sql: String, _ arguments: SQLArguments = [], isKept: Bool = true) throws -> [SQLRow] {
+        let cursor = try self.cursor(sql: sql, arguments, isKept: isKept)
+        var rows: [SQLRow] = []
+        while let row = try cursor.next() { rows.append(row) }
+        return rows
+    }
+
+    func hasRow(sql: String, _ arguments: SQLArguments = [], isKept: Bool = true) throws -> Bool {
+        let statement = try self.prepare(sql, arguments, isKept: isKept)
+        defer { statement.reset() }
+        return try statement.step()
+    }
+
+    /// Returns the first column of a query's first row, or `nil` for NULL, or if the query returns no row.
+    func value<Value: SQLDecodable>(sql: String, _ arguments: SQLArguments = [], isKept: Bool = true) throws -> Value? {
+        let statement = try self.prepare(sql, arguments, isKept: isKept)
+        defer { statement.reset() }
+        return try statement.step() ? Value(statement.value(0)) : nil
+    }
+
+    /// Returns the first column of all rows of a query, without NULL and values of other types.
+    func values<Value: SQLDecodable>(sql: String, _ arguments: SQLArguments = [], isKept: Bool = true) throws -> [Value]
+    {
+        let statement = try self.prepare(sql, arguments, isKept: isKept)
+        defer { statement.reset() }
+        var values: [Value] = []
+        while try statement.step() { if let value = Value(statement.value(0)) { values.append(value) } }
+        return values
+    }
+
+    func integer(sql: String, _ arguments: SQLArguments = [], isKept: Bool = true) throws -> Int64? {
+        try self.value(sql: sql, arguments, isKept: isKept)
+    }
+
+    func time(sql: String, _ arguments: SQLArguments = [], isKept: Bool = true) throws -> Timestamp? {
+        try self.value(sql: sql, arguments, isKept: isKept)
+    }
+
+    func integers(sql: String, _ arguments: SQLArguments = [], isKept: Bool = true) throws -> [Int64] {
+        try self.values(sql: sql, arguments, isKept: isKept)
+    }
+
+    /// Returns the first column of a query's first row, or 0 for NULL, or if the query returns no row.
+    func count(sql: String, _ arguments: SQLArguments = [], isKept: Bool = true) throws -> Int {
+        try self.value(sql: sql, arguments, isKept: isKept) ?? 0
+    }
+}
+
+extension SQLConnection {
+    /// Runs a statement that returns no rows.
+    /// - Returns: The number of changed rows.
+    @discardableResult
+    func run(
+        sql: String,
+        _ first: Int64,
+        _ second: Int64? = nil,
+        _ third: Int64? = nil,
+        _ fourth: Int64? = nil,
+        _ fifth: Int64? = nil
+    ) throws -> Int {
+        let statement = try self.prepare(sql)
+        statement.bind(first, second, third, fourth, fifth)
+        return try statement.run()
+    }
+
+    func hasRow(
+        sql: String,
+        _ first: Int64,
+        _ second: Int64? = nil,
+        _ third: Int64? = nil,
+        _ fourth: Int64? = nil
+    ) throws -> Bool {
+        let statement = try self.prepare(sql)
+        defer { statement.reset() }
+        statement.bind(first, second, third, fourth)
+        return try statement.step()
+    }
+}
+
+/// An enumeration of the columns of a prepared `INSERT`, so that values are bound by column and not by position.
+extension CaseIterable where Self: CodingKey, Self: RawRepresentable, Self.RawValue == Int {
+    /// The placeholder for the column's value in the statement, such as `?1`.
+    var place: String { "?\(self.rawValue + 1)" }
+
+    /// Returns an `INSERT` statement for all columns of the enumeration.
+    /// - Parameters:
+    ///   - condition: The condition under which the row is inserted; `nil` inserts it always.
+    ///   - clauses: The clauses `ON CONFLICT`, for an existing row, which is otherwise an error, and `RETURNING`.
+    static func insertion(into table: String, if condition: String? = nil, _ clauses: String = "") -> String {
+        let names = Self.allCases.map(\.stringValue).joined(separator: ", ")
+        let places = Self.allCases.map(\.place).joined(separator: ", ")
+        let row = condition.map { "SELECT \(places) WHERE \($0)" } ?? "VALUES (\(places))"
+        return "INSERT INTO \(table) (\(names)) \(row) \(clauses)"
+    }
+}
+
+/// A prepared `INSERT` statement for one row. A column without a bound value is NULL.
+struct RowInsertion<Column: RawRepresentable> where Column.RawValue == Int {
+    private let statement: any SQLStatement
+
+    init(_ sql: String, in database: any SQLConnection) throws { self.statement = try database.prepare(sql) }
+
+    func bind(_ value: Int64?, to column: Column) { self.statement.bind(value, at: Self.position(column)) }
+    func bind(_ text: String?, to column: Column) { self.statement.bind(text, at: Self.position(column)) }
+    func bind(_ bytes: Data?, to column: Column) { self.statement.bind(bytes, at: Self.position(column)) }
+    func bind(_ bytes: [UInt8], to column: Column) { self.statement.bind(bytes, at: Self.position(column)) }
+
+    @discardableResult
+    func run() throws -> Int { try self.statement.run() }
+
+    /// Inserts the row.
+    /// - Returns: The integer that the statement's `RETURNING` clause names.
+    func id() throws -> Int64 {
+        defer { self.statement.reset() }
+        guard try self.statement.step() else { throw SQLArgumentError() }
+        return self.statement.integer(0)
+    }
+
+    private static func position(_ column: Column) -> Int32 { Int32(column.rawValue) + 1 }
+}
