@@ -22,7 +22,7 @@ package struct APIKeyRequest: Sendable {
         static let expiresIn = Member.integer("expiresIn", 1...10 * 366 * 86_400).described("Seconds.")
         static let rate = Member.integer("rate", 1...100_000).clearable
             .described("Requests per second; default the server's.")
-        static let limits: [any AnyRequestMember] = [
+        static let limits: [any RequestMemberProtocol] = [
             APIKeyRequest.appsMember, Self.expiresAt, Self.expiresIn, Self.rate,
         ]
     }

@@ -59,7 +59,7 @@ package struct NotificationRequest: Hashable, Sendable {
     package static let object = Self.makeObject(named: "NotificationRequest")
 
     /// Returns the description of a request's object that has further members.
-    package static func makeObject(named name: String, with more: [any AnyRequestMember] = []) -> RequestObject {
+    package static func makeObject(named name: String, with more: [any RequestMemberProtocol] = []) -> RequestObject {
         RequestObject(
             required: [Members.to],
             optional: NotificationContent.object.members,

@@ -75,7 +75,7 @@ extension FaultMatch {
         static let times = Member.integer("times", Self.counts)
         static let until = Member.integer("untilMs", 0...Int64.max)
 
-        static let all: [any AnyRequestMember] = [
+        static let all: [any RequestMemberProtocol] = [
             Self.topic, Self.token, Self.credential, Self.environment, Self.listener, Self.percent, Self.first,
             Self.every, Self.times, Self.until,
         ]

@@ -12,7 +12,7 @@
 /// A member is read with its entry in the list, as in `fields.value(Self.url)`. Rules that concern several members are
 /// code after that.
 package struct RequestObject: Sendable {
-    package let members: [any AnyRequestMember]
+    package let members: [any RequestMemberProtocol]
     /// The names of the members.
     package let known: Set<String>
     /// The names of the members that a request must have.
@@ -24,8 +24,8 @@ package struct RequestObject: Sendable {
     ///   - acceptsNull: `true` if the schema allows `null` for an optional member.
     ///   - refine: Adds a name, and the rules that concern several members, to the schema.
     package init(
-        required: [any AnyRequestMember] = [],
-        optional lists: [any AnyRequestMember]...,
+        required: [any RequestMemberProtocol] = [],
+        optional lists: [any RequestMemberProtocol]...,
         acceptsNull: Bool = true,
         _ refine: (Schema) -> Schema = { $0 }
     ) {
@@ -58,26 +58,31 @@ package struct RequestObject: Sendable {
 }
 
 /// A ``RequestMember`` whatever the type of its value, so that a list can contain members of several types.
-package protocol AnyRequestMember: Sendable {
+package protocol RequestMemberProtocol: Sendable {
     var name: String { get }
     var schema: Schema { get }
     /// The members of an object; none for other values.
-    var members: [any AnyRequestMember] { get }
+    var members: [any RequestMemberProtocol] { get }
     /// Reads the value only to check it.
     func check(_ fields: JSONFields) throws(RequestError)
 }
 
 /// A member of a JSON object in a request: its name, its schema, and how it is read.
-package struct RequestMember<Value>: AnyRequestMember {
+package struct RequestMember<Value>: RequestMemberProtocol {
     /// Returns the value of the member of that name; `nil` if it is absent.
     package typealias Reader = @Sendable (JSONFields, String) throws(RequestError) -> Value?
 
     package let name: String
     package let schema: Schema
-    package let members: [any AnyRequestMember]
+    package let members: [any RequestMemberProtocol]
     fileprivate let read: Reader
 
-    package init(_ name: String, _ schema: Schema, members: [any AnyRequestMember] = [], _ read: @escaping Reader) {
+    package init(
+        _ name: String,
+        _ schema: Schema,
+        members: [any RequestMemberProtocol] = [],
+        _ read: @escaping Reader
+    ) {
         (self.name, self.schema, self.members, self.read) = (name, schema, members, read)
     }
 

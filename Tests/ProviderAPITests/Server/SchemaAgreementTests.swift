@@ -105,7 +105,7 @@ import Testing
     }
 
     /// The objects of requests whose members are listed.
-    private static let objects: [(name: String, members: [any AnyRequestMember])] = [
+    private static let objects: [(name: String, members: [any RequestMemberProtocol])] = [
         ("notification", NotificationRequest.object.members), ("resend", ResendRequest.object.members),
         ("preview", PreviewRequest.notification.members), ("broadcast", BroadcastRequest.object.members),
         ("alert", AlertBuilder.object.members), ("localized text", AlertBuilder.Localized.object.members),
