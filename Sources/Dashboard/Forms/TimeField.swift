@@ -1,19 +1,4 @@
-import PushHTTP
 import PushSupport
-
-extension FormData {
-    /// Returns the value of a field; `nil` if it is empty or absent.
-    /// - Throws: ``RequestError`` for a value that is longer than the member may be.
-    func text(_ name: String, of member: Schema) throws(RequestError) -> String? {
-        try self.text(name, maximum: member.maximumLength ?? .max)
-    }
-
-    /// Returns the value of a field as a number; `nil` if it is empty or absent.
-    /// - Throws: ``RequestError`` for a value that is not a number or is outside the member's bounds.
-    func number(_ name: String, of member: Schema) throws(RequestError) -> Int64? {
-        try self.number(name, in: member.range ?? Int64.min...Int64.max)
-    }
-}
 
 /// Converts the values of fields of the type `datetime-local`, which are times in UTC without a time zone.
 enum TimeField {
