@@ -1,7 +1,7 @@
 /// A JSON object in a request.
 ///
 /// Its members are listed once. The parser, the bounds and the schema in the OpenAPI document are derived from that
-/// list. What a maker of ``Member`` only documents, such as a lower bound above 1, the caller has to check:
+/// list. What a maker of ``Member`` only documents, such as a pattern, the caller has to check:
 ///
 /// ```swift
 /// private static let url = Member.text("url", 1...2048)
@@ -178,17 +178,19 @@ extension JSONFields {
 package enum Member {
     /// Creates a member that is a text.
     /// - Parameters:
-    ///   - length: The allowed lengths, in bytes. A lower bound above 1 is only documented: the caller has to check it.
+    ///   - length: The allowed lengths, in bytes. An empty text is an error for any range.
     ///   - pattern: The pattern in the OpenAPI document, which the caller has to check.
     package static func text(
         _ name: String,
         _ length: ClosedRange<Int>,
         pattern: String? = nil
     ) -> RequestMember<String> {
-        Self.text(name, maximum: length.upperBound, as: .string(length: length, pattern: pattern))
+        RequestMember<String>(name, .string(length: length, pattern: pattern)) { (fields, name) throws(RequestError) in
+            try fields.string(name, minimum: length.lowerBound, maximum: length.upperBound)
+        }
     }
 
-    /// Creates a member that is a text of at most `maximum` bytes, with a given schema.
+    /// Creates a member that is a text of 1 to `maximum` bytes. The caller has to check the other rules of the schema.
     package static func text(_ name: String, maximum: Int, as schema: Schema) -> RequestMember<String> {
         RequestMember<String>(name, schema) { (fields, name) throws(RequestError) in
             try fields.string(name, maximum: maximum)
