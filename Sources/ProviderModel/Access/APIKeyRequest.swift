@@ -58,6 +58,18 @@ package struct APIKeyRequest: Sendable {
         self.rate = try fields.value(Members.rate).map { $0.map { Int($0) } }
     }
 
+    /// Rejects a change that would make a public key secret, or a secret key public. A public key is contained in every
+    /// copy of its app.
+    package func checkChange(of key: APIKeyRecord) throws(RequestError) {
+        if let scopes, scopes.contains(.registerSelf) != key.isPublic {
+            let message = "a public key stays public, and another one secret: issue a new key"
+            throw self.fields.error("scopes", "invalid_scopes", message)
+        }
+        if key.isPublic, self.apps == .clear {
+            throw self.fields.error("apps", "invalid_value", "a public key is for named apps")
+        }
+    }
+
     /// Sets the properties of a key that the request names, and keeps the others.
     package func apply(to key: inout APIKeyRecord) {
         if let name { key.name = name }
